@@ -1,0 +1,91 @@
+/** Permissions on an organization. Our names; the wires of REST write some differently (`rest/v3/dialect.ts`). */
+export const organizationPermissions = [
+  'UseSessions',
+  'ViewOrgSessions',
+  'ManageOrgSessions',
+  'ImpersonateOrgSessions',
+  'ManageOrgSecrets',
+  'ManageOrgKnowledge',
+  'ManageOrgPlaybooks',
+  'ManageOrgSchedules',
+  'ViewOrgAutomations',
+  'ManageOrgAutomations',
+  'UsePersonalAutomations',
+  'ManageOrgServiceUsers',
+  'ViewOrgMembership',
+] as const;
+
+/** Permissions on the enterprise (wire-facts 5). */
+export const enterprisePermissions = [
+  'ReadAccountMeta',
+  'ManageEnterpriseSettings',
+  'ManageOrganizations',
+  'ManageAccountMembership',
+  'ViewAccountMembership',
+  'ManageAccountServiceUsers',
+  'ManageBilling',
+  'ViewAccountConsumption',
+  'ViewAccountMetrics',
+  'ViewAccountSessions',
+  'ManageAccountSessions',
+  'ManageAccountPlaybooks',
+  'ManageAccountKnowledge',
+] as const;
+
+/** A permission on an organization. */
+export type OrganizationPermission = (typeof organizationPermissions)[number];
+/** A permission on the enterprise. */
+export type EnterprisePermission = (typeof enterprisePermissions)[number];
+/** Any permission. */
+export type Permission = OrganizationPermission | EnterprisePermission;
+
+/** Held by who may manage the sessions that are its own, and no others. Never asked for by name at a door. */
+export const manageOwnSessions = 'ManageOwnSessions';
+
+/** What a role row may hold. */
+export type RolePermission = Permission | typeof manageOwnSessions;
+
+/** The four built-in roles (pinned 1). */
+export const builtInRoles = [
+  { id: 'account_admin', name: 'Admin', scope: 'enterprise', permissions: [...enterprisePermissions, ...organizationPermissions] },
+  { id: 'account_member', name: 'Member', scope: 'enterprise', permissions: ['ReadAccountMeta'] },
+  { id: 'org_admin', name: 'Admin', scope: 'organization', permissions: [...organizationPermissions] },
+  {
+    id: 'org_member',
+    name: 'Member',
+    scope: 'organization',
+    permissions: [
+      'UseSessions',
+      'ViewOrgSessions',
+      manageOwnSessions,
+      'ViewOrgAutomations',
+      'UsePersonalAutomations',
+      'ViewOrgMembership',
+    ],
+  },
+] as const satisfies readonly {
+  id: string;
+  name: string;
+  scope: 'enterprise' | 'organization';
+  permissions: readonly RolePermission[];
+}[];
+
+/**
+ * What each act of the domain needs: the one table. An act on a session that is the viewer's own needs only
+ * {@link manageOwnSessions} where this says ManageOrgSessions.
+ */
+export const permissionFor = {
+  createSession: 'UseSessions',
+  createSessionAsUser: 'ImpersonateOrgSessions',
+  viewSession: 'ViewOrgSessions',
+  sendMessage: 'ManageOrgSessions',
+  terminateSession: 'ManageOrgSessions',
+  viewMembers: 'ViewOrgMembership',
+  createServiceKey: 'ManageOrgServiceUsers',
+  createServiceUser: 'ManageOrgServiceUsers',
+  createEnterpriseServiceUser: 'ManageAccountServiceUsers',
+  createKeyForUser: 'ManageAccountMembership',
+  createUser: 'ManageAccountMembership',
+  createOrganization: 'ManageOrganizations',
+  listOrganizations: 'ReadAccountMeta',
+} as const satisfies Record<string, Permission>;

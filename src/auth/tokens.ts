@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiKeyKind } from './viewer.ts';
+
+/** What a token of each kind begins with (wire-facts 0.14). */
+export const tokenPrefix = {
+  PERSONAL: 'apk_user_',
+  SERVICE: 'apk_',
+  PERSONAL_ACCESS_TOKEN: 'cog_',
+  SERVICE_USER: 'cog_',
+} as const satisfies Record<ApiKeyKind, string>;
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** A new token: the kind's prefix and 256 random bits in base32. It exists outside its owner's hands only here. */
+export function newToken(kind: ApiKeyKind): string {
+  let bits = 0n;
+  for (const byte of randomBytes(32)) bits = (bits << 8n) | BigInt(byte);
+  let text = '';
+  for (let i = 0; i < 52; i++) {
+    text = alphabet.charAt(Number(bits & 31n)) + text;
+    bits >>= 5n;
+  }
+  return tokenPrefix[kind] + text;
+}
+
+/** The part of a token that may be shown and logged: its prefix and four characters. */
+export function displayToken(token: string): string {
+  const prefix = token.startsWith('apk_user_') ? 'apk_user_' : token.slice(0, 4);
+  return `${prefix}${token.slice(prefix.length, prefix.length + 4)}…`;
+}
+
+/**
+ * The token in an `Authorization` header, or in `connectionParams.authorization`, where the scheme may be left out.
+ * Null when there is none or it cannot be one; its characters are checked so that nothing odd reaches a header or a log.
+ */
+export function readToken(authorization: string | null | undefined, bareAllowed: boolean): string | null {
+  const match = /^(?:bearer +)?([A-Za-z0-9_]{8,200})$/i.exec(authorization?.trim() ?? '');
+  if (!match) return null;
+  return bareAllowed || /^bearer /i.test(authorization as string) ? (match[1] as string) : null;
+}

@@ -1,0 +1,100 @@
+import { DomainError } from '../domain/errors.ts';
+import { manageOwnSessions, type EnterprisePermission, type OrganizationPermission, type RolePermission } from './permissions.ts';
+
+/** The four kinds of key (pinned 1). */
+export const apiKeyKinds = ['PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN', 'SERVICE_USER'] as const;
+/** A kind of key: it decides the token's prefix and the doors that take it. */
+export type ApiKeyKind = (typeof apiKeyKinds)[number];
+
+/** Who acts. A service key acts for itself; `SYSTEM` is the service (worker, scheduler). */
+export type Principal =
+  | { readonly type: 'USER'; readonly id: string; readonly name: string | null; readonly email: string }
+  | { readonly type: 'SERVICE_USER'; readonly id: string; readonly name: string }
+  | { readonly type: 'SERVICE_KEY'; readonly id: string; readonly name: string }
+  | { readonly type: 'SYSTEM'; readonly id: 'system' };
+
+/** An authenticated caller and what it may do. Every domain function gets one in its context. */
+export interface Viewer {
+  readonly principal: Principal;
+  readonly keyKind: ApiKeyKind | null;
+  readonly apiKeyId: string | null;
+  readonly apiKeyName: string | null;
+  readonly enterpriseId: string;
+  /** The one organization of an organization-scoped key or service user; null: several, or the enterprise. */
+  readonly homeOrganizationId: string | null;
+  readonly enterprisePermissions: ReadonlySet<RolePermission>;
+  /** Held in every organization of the enterprise (account_admin). */
+  readonly everywhere: ReadonlySet<RolePermission>;
+  readonly organizations: ReadonlyMap<string, ReadonlySet<RolePermission>>;
+  /** When the key ends by itself; null: never. */
+  readonly expiresAt: Date | null;
+}
+
+/** True when the viewer may use the organization at all, provided that it is one of its enterprise. */
+export function mayUseOrganization(viewer: Viewer, organizationId: string): boolean {
+  return viewer.everywhere.size > 0 || viewer.organizations.has(organizationId);
+}
+
+/** Whether the viewer holds a permission in an organization of its enterprise. `own`: the thing acted on is its own. */
+export function holds(
+  viewer: Viewer,
+  permission: OrganizationPermission,
+  organizationId: string,
+  own: boolean = false,
+): boolean {
+  const inOrganization = viewer.organizations.get(organizationId);
+  const has = (name: RolePermission) => viewer.everywhere.has(name) || (inOrganization?.has(name) ?? false);
+  return has(permission) || (own && permission === 'ManageOrgSessions' && has(manageOwnSessions));
+}
+
+/** FORBIDDEN, naming the permission, unless the viewer holds it in the organization. */
+export function requirePermission(
+  viewer: Viewer,
+  permission: OrganizationPermission,
+  organizationId: string,
+  own: boolean = false,
+): void {
+  if (!holds(viewer, permission, organizationId, own)) throw missingPermission(permission);
+}
+
+/** FORBIDDEN, naming the permission, unless the viewer holds it on the enterprise. */
+export function requireEnterprisePermission(viewer: Viewer, permission: EnterprisePermission): void {
+  if (!viewer.enterprisePermissions.has(permission)) throw missingPermission(permission);
+}
+
+function missingPermission(permission: string): DomainError {
+  return new DomainError('FORBIDDEN', `Missing permission ${permission}.`, [
+    { path: [permission], message: 'This permission is needed.' },
+  ]);
+}
+
+/** The organizations in which the viewer holds a permission, as parameters of a WHERE on `organization`. */
+export function organizationsWith(
+  viewer: Viewer,
+  permission: OrganizationPermission,
+): { enterpriseId: string; all: boolean; ids: string[] } {
+  const ids = [...viewer.organizations].filter(([, held]) => held.has(permission)).map(([id]) => id);
+  return { enterpriseId: viewer.enterpriseId, all: viewer.everywhere.has(permission), ids };
+}
+
+/** The user that what the viewer makes belongs to, or the service user; both null for a service key. */
+export function ownerOf(viewer: Viewer): { userId: string | null; serviceUserId: string | null } {
+  const { type, id } = viewer.principal;
+  return { userId: type === 'USER' ? id : null, serviceUserId: type === 'SERVICE_USER' ? id : null };
+}
+
+/** What the service itself acts as, within one enterprise. Holds everything there; never made from a request. */
+export function systemViewer(enterpriseId: string, all: readonly RolePermission[]): Viewer {
+  return {
+    principal: { type: 'SYSTEM', id: 'system' },
+    keyKind: null,
+    apiKeyId: null,
+    apiKeyName: null,
+    enterpriseId,
+    homeOrganizationId: null,
+    enterprisePermissions: new Set(all),
+    everywhere: new Set(all),
+    organizations: new Map(),
+    expiresAt: null,
+  };
+}

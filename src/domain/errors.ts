@@ -1,0 +1,54 @@
+/**
+ * Every way in which the domain refuses, and what it means. `docs/errors.md` lists the same codes, and each door has a
+ * complete table from code to answer.
+ */
+export const errorCatalogue = {
+  UNAUTHENTICATED: 'No key, an unknown, expired or revoked key, or a key of a kind that this door does not take.',
+  FORBIDDEN: 'The key is good but lacks a permission; the message names it.',
+  ORGANIZATION_NOT_USABLE: 'The organization is not one of the caller’s. Given whether or not it exists.',
+  NOT_FOUND: 'There is nothing of that id that the caller may see.',
+  INVALID_INPUT: 'A value breaks a rule; each issue names its path.',
+  BAD_CURSOR: 'A cursor is not one of this list.',
+  UNKNOWN_REFERENCE: 'An id inside the input refers to nothing that the caller may use.',
+  NOT_UNIQUE: 'A name that must be unique is taken.',
+  INVALID_STATE: 'The thing is in a state that does not allow this.',
+  LIMIT_EXCEEDED: 'A stated limit would be exceeded.',
+  IDEMPOTENCY_CONFLICT: 'The idempotency key was used with other input.',
+} as const;
+
+/** A key of {@link errorCatalogue}. */
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One complaint about one value. `path` is in our own (camelCase) names, outermost first; a door translates it. */
+export interface Issue {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** A refusal that a caller may read: `message` never holds a secret, a stack or another tenant's data. */
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  readonly issues: readonly Issue[];
+
+  constructor(code: ErrorCode, message: string, issues: readonly Issue[] = []) {
+    super(message);
+    this.name = 'DomainError';
+    this.code = code;
+    this.issues = issues;
+  }
+}
+
+/** INVALID_INPUT from its issues: the message joins theirs, so that a door with only one string can use it. */
+export function invalidInput(issues: readonly Issue[]): DomainError {
+  return new DomainError('INVALID_INPUT', issues.map((issue) => issue.message).join(' '), issues);
+}
+
+/** INVALID_INPUT, or another code about a value, with one issue. */
+export function refuse(path: readonly string[], message: string, code: ErrorCode = 'INVALID_INPUT'): DomainError {
+  return new DomainError(code, message, [{ path, message }]);
+}
+
+/** NOT_FOUND for a kind of thing: the same words whether it is missing or another tenant's. */
+export function notFound(what: string): DomainError {
+  return new DomainError('NOT_FOUND', `There is no such ${what}.`);
+}

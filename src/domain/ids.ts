@@ -1,0 +1,65 @@
+import { v7 } from 'uuid';
+
+/**
+ * Ids are UUIDv7 as 32 hex digits: bare inside, prefixed on the wires. `type` is the name in a Relay global id, `prefix`
+ * what REST writes (wire-facts 0.1 and 0.14).
+ */
+const kinds = {
+  session: { prefix: 'devin-', type: 'Session' },
+  organization: { prefix: 'org-', type: 'Organization' },
+  enterprise: { prefix: 'enterprise-', type: 'Enterprise' },
+  user: { prefix: 'user-', type: 'User' },
+  serviceUser: { prefix: 'service-user-', type: 'ServiceUser' },
+  member: { prefix: 'member-', type: 'Member' },
+  apiKey: { prefix: 'key-', type: 'ApiKey' },
+  role: { prefix: '', type: 'Role' },
+  message: { prefix: 'event-', type: 'SessionMessage' },
+  event: { prefix: 'event-', type: 'SessionEvent' },
+  attachment: { prefix: 'attachment-', type: 'Attachment' },
+  playbook: { prefix: 'playbook-', type: 'Playbook' },
+  note: { prefix: 'note-', type: 'KnowledgeNote' },
+  folder: { prefix: 'folder-', type: 'KnowledgeFolder' },
+  secret: { prefix: 'sec_', type: 'Secret' },
+  automation: { prefix: 'automation-', type: 'Automation' },
+  auditEntry: { prefix: 'audit_log-', type: 'AuditLogEntry' },
+} as const satisfies Record<string, { prefix: string; type: string }>;
+
+/** What an id can be of. */
+export type IdKind = keyof typeof kinds;
+
+/** A new id: time-ordered, 32 hex digits. */
+export function newId(): string {
+  return v7().replaceAll('-', '');
+}
+
+/** The form that REST writes: prefix and hex. */
+export function prefixedId(kind: IdKind, id: string): string {
+  return kinds[kind].prefix + id;
+}
+
+/** The Relay global id: base64 of `Type:id`. */
+export function globalId(kind: IdKind, id: string): string {
+  return Buffer.from(`${kinds[kind].type}:${id}`).toString('base64');
+}
+
+/** A global id's type and bare id; null when it is none of ours. */
+export function parseGlobalId(text: string): { type: string; id: string } | null {
+  if (!/^[A-Za-z0-9+/_-]{8,200}={0,2}$/.test(text)) return null;
+  const match = /^([A-Za-z]{1,40}):([A-Za-z0-9_]{1,64})$/.exec(Buffer.from(text, 'base64').toString('latin1'));
+  return match ? { type: match[1] as string, id: match[2] as string } : null;
+}
+
+/**
+ * Reads an id from any door: bare, prefixed, doubly prefixed (real clients do all three, wire-facts 0.1), with a UUID's
+ * hyphens, or a global id of the same kind. Null when it is none of these: to the caller, such a thing does not exist.
+ */
+export function parseId(kind: IdKind, text: string): string | null {
+  const { prefix, type } = kinds[kind];
+  let rest = text.trim();
+  for (let i = 0; i < 2 && prefix !== '' && rest.startsWith(prefix); i++) rest = rest.slice(prefix.length);
+  if (kind === 'role' && /^[a-z][a-z_]{0,39}$/.test(rest)) return rest;
+  const hex = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(rest) ? rest.replaceAll('-', '') : rest;
+  if (/^[0-9a-f]{32}$/i.test(hex)) return hex.toLowerCase();
+  const global = parseGlobalId(rest);
+  return global && global.type === type ? global.id : null;
+}

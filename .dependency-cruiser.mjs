@@ -1,0 +1,109 @@
+// The picture of docs/architecture.md as a table: a folder, and what it may import besides itself. Arrows only point down.
+// A new folder needs a line here before it may import anything.
+const mayImport = {
+  graphql: ['domain', 'auth'],
+  rest: ['domain', 'auth'],
+  scheduler: ['domain'],
+  domain: ['auth', 'agents', 'events', 'store'],
+  // The catalogue of errors is domain language that imports nothing, so that auth can refuse in the words of every door.
+  auth: ['store', 'domain/errors.ts'],
+  agents: [],
+  events: [],
+  store: [],
+};
+
+// Packages that only some folders may import. Everybody else goes through these folders' own functions.
+const drivers = [
+  { packages: ['@prisma', '@electric-sql/pglite', 'pglite-prisma-adapter'], folders: ['store'] },
+  { packages: ['pg'], folders: ['store', 'events'] },
+  { packages: ['@agentclientprotocol/sdk'], folders: ['agents'] },
+  { packages: ['@pothos', 'graphql', 'graphql-yoga', 'graphql-ws', '@graphql-yoga'], folders: ['graphql'] },
+];
+
+const literal = (text) => text.replaceAll('.', '\\.').replaceAll('/', '\\/');
+const anyOf = (names) => `(?:${names.map(literal).join('|')})`;
+const inside = (name) => (name.endsWith('.ts') ? `${literal(name)}$` : `${literal(name)}/`);
+
+const layers = Object.entries(mayImport).map(([folder, others]) => ({
+  name: `${folder}-points-down`,
+  comment: `src/${folder}/ may import only ${[folder, ...others].join(', ')}: the table in .dependency-cruiser.mjs, the picture in docs/architecture.md. Move the code down, or hand it in from above.`,
+  severity: 'error',
+  from: { path: `^src/${folder}/` },
+  to: { path: '^src/', pathNot: `^src/(?:${[folder, ...others].map(inside).join('|')})` },
+}));
+
+const versions = ['v1', 'v2', 'v3'].map((version) => ({
+  name: `rest-${version}-is-frozen-alone`,
+  comment: `A REST version is retired as a folder: rest/${version} imports no other version. What two versions share stands in src/rest/ or in the domain.`,
+  severity: 'error',
+  from: { path: `^src/rest/${version}/` },
+  to: { path: '^src/rest/v[0-9]+/', pathNot: `^src/rest/${version}/` },
+}));
+
+const packages = drivers.map((line) => ({
+  name: `only-${line.folders.join('-and-')}-imports-${line.packages[0].replace('@', '')}`,
+  comment: `Only ${line.folders.map((folder) => `src/${folder}/`).join(' and ')} may import ${line.packages.join(', ')}. Call a function of that folder.`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: `^src/${anyOf(line.folders)}/` },
+  to: { path: `(?:^|/)node_modules/(?:@types/)?${anyOf(line.packages)}/` },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...layers,
+    ...versions,
+    ...packages,
+    {
+      name: 'no-rings',
+      comment: 'These files import one another in a ring. Move what both need into a file of its own, below them.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'every-folder-has-a-line',
+      comment:
+        'This folder is not in the table of .dependency-cruiser.mjs. Add its line, and draw it in docs/architecture.md.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: `^src/${anyOf(Object.keys(mayImport))}/` },
+      to: {},
+    },
+    {
+      name: 'shared-domain-words-import-nothing',
+      comment: 'auth imports domain/errors.ts, so that file stays a leaf: it may import nothing of ours.',
+      severity: 'error',
+      from: { path: '^src/domain/errors\\.ts$' },
+      to: { path: '^src/' },
+    },
+    {
+      name: 'no-development-packages',
+      comment: 'The service runs from `dependencies`: move the package there, or keep it out of src/.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: '/node_modules/@types/' },
+    },
+    {
+      name: 'resolvable',
+      comment: 'This import leads nowhere: mend the path, or add the package with an exact version.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-tests-in-the-service',
+      comment: 'src/ imports neither tests nor scripts nor benchmarks.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(?:test|scripts|bench)/' },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    // Imports of types are arrows too.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^src/store/generated/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types', 'default'] },
+  },
+};

@@ -84,7 +84,7 @@ function toViewer(key: KeyRow): Viewer {
   const enterprise = new Set<RolePermission>();
   const organizations = new Map<string, Set<RolePermission>>();
   const add = (organizationId: string, permissions: readonly RolePermission[]) => {
-    if (only !== null && organizationId !== only) return;
+    if (permissions.length === 0 || (only !== null && organizationId !== only)) return;
     const held = organizations.get(organizationId) ?? new Set();
     for (const permission of permissions) held.add(permission);
     organizations.set(organizationId, held);

@@ -1,0 +1,34 @@
+import type { AgentProfile } from '../agents/agent.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { Bell } from '../events/bell.ts';
+import type { Keyring } from '../store/cipher.ts';
+import type { Store } from '../store/store.ts';
+
+/** A structured logger (pino's shape, as far as we use it). Never given a secret. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** What every domain function works with: built once by the app. */
+export interface Services {
+  readonly store: Store;
+  readonly bell: Bell;
+  readonly keyring: Keyring;
+  readonly log: Log;
+  /** The only source of times; tests move it. */
+  readonly now: () => Date;
+  /** What `url` fields link to, without a slash at the end. */
+  readonly baseUrl: string;
+  readonly agentProfiles: ReadonlyMap<string, AgentProfile>;
+  readonly defaultAgent: string;
+}
+
+/** Who acts, from where, with what. The first parameter of every domain function. */
+export interface Context extends Services {
+  readonly viewer: Viewer;
+  /** The caller's network address, for the audit log; null inside the service. */
+  readonly address: string | null;
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { newId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+import { type Page, type PageLimits, type PageRequest, pageWindow, readTimeCursor, toPage, writeCursor } from '../pages.ts';
+import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
+
+/** The organizations that the viewer may use, newest first. */
+export async function listOrganizations(
+  context: Context,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<OrganizationRecord>> {
+  const { viewer } = context;
+  const window = pageWindow(request, limits, (cursor) => readTimeCursor('organizations', cursor));
+  const values: unknown[] = [viewer.enterpriseId, viewer.everywhere.size > 0, [...viewer.organizations.keys()]];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['o.enterprise_id = $1', 'o.deleted_at is null', '($2::boolean or o.id = any($3::text[]))'];
+  if (window.after) where.push(`(o.created_at, o.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
+  if (window.before) where.push(`(o.created_at, o.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o where ${where.join(' and ')}
+      order by o.created_at ${direction}, o.id ${direction} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (organization) =>
+    writeCursor('organizations', organization.createdAt.getTime(), organization.id),
+  );
+}
+
+/** All organizations of the enterprise, for its administration: FORBIDDEN without ReadAccountMeta. */
+export async function listEnterpriseOrganizations(
+  context: Context,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<OrganizationRecord>> {
+  requireEnterprisePermission(context.viewer, permissionFor.listOrganizations);
+  return listOrganizations(context, request, limits);
+}
+
+const acuLimit = (name: string) =>
+  z
+    .int({ error: `"${name}" must be an integer.` })
+    .min(0, `"${name}" must not be negative.`)
+    .max(2_147_483_647, `"${name}" must be at most 2147483647.`)
+    .nullish();
+
+const createSchema = z.object({
+  name: text('name', { min: 1, max: 200 }),
+  maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
+  maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
+});
+
+/** What an organization is made from. */
+export type CreateOrganizationInput = z.input<typeof createSchema>;
+
+/** Makes an organization in the viewer's enterprise. FORBIDDEN, INVALID_INPUT. */
+export async function createOrganization(context: Context, raw: CreateOrganizationInput): Promise<OrganizationRecord> {
+  requireEnterprisePermission(context.viewer, permissionFor.createOrganization);
+  const input = parseInput(createSchema, raw);
+  const now = context.now();
+  const record: OrganizationRecord = {
+    id: newId(),
+    enterpriseId: context.viewer.enterpriseId,
+    name: input.name,
+    maxCycleAcuLimit: input.maxCycleAcuLimit ?? null,
+    maxSessionAcuLimit: input.maxSessionAcuLimit ?? null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await context.store.transact(async (tx) => {
+    await tx.prisma.organization.create({ data: record });
+    await audit(context, tx, 'create_org', { organizationId: record.id, targetId: record.id, data: { name: record.name } });
+  });
+  return record;
+}

@@ -1,0 +1,96 @@
+import type { OrganizationPermission } from '../../auth/permissions.ts';
+import { mayUseOrganization, requirePermission } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { DomainError, notFound, refuse } from '../errors.ts';
+import { parseId } from '../ids.ts';
+
+/** An organization as the doors read it. ACU limits are in whole ACUs; null: no limit. */
+export interface OrganizationRecord {
+  readonly id: string;
+  readonly enterpriseId: string;
+  readonly name: string;
+  readonly maxCycleAcuLimit: number | null;
+  readonly maxSessionAcuLimit: number | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The columns of an {@link OrganizationRecord} of an `organization` aliased `o`. */
+export const organizationColumns = `o.id, o.enterprise_id as "enterpriseId", o.name, o.max_cycle_acu_limit as "maxCycleAcuLimit",
+  o.max_session_acu_limit as "maxSessionAcuLimit", o.created_at as "createdAt", o.updated_at as "updatedAt"`;
+
+/** Those of these bare ids that the viewer may use, in the ids' order; null for each other. */
+export async function findOrganizations(
+  context: Context,
+  ids: readonly string[],
+): Promise<(OrganizationRecord | null)[]> {
+  const usable = ids.filter((id) => mayUseOrganization(context.viewer, id));
+  if (usable.length === 0) return ids.map(() => null);
+  const rows = await context.store.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o
+      where o.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null`,
+    [usable, context.viewer.enterpriseId],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+/** The organization of an id in any form, or null: missing and forbidden are the same. */
+export async function findOrganization(context: Context, id: string): Promise<OrganizationRecord | null> {
+  const bare = parseId('organization', id);
+  return bare === null ? null : ((await findOrganizations(context, [bare]))[0] ?? null);
+}
+
+/**
+ * The organization that a path or an input names, with the permission that the act needs there. ORGANIZATION_NOT_USABLE
+ * for one that is not the viewer's, existing or not; NOT_FOUND when the viewer may use every one of its enterprise and
+ * this is none of them (pinned 1); FORBIDDEN names a missing permission.
+ */
+export async function useOrganization(
+  context: Context,
+  id: string,
+  permission: OrganizationPermission,
+): Promise<OrganizationRecord> {
+  const { viewer } = context;
+  const bare = parseId('organization', id);
+  if (viewer.everywhere.size === 0 && (bare === null || !viewer.organizations.has(bare))) {
+    throw new DomainError('ORGANIZATION_NOT_USABLE', 'You do not have access to this organization.');
+  }
+  const organization = bare === null ? null : await findOrganization(context, bare);
+  if (!organization) throw notFound('organization');
+  requirePermission(viewer, permission, organization.id);
+  return organization;
+}
+
+/**
+ * The organization that an act is for when the input may leave it out: the one named, else the viewer's only one.
+ * INVALID_INPUT at `organizationId` when there are several or none.
+ */
+export async function chooseOrganization(
+  context: Context,
+  id: string | null | undefined,
+  permission: OrganizationPermission,
+): Promise<OrganizationRecord> {
+  if (id != null) return useOrganization(context, id, permission);
+  const only = await onlyOrganizationId(context);
+  if (only === null) {
+    throw refuse(['organizationId'], 'An organization must be named: this key can act in several, or in none.');
+  }
+  return useOrganization(context, only, permission);
+}
+
+/** The id of the viewer's only organization; null when it has several or none. */
+export async function onlyOrganizationId(context: Context): Promise<string | null> {
+  const { viewer } = context;
+  if (viewer.homeOrganizationId !== null) return viewer.homeOrganizationId;
+  if (viewer.everywhere.size === 0) {
+    const [first, ...others] = viewer.organizations.keys();
+    return first !== undefined && others.length === 0 ? first : null;
+  }
+  const rows = await context.store.query<{ id: string }>(
+    'select o.id from organization o where o.enterprise_id = $1 and o.deleted_at is null order by o.created_at limit 2',
+    [viewer.enterpriseId],
+  );
+  return rows.length === 1 ? (rows[0]?.id ?? null) : null;
+}
+

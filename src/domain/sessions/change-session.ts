@@ -1,0 +1,88 @@
+import type { Transaction } from '../../store/store.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { appendEntries, FencedError, type NewEntry } from './log.ts';
+import { type SessionRecord, sessionColumns } from './session.ts';
+import { requireTransition } from './status.ts';
+
+/** The fields that tell a session's status (pinned 3). What is left out stays. */
+export type StatusChange = Partial<
+  Pick<SessionRecord, 'status' | 'statusDetail' | 'request' | 'requestFrom' | 'endedBy' | 'isFresh' | 'isArchived'>
+>;
+
+/**
+ * Locks a session for a change, in the order that holds everywhere (head, session; whoever also needs the run locks it
+ * first), and reads it. FencedError when `generation` is given and stale; NOT_FOUND when there is none.
+ */
+export async function lockSession(tx: Transaction, id: string, generation: number | null): Promise<SessionRecord> {
+  const [head] = await tx.query<{ generation: number }>(
+    'select generation from session_head where session_id = $1 for update',
+    [id],
+  );
+  if (!head) throw notFound('session');
+  if (generation !== null && head.generation !== generation) throw new FencedError(id);
+  const [session] = await tx.query<SessionRecord>(`select ${sessionColumns} from session s where s.id = $1 for update`, [id]);
+  if (!session) throw notFound('session');
+  return session;
+}
+
+const update = `
+  update session set status = $2, status_detail = $3, request = $4, request_from = $5, ended_by = $6, is_fresh = $7,
+         is_archived = $8, updated_at = greatest(updated_at, $9::timestamptz)
+   where id = $1`;
+
+/**
+ * Moves a locked session along the table of transitions and writes the STATUS entry; `entries` are appended before it,
+ * in the same numbers' order. Nothing is written for a change that changes nothing. INVALID_STATE for an impossible one.
+ */
+export async function changeSession(
+  context: Context,
+  tx: Transaction,
+  session: SessionRecord,
+  change: StatusChange,
+  entries: readonly NewEntry[] = [],
+): Promise<SessionRecord> {
+  const next = { ...session, ...change };
+  requireTransition(session.status, next.status);
+  const isChanged = (Object.keys(change) as (keyof StatusChange)[]).some((key) => session[key] !== next[key]);
+  const now = context.now();
+  const status: NewEntry = {
+    kind: 'STATUS',
+    data: {
+      status: next.status,
+      statusDetail: next.statusDetail,
+      request: next.request,
+      endedBy: next.endedBy,
+      isArchived: next.isArchived,
+    },
+  };
+  const all = isChanged ? [...entries, status] : entries;
+  if (all.length > 0) await appendEntries(tx, session.id, null, all, now);
+  if (isChanged) {
+    await tx.query(update, [
+      session.id,
+      next.status,
+      next.statusDetail,
+      next.request,
+      next.requestFrom,
+      next.endedBy,
+      next.isFresh,
+      next.isArchived,
+      now,
+    ]);
+  }
+  if (all.length > 0) ringSession(context, tx, session);
+  return { ...next, updatedAt: all.length > 0 && now > session.updatedAt ? now : session.updatedAt };
+}
+
+/** Rings for a session and its organization's lists after the commit. */
+export function ringSession(
+  context: Pick<Context, 'bell'>,
+  tx: Transaction,
+  session: Pick<SessionRecord, 'id' | 'organizationId'>,
+): void {
+  tx.afterCommit(() => {
+    context.bell.ring(`session:${session.id}`);
+    context.bell.ring(`organization:${session.organizationId}`);
+  });
+}

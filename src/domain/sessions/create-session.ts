@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { type Issue, DomainError, refuse } from '../errors.ts';
+import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
+import { newId, parseId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+import { findMember } from '../organizations/members.ts';
+import { chooseOrganization } from '../organizations/use-organization.ts';
+import { getSession } from './find-session.ts';
+import { appendEntries } from './log.ts';
+import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
+import { schemaComplaint } from './structured-output.ts';
+
+/** The longest prompt or message, in characters: what fits, with its JSON, in a body of 1 MiB. */
+export const maxPromptLength = 500_000;
+/** The most tags on a session (spec 8). */
+export const maxTags = 50;
+
+const ids = z.array(z.string()).nullish();
+
+/** A session's tags: at most 50, each 1 to 200 characters; doubles are dropped, order kept. */
+export const tagsSchema = z
+  .array(text('tags', { min: 1, max: 200 }))
+  .max(maxTags, { error: (issue) => `"tags" must have at most ${maxTags} items, but has ${(issue.input as unknown[]).length}.` })
+  .transform((tags) => [...new Set(tags)]);
+
+const secretInput = z.object({
+  key: text('key', { min: 1, max: 256 }),
+  value: text('value', { max: 65_536 }),
+  sensitive: z.boolean().default(true),
+});
+
+const inputSchema = z.object({
+  prompt: text('prompt', { min: 1, max: maxPromptLength }),
+  title: text('title', { max: 500 }).nullish(),
+  tags: tagsSchema.nullish(),
+  maxAcuLimit: z
+    .int({ error: '"maxAcuLimit" must be an integer.' })
+    .max(2_147_483_647, '"maxAcuLimit" must be at most 2147483647.')
+    .positive({ error: (issue) => `"maxAcuLimit" must be greater than 0, but was ${issue.input}.` })
+    .nullish(),
+  sessionSecrets: z.array(secretInput).max(200, '"sessionSecrets" must have at most 200 items.').nullish(),
+  structuredOutputSchema: z.unknown().superRefine((schema, check) => {
+    const complaint = schema == null ? null : schemaComplaint(schema);
+    if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
+  }),
+  snapshotId: text('snapshotId', { min: 1, max: 200 }).nullish(),
+  playbookId: z.string().nullish(),
+  secretIds: ids,
+  knowledgeIds: ids,
+  attachmentIds: ids,
+  agent: z.string().nullish(),
+  createAsUserId: z.string().nullish(),
+  isUnlisted: z.boolean().nullish(),
+});
+
+/** What a session is made from; null and left out mean the same. Ids in any form. */
+export type CreateSessionInput = z.input<typeof inputSchema>;
+
+/** How the call was made, beside its input. */
+export interface CreateSessionOptions {
+  /** In any form; left out: the viewer's only one. */
+  readonly organizationId?: string | null | undefined;
+  readonly origin: SessionOrigin;
+  readonly idempotencyKey?: string | null | undefined;
+  /** The same input from the same caller gives the same session, even without a key (v1's `idempotent`). */
+  readonly isIdempotent?: boolean | undefined;
+}
+
+/**
+ * Starts a session: it waits for a worker from the commit on. Nothing is written when anything is refused:
+ * INVALID_INPUT, UNKNOWN_REFERENCE, FORBIDDEN, ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT.
+ */
+export async function createSession(
+  context: Context,
+  raw: CreateSessionInput,
+  options: CreateSessionOptions,
+): Promise<{ session: SessionRecord; isNew: boolean }> {
+  const organization = await chooseOrganization(context, options.organizationId, permissionFor.createSession);
+  const input = parseInput(inputSchema, raw);
+  if (!sessionOrigins.includes(options.origin)) throw refuse(['origin'], 'Unknown origin.');
+  const owner = await chooseOwner(context, organization.id, input.createAsUserId);
+  checkReferences(context, input);
+  const key = idempotencyKeyOf(context, raw, options);
+
+  const id = newId();
+  const { sessionId, isNew } = await context.store.transact(async (tx) => {
+    if (key !== null) {
+      const claim = { organizationId: organization.id, operation: 'createSession', key, input: raw, resultId: id };
+      const { replay } = await claimIdempotencyKey(context, tx, claim);
+      if (replay !== null) return { sessionId: replay, isNew: false };
+    }
+    await insertSession(context, tx, { id, organizationId: organization.id, input, owner, origin: options.origin });
+    await audit(context, tx, 'create_session', { organizationId: organization.id, sessionId: id, targetId: id });
+    tx.afterCommit(() => {
+      context.bell.ring(`organization:${organization.id}`);
+      context.bell.ring('runs');
+    });
+    return { sessionId: id, isNew: true };
+  });
+  return { session: await getSession(context, sessionId), isNew };
+}
+
+type ParsedInput = z.output<typeof inputSchema>;
+type Owner = ReturnType<typeof ownerOf>;
+
+async function chooseOwner(context: Context, organizationId: string, asUserId: string | null | undefined): Promise<Owner> {
+  const owner = ownerOf(context.viewer);
+  if (asUserId == null) return owner;
+  const userId = parseId('user', asUserId);
+  if (userId !== null && userId === owner.userId) return owner;
+  const path = ['createAsUserId'];
+  if (context.viewer.keyKind === 'PERSONAL_ACCESS_TOKEN') {
+    throw refuse(path, 'A personal access token can create sessions for its own user only.', 'FORBIDDEN');
+  }
+  requirePermission(context.viewer, permissionFor.createSessionAsUser, organizationId);
+  const member = userId === null ? null : await findMember(context, organizationId, userId);
+  if (!member) throw refuse(path, '"createAsUserId" is not a member of this organization.', 'UNKNOWN_REFERENCE');
+  return { userId: member.userId, serviceUserId: null };
+}
+
+function checkReferences(context: Context, input: ParsedInput): void {
+  const issues: Issue[] = [];
+  // Secrets, notes, playbooks and attachments have no tables with rows yet, so that no id of one can be known.
+  const unknown = (name: keyof ParsedInput, given: readonly string[] | null | undefined) => {
+    const [first] = given ?? [];
+    if (first !== undefined) {
+      issues.push({ path: [name], message: `"${name}" refers to ${JSON.stringify(first.slice(0, 80))}, which does not exist.` });
+    }
+  };
+  unknown('playbookId', input.playbookId == null ? null : [input.playbookId]);
+  unknown('secretIds', input.secretIds);
+  unknown('knowledgeIds', input.knowledgeIds);
+  unknown('attachmentIds', input.attachmentIds);
+  if (input.agent != null && !context.agentProfiles.has(input.agent)) {
+    const known = [...context.agentProfiles.keys()].join(', ');
+    issues.push({ path: ['agent'], message: `"agent" must be one of ${known}, but was ${JSON.stringify(input.agent.slice(0, 80))}.` });
+  }
+  if (issues.length > 0) {
+    throw new DomainError('UNKNOWN_REFERENCE', issues.map((issue) => issue.message).join(' '), issues);
+  }
+}
+
+function idempotencyKeyOf(context: Context, raw: CreateSessionInput, options: CreateSessionOptions): string | null {
+  if (options.idempotencyKey != null) {
+    checkIdempotencyKey(options.idempotencyKey);
+    return options.idempotencyKey;
+  }
+  return options.isIdempotent ? context.keyring.hashToken(`idempotent:${canonicalJson(raw)}`) : null;
+}
+
+/** A title from the prompt: its first line that is not empty, at most 80 characters. */
+export function titleFromPrompt(prompt: string): string {
+  const line = prompt.trim().split(/\r?\n/, 1)[0] ?? '';
+  const characters = [...line];
+  return characters.length <= 80 ? line : `${characters.slice(0, 79).join('')}…`;
+}
+
+async function insertSession(
+  context: Context,
+  tx: Transaction,
+  session: { id: string; organizationId: string; input: ParsedInput; owner: Owner; origin: SessionOrigin },
+): Promise<void> {
+  const { id, organizationId, input, owner, origin } = session;
+  const now = context.now();
+  const json = (value: unknown) => (value == null ? {} : { value: JSON.parse(JSON.stringify(value)) });
+  const schema = json(input.structuredOutputSchema);
+  const tags = input.tags ?? [];
+  await tx.prisma.session.create({
+    data: {
+      id,
+      organizationId,
+      title: input.title || titleFromPrompt(input.prompt),
+      isTitleDerived: !input.title,
+      status: 'new',
+      isUnlisted: input.isUnlisted ?? false,
+      origin,
+      tags: [...tags],
+      prompt: input.prompt,
+      snapshotId: input.snapshotId ?? null,
+      agent: input.agent ?? null,
+      maxAcuLimit: input.maxAcuLimit ?? null,
+      ...(input.secretIds ? { secretIds: input.secretIds } : {}),
+      ...(input.knowledgeIds ? { knowledgeIds: input.knowledgeIds } : {}),
+      ...('value' in schema ? { structuredOutputSchema: schema.value } : {}),
+      ...owner,
+      createdAt: now,
+      updatedAt: now,
+    },
+  });
+  await tx.prisma.run.create({ data: { sessionId: id, queuedAt: now } });
+  await tx.prisma.sessionHead.create({ data: { sessionId: id } });
+  if (tags.length > 0) {
+    await tx.prisma.sessionTag.createMany({
+      data: tags.map((tag) => ({ organizationId, tag, createdAt: now, sessionId: id })),
+    });
+  }
+  const secrets = new Map((input.sessionSecrets ?? []).map((secret) => [secret.key, secret]));
+  if (secrets.size > 0) {
+    await tx.prisma.sessionSecret.createMany({
+      data: [...secrets.values()].map((secret) => ({
+        sessionId: id,
+        key: secret.key,
+        sealed: context.keyring.seal(secret.value, `${id}:${secret.key}`),
+        isSensitive: secret.sensitive,
+      })),
+    });
+  }
+  await appendEntries(
+    tx,
+    id,
+    null,
+    [
+      { kind: 'STATUS', data: { status: 'new', statusDetail: null, request: null, endedBy: null, isArchived: false } },
+      { kind: 'MESSAGE', messageType: 'initial_user_message', body: input.prompt, ...owner },
+    ],
+    now,
+  );
+}

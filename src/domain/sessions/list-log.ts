@@ -1,0 +1,82 @@
+import type { Context } from '../context.ts';
+import { type Page, type PageLimits, type PageRequest, pageWindow, readCursor, toPage, writeCursor } from '../pages.ts';
+import { findSessions } from './find-session.ts';
+import { type EventKind, type LogEntry, logColumns, readLogs } from './log.ts';
+import type { SessionRecord } from './session.ts';
+
+const list = 'log';
+
+/** The cursor of an entry: (session, seq), the same for messages, events and their subscriptions. */
+export function logCursor(entry: Pick<LogEntry, 'sessionId' | 'seq'>): string {
+  return writeCursor(list, entry.sessionId, entry.seq);
+}
+
+/** The seq that a cursor of this session's log stands for; null when it is not one. */
+export function readLogCursor(sessionId: string, cursor: string): number | null {
+  const parts = cursor.length <= 500 ? readCursor(list, 2, cursor) : null;
+  const seq = parts?.[0] === sessionId && /^\d{1,9}$/.test(parts[1] ?? '') ? Number(parts[1]) : null;
+  return seq;
+}
+
+/** Which entries of a log: its messages only, or those of some kinds. */
+export interface LogListRequest extends PageRequest {
+  readonly messagesOnly: boolean;
+  readonly kinds?: readonly EventKind[] | null | undefined;
+}
+
+/**
+ * One page of the log of each of these sessions, oldest first, in the sessions' order and in one statement. The sessions
+ * must have come from a read of this viewer's: what may see a session may see its log. Errors of {@link pageWindow}.
+ */
+export async function listLogs(
+  context: Context,
+  sessions: readonly Pick<SessionRecord, 'id'>[],
+  request: LogListRequest,
+  limits: PageLimits,
+): Promise<Page<LogEntry>[]> {
+  const windows = sessions.map(({ id }) => pageWindow(request, limits, (cursor) => readLogCursor(id, cursor)));
+  const [window] = windows;
+  if (!window) return [];
+  const ids = sessions.map(({ id }) => id);
+  const entries = await readLogs(context.store, ids, {
+    after: window.after ?? 0,
+    before: window.before,
+    limit: window.limit + 1,
+    backward: window.backward,
+    messagesOnly: request.messagesOnly,
+    kinds: request.kinds ?? null,
+  });
+  const bySession = groupBySession(entries);
+  return ids.map((id) => toPage(bySession.get(id) ?? [], window, logCursor));
+}
+
+function groupBySession(entries: readonly LogEntry[]): Map<string, LogEntry[]> {
+  const groups = new Map<string, LogEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(entry.sessionId);
+    if (group) group.push(entry);
+    else groups.set(entry.sessionId, [entry]);
+  }
+  return groups;
+}
+
+/** One page of one session's log. */
+export async function listLog(
+  context: Context,
+  session: Pick<SessionRecord, 'id'>,
+  request: LogListRequest,
+  limits: PageLimits,
+): Promise<Page<LogEntry>> {
+  const [page] = await listLogs(context, [session], request, limits);
+  return page as Page<LogEntry>;
+}
+
+/** Entries of the log by their bare ids, in the ids' order, of sessions that the viewer may see; null for each other. */
+export async function findLogEntries(context: Context, ids: readonly string[]): Promise<(LogEntry | null)[]> {
+  const sql = `select ${logColumns} from log_entry e where e.id = any($1::text[])`;
+  const rows = await context.store.query<LogEntry>(sql, [ids]);
+  const sessions = await findSessions(context, [...new Set(rows.map((row) => row.sessionId))]);
+  const visible = new Set(sessions.map((session) => session?.id));
+  const found = new Map(rows.filter((row) => visible.has(row.sessionId)).map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}

@@ -1,0 +1,143 @@
+import type { Store, Transaction } from '../../store/store.ts';
+import { newId } from '../ids.ts';
+
+/** The kinds of log entry, in the words of the GraphQL enum SessionEventKind. */
+export const eventKinds = [
+  'MESSAGE',
+  'STATUS',
+  'TURN',
+  'THOUGHT',
+  'PLAN',
+  'TOOL_CALL',
+  'QUESTION',
+  'PERMISSION',
+  'NOTICE',
+  'USAGE',
+  'LIMIT',
+  'PULL_REQUEST',
+  'STRUCTURED_OUTPUT',
+  'ATTACHMENT',
+  'ERROR',
+] as const;
+/** See {@link eventKinds}. */
+export type EventKind = (typeof eventKinds)[number];
+
+/** The message types of spec 2.1; the agent's is written `devin_message` on the wire of v1. */
+export const messageTypes = ['initial_user_message', 'user_message', 'agent_message'] as const;
+/** See {@link messageTypes}. */
+export type MessageType = (typeof messageTypes)[number];
+
+/** An entry of a session's log. `body` is text that people read, `data` the kind's own fields. */
+export interface LogEntry {
+  readonly sessionId: string;
+  readonly seq: number;
+  readonly id: string;
+  readonly kind: EventKind;
+  readonly messageType: MessageType | null;
+  readonly body: string | null;
+  readonly data: Record<string, unknown> | null;
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  readonly createdAt: Date;
+}
+
+/** A message is the log entry of a message type. */
+export type MessageEntry = LogEntry & { readonly messageType: MessageType; readonly body: string };
+
+/** An entry to be written: number, id and time are given by {@link appendEntries}. */
+export interface NewEntry {
+  readonly id?: string;
+  readonly kind: EventKind;
+  readonly messageType?: MessageType;
+  readonly body?: string;
+  readonly data?: Record<string, unknown>;
+  readonly userId?: string | null;
+  readonly serviceUserId?: string | null;
+}
+
+/** The columns of a {@link LogEntry} of a `log_entry` aliased `e`. */
+export const logColumns = `
+  e.session_id as "sessionId", e.seq, e.id, e.kind, e.message_type as "messageType", e.body, e.data,
+  e.user_id as "userId", e.service_user_id as "serviceUserId", e.created_at as "createdAt"`;
+
+// Number and fence in one statement. `moved` writes the listed session only for messages and status, and once when a
+// resumed agent first streams; it depends on `head`, so the lock order head, session holds.
+const append = `
+  with head as (
+    update session_head set next_seq = next_seq + $2::int
+     where session_id = $1 and ($3::int is null or generation = $3::int)
+    returning next_seq - $2::int as first_seq),
+  moved as (
+    update session set is_fresh = is_fresh and not $6::boolean,
+           updated_at = case when $5::boolean then greatest(updated_at, $4::timestamptz) else updated_at end
+      from head where session.id = $1 and ($5::boolean or ($6::boolean and session.is_fresh))
+    returning session.id),
+  added as (
+    insert into log_entry (session_id, seq, id, kind, message_type, body, data, user_id, service_user_id, created_at)
+    select $1, head.first_seq + n.n, n.id, n.kind, n."messageType", n.body, n.data, n."userId", n."serviceUserId", $4::timestamptz
+      from head cross join jsonb_to_recordset($7::jsonb)
+        as n(n int, id text, kind text, "messageType" text, body text, data jsonb, "userId" text, "serviceUserId" text)
+    returning seq)
+  select seq from added order by seq`;
+
+/** Thrown when a writer's generation is no longer the session's: it must stop, and its agent with it. */
+export class FencedError extends Error {
+  constructor(sessionId: string) {
+    super(`Session ${sessionId} was taken over or ended: this writer's generation is stale.`);
+    this.name = 'FencedError';
+  }
+}
+
+/**
+ * Appends entries and gives their numbers. Outside a transaction (a {@link Store}) it is one statement and commits by
+ * itself: the caller rings the bell after it. `generation` null: not a worker, so not fenced.
+ */
+export async function appendEntries(
+  writer: Store | Transaction,
+  sessionId: string,
+  generation: number | null,
+  entries: readonly NewEntry[],
+  now: Date,
+): Promise<number[]> {
+  const rows = entries.map((entry, n) => ({ n, ...entry, id: entry.id ?? newId() }));
+  const touches = entries.some((entry) => entry.kind === 'MESSAGE' || entry.kind === 'STATUS');
+  const streams = generation !== null && entries.some((entry) => entry.kind !== 'STATUS' && entry.kind !== 'TURN');
+  const values = [sessionId, rows.length, generation, now, touches, streams, JSON.stringify(rows)];
+  const run = 'execute' in writer ? writer.execute<{ seq: number }> : writer.query<{ seq: number }>;
+  const added = await run.call(writer, append, values);
+  if (added.length !== rows.length) throw new FencedError(sessionId);
+  return added.map((row) => row.seq);
+}
+
+/** Which part of a session's log: `after` and `before` are exclusive numbers. */
+export interface LogRange {
+  readonly after: number;
+  readonly before: number | null;
+  readonly limit: number;
+  readonly backward: boolean;
+  readonly messagesOnly: boolean;
+  readonly kinds: readonly EventKind[] | null;
+}
+
+/** The same range of several sessions' logs in one statement; at most `limit` entries of each, newest first if backward. */
+export async function readLogs(store: Store, sessionIds: readonly string[], range: LogRange): Promise<LogEntry[]> {
+  // The conditions that are not wanted are left out, not switched off: the planner must see the partial index fit.
+  const conditions = [
+    range.messagesOnly ? 'e.message_type is not null' : '',
+    range.kinds ? 'e.kind = any($4::text[])' : '',
+    range.before !== null ? `e.seq < $${range.kinds ? 5 : 4}` : '',
+  ].filter((condition) => condition !== '');
+  const sql = `
+    select p.* from unnest($1::text[]) with ordinality as wanted(id, n) cross join lateral (
+      select ${logColumns} from log_entry e
+       where e.session_id = wanted.id and e.seq > $2 ${conditions.map((condition) => `and ${condition}`).join(' ')}
+       order by e.seq ${range.backward ? 'desc' : 'asc'} limit $3) p
+     order by wanted.n, p.seq ${range.backward ? 'desc' : 'asc'}`;
+  return store.query<LogEntry>(sql, [
+    sessionIds,
+    range.after,
+    range.limit,
+    ...(range.kinds ? [range.kinds] : []),
+    ...(range.before !== null ? [range.before] : []),
+  ]);
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { DomainError, refuse } from '../errors.ts';
+import { checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
+import { newId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+import { changeSession, lockSession, type StatusChange } from './change-session.ts';
+import { maxPromptLength } from './create-session.ts';
+import { getSession } from './find-session.ts';
+import { logColumns, type MessageEntry } from './log.ts';
+import type { SessionRecord } from './session.ts';
+
+const messageSchema = text('message', { min: 1, max: maxPromptLength });
+
+/** Whether a session takes messages: neither archived, nor terminated or expired (pinned 3). */
+export function takesMessages(session: Pick<SessionRecord, 'isArchived' | 'endedBy'>): boolean {
+  return !session.isArchived && session.endedBy !== 'terminated' && session.endedBy !== 'expired';
+}
+
+/** A message to a session: its id in any form, the text, and the organization that the path named, if any. */
+export interface SendMessageInput {
+  readonly sessionId: string;
+  readonly organizationId?: string | undefined;
+  readonly message: string;
+  readonly attachmentIds?: readonly string[] | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+/**
+ * Puts a user's message into the log, from where the agent gets it as its next turn, and wakes a session that is
+ * suspended, finished or in error. NOT_FOUND, FORBIDDEN, INVALID_INPUT, IDEMPOTENCY_CONFLICT, and INVALID_STATE for a
+ * session that takes none.
+ */
+export async function sendMessage(
+  context: Context,
+  input: SendMessageInput,
+): Promise<{ session: SessionRecord; message: MessageEntry }> {
+  const seen = await getSession(context, input.sessionId, input.organizationId);
+  const owner = ownerOf(context.viewer);
+  requirePermission(context.viewer, permissionFor.sendMessage, seen.organizationId, isOwn(context, seen));
+  const { message } = parseInput(messageInput, { message: input.message });
+  if (input.idempotencyKey != null) checkIdempotencyKey(input.idempotencyKey);
+  const [attachment] = input.attachmentIds ?? [];
+  if (attachment !== undefined) {
+    throw refuse(['attachmentIds'], '"attachmentIds" refers to an attachment that does not exist.', 'UNKNOWN_REFERENCE');
+  }
+
+  const id = newId();
+  const { messageId, session } = await context.store.transact(async (tx) => {
+    if (input.idempotencyKey != null) {
+      const { replay } = await claimIdempotencyKey(context, tx, {
+        organizationId: seen.organizationId,
+        operation: 'sendMessage',
+        key: input.idempotencyKey,
+        input: { sessionId: seen.id, message },
+        resultId: id,
+      });
+      if (replay !== null) return { messageId: replay, session: seen };
+    }
+    await tx.query('update run set queued_at = coalesce(queued_at, $2::timestamptz), crash_count = 0 where session_id = $1', [
+      seen.id,
+      context.now(),
+    ]);
+    const locked = await lockSession(tx, seen.id, null);
+    if (!takesMessages(locked)) {
+      const why = locked.isArchived ? 'is archived' : `has been ${locked.endedBy}`;
+      throw new DomainError('INVALID_STATE', `The session ${why} and takes no further messages.`);
+    }
+    const next = await changeSession(context, tx, locked, wakeChange(locked), [
+      { id, kind: 'MESSAGE', messageType: 'user_message', body: message, ...owner },
+    ]);
+    await audit(context, tx, 'send_message', { organizationId: seen.organizationId, sessionId: seen.id, targetId: id });
+    tx.afterCommit(() => {
+      context.bell.ring(`command:${seen.id}`);
+      context.bell.ring('runs');
+    });
+    return { messageId: id, session: next };
+  });
+  const [entry] = await context.store.query<MessageEntry>(`select ${logColumns} from log_entry e where e.id = $1`, [messageId]);
+  return { session, message: entry as MessageEntry };
+}
+
+const messageInput = z.object({ message: messageSchema });
+
+function wakeChange(session: SessionRecord): StatusChange {
+  const sleeps = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
+  return sleeps ? { status: 'resuming', statusDetail: null, request: 'resume', requestFrom: 'api', endedBy: null } : {};
+}
+
+/** Whether the viewer itself started the session. */
+export function isOwn(context: Context, session: Pick<SessionRecord, 'userId' | 'serviceUserId'>): boolean {
+  const { userId, serviceUserId } = ownerOf(context.viewer);
+  return (userId !== null && userId === session.userId) || (serviceUserId !== null && serviceUserId === session.serviceUserId);
+}

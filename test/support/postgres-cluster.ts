@@ -1,0 +1,143 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+
+/** The oldest major version that the service supports. */
+const oldestSupported = 15;
+
+/** What to tell somebody whose machine has no PostgreSQL. */
+export const howToGetPostgres = `install PostgreSQL ${oldestSupported} or newer (Debian: apt-get install postgresql; macOS: brew install postgresql), or set TEST_POSTGRES_URL to a server on which the tests may create databases`;
+
+/** A running private PostgreSQL. */
+export interface PostgresCluster {
+  /** Superuser's address of the database `postgres`; tests create their own databases beside it. */
+  readonly url: string;
+  /** Stops the server and removes its files. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** The folder of the newest installed PostgreSQL server that is new enough; null when there is none. */
+export function findPostgresBinaries(): string | null {
+  const found = candidateFolders()
+    .filter((folder) => ['initdb', 'pg_ctl', 'postgres'].every((program) => existsSync(join(folder, program))))
+    .map((folder) => ({ folder: dirname(realpathSync(join(folder, 'initdb'))), major: majorVersion(folder) }))
+    .filter(({ major }) => major >= oldestSupported)
+    .sort((a, b) => b.major - a.major);
+  return found[0]?.folder ?? null;
+}
+
+/**
+ * Starts a PostgreSQL of our own on a free port of 127.0.0.1, with its files in a new temporary folder. It trusts
+ * everybody on this machine and does not sync to disk: nothing but tests may live in it. It stops with `stop()`, and also
+ * when this process ends in any other way, `kill -9` included.
+ */
+export async function startPostgresCluster(binaries: string): Promise<PostgresCluster> {
+  const owner = unprivilegedOwner();
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-postgres-'));
+  if (owner) chownSync(folder, owner.uid, owner.gid);
+  const port = await freePort();
+  // A session of its own, so that Ctrl-C in the terminal reaches vitest first and the server stops after the tests.
+  const keeper = spawn('sh', ['-c', keeperScript, 'sh', binaries, folder, String(port)], {
+    cwd: folder,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, LANG: 'C', HOME: folder },
+    ...owner,
+  });
+  const ended = new Promise<void>((resolve) => keeper.once('close', () => resolve()));
+  try {
+    await ready(keeper);
+  } catch (error) {
+    keeper.stdin.destroy();
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return {
+    url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      keeper.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/**
+ * The server's keeper: starts it, says "ready", and waits for its standard input to close, which the kernel does for it
+ * when the test process is gone. `-N` and `fsync=off`: the files need not outlive the tests.
+ */
+const keeperScript = `
+bin=$1 dir=$2 port=$3
+trap 'rm -rf "$dir"' EXIT
+fail() { tail -n 20 "$dir/log" >&2; exit 1; }
+"$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale -N >"$dir/log" 2>&1 || fail
+"$bin/pg_ctl" start -w -t 60 -D "$dir/data" -l "$dir/log" >/dev/null 2>&1 </dev/null -o "-p $port \
+  -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=300 -c shared_buffers=64MB \
+  -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c timezone=UTC" || fail
+echo ready
+cat >/dev/null
+"$bin/pg_ctl" stop -w -m immediate -D "$dir/data" >/dev/null 2>&1
+`;
+
+/** Resolves when the keeper says so; throws with the end of the server's own log when it gives up. */
+async function ready(keeper: ChildProcess): Promise<void> {
+  let complaint = '';
+  keeper.stderr?.on('data', (data: Buffer) => {
+    complaint += data.toString();
+  });
+  const said = await new Promise<string>((resolve) => {
+    keeper.once('error', (error) => resolve(error.message));
+    keeper.once('close', () => resolve('it gave up'));
+    keeper.stdout?.once('data', (data: Buffer) => resolve(data.toString().trim()));
+  });
+  if (said !== 'ready') throw new Error(`PostgreSQL for the tests did not start: ${said}. Its log ends:\n${complaint}`);
+}
+
+/** The server refuses to run as root: whom to become instead, when we are root. */
+function unprivilegedOwner(): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  for (const user of ['postgres', 'nobody']) {
+    try {
+      const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, user], { stdio: 'pipe' })));
+      if (uid && gid) return { uid, gid };
+    } catch {
+      // No such user here: the next one.
+    }
+  }
+  throw new Error('PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody.');
+}
+
+function candidateFolders(): string[] {
+  const path = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  const roots = ['/usr/lib/postgresql', '/usr/local', '/usr/local/opt', '/opt/homebrew/opt', '/usr'];
+  const nested = roots.flatMap((root) =>
+    existsSync(root)
+      ? readdirSync(root)
+          .filter((name) => /^(?:\d+|pgsql.*|postgres.*)$/.test(name))
+          .map((name) => join(root, name, 'bin'))
+      : [],
+  );
+  return [...path, ...nested];
+}
+
+function majorVersion(folder: string): number {
+  try {
+    const text = execFileSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+    return Number(/\d+/.exec(text)?.[0] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}

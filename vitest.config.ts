@@ -1,0 +1,44 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
+
+/** Tests that open no store: they run once. All others run on both databases. */
+const storeless = ['test/rules/**/*.test.ts', 'test/agents/**/*.test.ts'];
+
+const everywhere = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // Every file gets a process of its own: PGlite's memory goes with it, and a leak shows in the file that made it.
+  pool: 'forks' as const,
+};
+
+const onStore = {
+  ...everywhere,
+  include: ['test/**/*.test.ts'],
+  exclude: [...configDefaults.exclude, ...storeless],
+};
+
+const onPostgres = {
+  ...onStore,
+  name: 'postgres',
+  env: { TEST_DATABASE: 'postgres' },
+  globalSetup: ['test/support/global-setup-postgres.ts'],
+};
+
+const havePostgres = Boolean(process.env.TEST_POSTGRES_URL) || findPostgresBinaries() !== null;
+if (!havePostgres) {
+  const said = `There is no PostgreSQL here: ${howToGetPostgres}.`;
+  // On CI a silently missing half of the suite would look like success.
+  if (process.env.CI) throw new Error(said);
+  console.warn(`Skipping the tests on PostgreSQL. ${said}`);
+}
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      { test: { ...everywhere, name: 'unit', include: storeless } },
+      { test: { ...onStore, name: 'pglite', env: { TEST_DATABASE: 'pglite' } } },
+      ...(havePostgres ? [{ test: onPostgres }] : []),
+    ],
+  },
+});

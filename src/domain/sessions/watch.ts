@@ -134,7 +134,7 @@ export interface Watches {
 
 /** `catchUpMs`: how late an entry may come whose ring was lost. */
 export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>, catchUpMs: number = 3_000): Watches {
-  const watched = new Map<string, { listeners: Set<() => void>; heads: number; stop: () => void }>();
+  const watched = new Map<string, { listeners: Set<() => void>; head: number; rings: number; ring: () => void; stop: () => void }>();
   const reads = new Map<string, Promise<LogEntry[]>>();
   let timer: NodeJS.Timeout | null = null;
 
@@ -147,9 +147,9 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
     );
     for (const row of rows) {
       const watch = watched.get(row.id);
-      if (!watch || watch.heads === row.next) continue;
-      watch.heads = row.next;
-      for (const listener of watch.listeners) listener();
+      if (!watch || watch.head === row.next) continue;
+      watch.head = row.next;
+      watch.ring();
     }
   };
 
@@ -159,10 +159,12 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
       if (!watch) {
         const listeners = new Set<() => void>();
         const ring = () => {
+          created.rings += 1;
           for (const each of listeners) each();
         };
-        watch = { listeners, heads: 0, stop: services.bell.on(`session:${sessionId}`, ring) };
-        watched.set(sessionId, watch);
+        const created = { listeners, head: 0, rings: 0, ring, stop: services.bell.on(`session:${sessionId}`, ring) };
+        watch = created;
+        watched.set(sessionId, created);
       }
       const { listeners, stop } = watch;
       // A wrapper of its own, so that the same function can listen twice.
@@ -176,10 +178,11 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
     },
     read(sessionId, after, request) {
       const kinds = request.kinds ? [...request.kinds].sort() : null;
-      const key = `${sessionId}|${after}|${request.messagesOnly}|${kinds?.join(',') ?? ''}`;
+      // The count of rings is part of the key: a read that began before a ring may not show what the ring was for.
+      const rings = watched.get(sessionId)?.rings ?? 0;
+      const key = `${sessionId}|${rings}|${after}|${request.messagesOnly}|${kinds?.join(',') ?? ''}`;
       const shared = reads.get(key);
       if (shared) return shared;
-      // Shared only until it answers: a later reader could otherwise miss what was written in between.
       const range = { after, before: null, limit: batchSize, backward: false, messagesOnly: request.messagesOnly, kinds };
       const read = readLogs(services.store, [sessionId], range).finally(() => reads.delete(key));
       reads.set(key, read);

@@ -1,0 +1,23 @@
+// Generates the committed generated files anew and fails when that changes one of them, or when git does not know it
+// (`git diff` alone says nothing about a file that was never added).
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+const files = ['schema.graphql', 'test/support/graphql-env.d.ts'];
+
+const contents = () => files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : ''));
+const committed = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', ...files], { encoding: 'utf8' }).split(
+  '\n',
+);
+
+const before = contents();
+execFileSync('npm', ['run', '--silent', 'generate'], { stdio: 'inherit' });
+const after = contents();
+
+const complaints = files.flatMap((file, index) => {
+  if (!committed.includes(file)) return [`${file} is not committed: git add it.`];
+  if (before[index] !== after[index]) return [`${file} was out of date and has been written anew: commit it.`];
+  return [];
+});
+for (const complaint of complaints) console.error(complaint);
+process.exitCode = complaints.length > 0 ? 1 : 0;

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+import { errorCatalogue } from '../../src/domain/errors.ts';
+import { readText, root, treeFiles } from '../support/tree.ts';
+
+const pages = () => treeFiles().filter((path) => path.endsWith('.md'));
+
+/** A page's text without its code, where brackets mean other things. */
+const prose = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+
+/** The anchors that GitHub makes of a page's headings. */
+function anchors(path: string): Set<string> {
+  const headings = readText(path).match(/^#{1,6} .*$/gm) ?? [];
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .replace(/^#+ /, '')
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(/\s/g, '-'),
+    ),
+  );
+}
+
+/** The text of a page that every release has. */
+function required(path: string, what: string): string {
+  if (!existsSync(join(root, path))) throw new Error(`${path} is missing: write it (${what}).`);
+  return readText(path);
+}
+
+/** Why a link of a page leads nowhere; null when it is good or leads out of the repository. */
+function brokenLink(page: string, link: string): string | null {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return null;
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? page : normalize(join(path.startsWith('/') ? '' : dirname(page), path));
+  if (!existsSync(join(root, target))) return `${page}: ${link} (no such file)`;
+  if (anchor && target.endsWith('.md') && !anchors(target).has(anchor)) return `${page}: ${link} (no such heading)`;
+  return null;
+}
+
+test('every link between documents leads somewhere', () => {
+  const broken = pages().flatMap((page) =>
+    [...prose(readText(page)).matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)].flatMap(
+      ([, link]) => brokenLink(page, link ?? '') ?? [],
+    ),
+  );
+  expect(broken, `Mend or remove these links:\n${broken.join('\n')}`).toEqual([]);
+});
+
+test('docs/errors.md lists exactly the error codes of src/domain/errors.ts', () => {
+  const listed = [
+    ...required('docs/errors.md', 'a table of the error codes').matchAll(/^\| *`([A-Z][A-Z_]+)` *\|/gm),
+  ].map(([, code]) => code);
+  expect(
+    listed.toSorted(),
+    'docs/errors.md has one table row, beginning "| `CODE` |", for each code of errorCatalogue: add or remove rows.',
+  ).toEqual(Object.keys(errorCatalogue).sort());
+});
+
+test('the changelog begins with what is not released yet', () => {
+  const first = /^## .*$/m.exec(required('CHANGELOG.md', 'what changed, newest first'))?.[0];
+  expect(first, 'CHANGELOG.md: the first heading of level two is "## Unreleased".').toBe('## Unreleased');
+});
+
+test('every decision has its three parts in at most 40 lines', () => {
+  const wrong = pages()
+    .filter((path) => path.startsWith('docs/decisions/') && !path.endsWith('/README.md'))
+    .flatMap((path) => {
+      const text = readText(path);
+      const complaints = ['Background', 'Decision', 'Consequences']
+        .filter((part) => !text.includes(`\n## ${part}\n`))
+        .map((part) => `has no "## ${part}"`);
+      if (!/\/\d{4}-[a-z0-9-]+\.md$/.test(path)) complaints.push('is not named NNNN-title.md');
+      if (text.trimEnd().split('\n').length > 40) complaints.push('is longer than 40 lines');
+      return complaints.map((complaint) => `${path} ${complaint}`);
+    });
+  expect(wrong, wrong.join('\n')).toEqual([]);
+});

@@ -1,0 +1,71 @@
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { place, sourceFiles } from '../support/tree.ts';
+
+/** Exports that need no docstring, as `file#name`, each with its reason. */
+const exceptions: Record<string, string> = {};
+
+/** What an export is called, and whether somebody said what its name cannot say. */
+interface Declared {
+  readonly name: string;
+  readonly at: string;
+  readonly documented: boolean;
+}
+
+const isDocumented = (node: ts.Node) =>
+  ts.getJSDocCommentsAndTags(node).some((doc) => ts.isJSDoc(doc) && ts.getTextOfJSDocComment(doc.comment)?.trim());
+
+const isFunction = (value: ts.Expression | undefined) =>
+  value !== undefined && (ts.isArrowFunction(value) || ts.isFunctionExpression(value));
+
+/** The functions, classes and types that a statement declares; plain values are not asked for a docstring. */
+function declarations(file: ts.SourceFile, statement: ts.Statement): Declared[] {
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations
+      .filter((one) => ts.isIdentifier(one.name) && isFunction(one.initializer))
+      .map((one) => ({ name: one.name.getText(file), at: place(file, one), documented: isDocumented(statement) }));
+  }
+  if (
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement)
+  ) {
+    const name = statement.name?.text ?? 'default';
+    return [{ name, at: place(file, statement), documented: isDocumented(statement) }];
+  }
+  return [];
+}
+
+/** Names that the file exports: in place, or in an `export { … }` of its own things. */
+function isExported(file: ts.SourceFile, statement: ts.Statement, name: string): boolean {
+  const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+  if (modifiers.some((modifier) => modifier.kind === ts.SyntaxKind.ExportKeyword)) return true;
+  return file.statements.some(
+    (other) =>
+      ts.isExportDeclaration(other) &&
+      !other.moduleSpecifier &&
+      other.exportClause !== undefined &&
+      ts.isNamedExports(other.exportClause) &&
+      other.exportClause.elements.some((element) => (element.propertyName ?? element.name).text === name),
+  );
+}
+
+test('every exported function and type in src has a docstring', () => {
+  const files = sourceFiles();
+  const silent = files.flatMap((file) => {
+    const exported = file.statements.flatMap((statement) =>
+      declarations(file, statement).filter(({ name }) => isExported(file, statement, name)),
+    );
+    // An overload or a merged type is documented once.
+    const documented = new Set(exported.filter((one) => one.documented).map((one) => one.name));
+    return exported
+      .filter(({ name }) => !documented.has(name) && !(`${file.fileName}#${name}` in exceptions))
+      .map(({ name, at }) => `${at} ${name}`);
+  });
+  expect(files.length).toBeGreaterThan(0);
+  expect(
+    silent,
+    `Say in one sentence of /** … */ what the name does not (units, errors, where a rule comes from):\n${silent.join('\n')}`,
+  ).toEqual([]);
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { readText, treeFiles } from '../support/tree.ts';
+
+/** As in biome.json, which sees only the languages it lints. */
+const longestFile = 400;
+
+const isProse = (path: string) => /(?:^|\/)(?:LICENSE|.*\.(?:md|txt))$/.test(path);
+const isGenerated = (path: string) =>
+  /(?:^|\/)package-lock\.json$|\.graphql$|graphql-env\.d\.ts$|^prisma\/migrations\//.test(path);
+const isBinary = (path: string) => /\.(?:png|jpe?g|gif|ico|woff2?|wasm|zip|gz)$/.test(path);
+
+test('no file is longer than 400 lines', () => {
+  const long = treeFiles()
+    .filter((path) => !isProse(path) && !isGenerated(path) && !isBinary(path) && !/\.(?:svg|csv)$/.test(path))
+    .map((path) => ({ path, lines: readText(path).split('\n').length - 1 }))
+    .filter(({ lines }) => lines > longestFile)
+    .map(({ path, lines }) => `${path} has ${lines} lines`);
+  expect(long, `Split these along what they do; ${longestFile} lines is the most:\n${long.join('\n')}`).toEqual([]);
+});
+
+test('nothing names a path of one machine', () => {
+  const folders = ['work', 'root', 'farm', 'tmp/bash_jobs', 'home/[a-z]+', 'Users/[A-Za-z]+'];
+  const path = new RegExp(`(?<![\\w.})/-])/(?:${folders.join('|')})/`);
+  const found = treeFiles()
+    .filter((file) => !isBinary(file))
+    .flatMap((file) =>
+      readText(file)
+        .split('\n')
+        .flatMap((line, index) => (path.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : [])),
+    );
+  expect(found, `Use a path relative to the repository, or a temporary folder:\n${found.join('\n')}`).toEqual([]);
+});

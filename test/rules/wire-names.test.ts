@@ -1,0 +1,82 @@
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { place, sourceFiles } from '../support/tree.ts';
+
+/**
+ * Names of the wires that our own code never uses for itself. Biome (wire-names.grit) refuses unquoted snake_case
+ * properties; these stay in src/rest even when quoted, and when read.
+ */
+const wireNames = new Set([
+  'devin_id',
+  'session_id',
+  'target_devin_id',
+  'scheduled_session_id',
+  'status_enum',
+  'status_detail',
+  'org_id',
+  'org_name',
+]);
+
+/** Prefixes of ids on the wires that mean nothing else; `user-` would also find "user-agent". */
+const wirePrefix = /^(?:devin-|service-user-|audit_log-)/;
+
+/** The one file below the doors that knows the prefixes: it reads ids for all of them (pinned in docs/glossary.md). */
+const idParser = 'src/domain/ids.ts';
+
+const isOutsideRest = (file: ts.SourceFile) => !file.fileName.startsWith('src/rest/');
+
+/** Every node of a file, in order. */
+function* nodes(node: ts.Node): Generator<ts.Node> {
+  yield node;
+  for (const child of node.getChildren()) if (!ts.isJSDoc(child)) yield* nodes(child);
+}
+
+/** The name that a node gives to, or reads from, a property; null for all other nodes. */
+function propertyName(node: ts.Node): string | null {
+  if (ts.isPropertyAccessExpression(node)) return node.name.text;
+  if (ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression)) {
+    return node.argumentExpression.text;
+  }
+  if (ts.isBindingElement(node)) {
+    const name = node.propertyName ?? node.name;
+    return ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : null;
+  }
+  if (
+    ts.isPropertyAssignment(node) ||
+    ts.isShorthandPropertyAssignment(node) ||
+    ts.isPropertySignature(node) ||
+    ts.isPropertyDeclaration(node) ||
+    ts.isMethodDeclaration(node) ||
+    ts.isGetAccessor(node)
+  ) {
+    return ts.isIdentifier(node.name) || ts.isStringLiteral(node.name) ? node.name.text : null;
+  }
+  return null;
+}
+
+test('wire names are properties in src/rest only', () => {
+  const found = sourceFiles()
+    .filter(isOutsideRest)
+    .flatMap((file) =>
+      [...nodes(file)]
+        .map((node) => ({ node, name: propertyName(node) }))
+        .filter(({ name }) => name !== null && wireNames.has(name))
+        .map(({ node, name }) => `${place(file, node)} ${name}`),
+    );
+  expect(
+    found,
+    `Use our name from docs/glossary.md; in SQL, name the column with "as". Wire names stand in src/rest:\n${found.join('\n')}`,
+  ).toEqual([]);
+});
+
+test('id prefixes are written in src/rest and domain/ids.ts only', () => {
+  const found = sourceFiles()
+    .filter((file) => isOutsideRest(file) && file.fileName !== idParser)
+    .flatMap((file) =>
+      [...nodes(file)]
+        .filter((node) => ts.isStringLiteralLike(node) || ts.isTemplateHead(node))
+        .filter((node) => wirePrefix.test(node.text))
+        .map((node) => `${place(file, node)} ${node.getText(file)}`),
+    );
+  expect(found, `Ids are bare inside: parse and print them with ${idParser}:\n${found.join('\n')}`).toEqual([]);
+});

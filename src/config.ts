@@ -1,0 +1,111 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** What a process may do; one process does all three unless told otherwise. */
+export const roles = ['api', 'worker', 'scheduler'] as const;
+/** See {@link roles}. */
+export type Role = (typeof roles)[number];
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const url = (protocols: readonly string[]) =>
+  z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1)), {
+    error: `must be an address that begins with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
+  });
+
+const secretKey = z.string().min(32, 'must have at least 32 characters').max(1_000, 'must have at most 1,000 characters');
+
+/** Every variable: its meaning, its form, its default. Nothing else reads the environment. */
+const variables = z.object({
+  /** The address to listen on. */
+  HOST: z.string().min(1).default('127.0.0.1'),
+  /** The port to listen on; 0 takes a free one. */
+  PORT: z.coerce.number({ error: 'must be a number' }).int('must be an integer').min(0, 'must be 0 to 65535').max(65_535, 'must be 0 to 65535').default(4_000),
+  /** Where the embedded database, the secret key and the agents' workspaces live. */
+  DATA_DIR: z.string().min(1).default('./data'),
+  /** A PostgreSQL (15 or newer) instead of the embedded database. */
+  DATABASE_URL: url(['postgres', 'postgresql']).optional(),
+  /** What `url` fields link to; the address of this process when not set. */
+  BASE_URL: url(['http', 'https']).optional(),
+  /** A fixed administrator's token. */
+  BOOTSTRAP_TOKEN: z
+    .string()
+    .regex(/^cog_[A-Za-z0-9]{32,128}$/, 'must be "cog_" and 32 to 128 characters of A–Z, a–z, 0–9')
+    .optional(),
+  /** What all tokens and secrets are protected with; generated into DATA_DIR when not set. */
+  SECRET_KEY: secretKey.optional(),
+  /** The key before SECRET_KEY, while keys are being rotated. */
+  SECRET_KEY_PREVIOUS: secretKey.optional(),
+  /** Comma-separated parts of {@link roles}. */
+  ROLES: z
+    .string()
+    .default('api,worker,scheduler')
+    .transform((value) => [...new Set(value.split(',').map((role) => role.trim()))].filter((role) => role !== ''))
+    .refine((given) => given.length > 0 && given.every((role) => (roles as readonly string[]).includes(role)), {
+      error: `must be a comma-separated list of ${roles.join(', ')}`,
+    })
+    .transform((given) => given as Role[]),
+  /** A JSON file of agent profiles. */
+  AGENTS_CONFIG: z.string().min(1).optional(),
+  /** How much is logged. */
+  LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+  /** How many sessions this process works on at once; decided by cores and memory when not set. */
+  MAX_CONCURRENT_SESSIONS: z.coerce.number({ error: 'must be a number' }).int('must be an integer').min(1, 'must be at least 1').max(1_000, 'must be at most 1000').optional(),
+  /** How long a worker's claim on a session holds without a heartbeat. */
+  LEASE_SECONDS: z.coerce.number({ error: 'must be a number' }).int('must be an integer').min(2, 'must be at least 2').max(3_600, 'must be at most 3600').default(45),
+});
+
+/** The configuration of one process. Paths are absolute. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly databaseUrl: string | null;
+  readonly baseUrl: string | null;
+  readonly bootstrapToken: string | null;
+  readonly secretKey: string | null;
+  readonly previousSecretKey: string | null;
+  readonly roles: readonly Role[];
+  readonly agentsConfig: string | null;
+  readonly logLevel: (typeof logLevels)[number];
+  readonly maxConcurrentSessions: number | null;
+  readonly leaseMs: number;
+  /** The variables that agents may see (PATH, LANG, TERM, TMPDIR), as this process has them. */
+  readonly agentBaseEnv: Readonly<Record<string, string>>;
+}
+
+/** All that is wrong with the environment, one line a variable; it never repeats a value. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+const agentVariables = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'TZ'];
+
+/** Reads the environment; an empty variable counts as not set. Throws one {@link ConfigError} with every problem. */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+  const result = variables.safeParse(given);
+  if (!result.success) {
+    throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`));
+  }
+  const env = result.data;
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    dataDir: resolve(env.DATA_DIR),
+    databaseUrl: env.DATABASE_URL ?? null,
+    baseUrl: env.BASE_URL?.replace(/\/+$/, '') ?? null,
+    bootstrapToken: env.BOOTSTRAP_TOKEN ?? null,
+    secretKey: env.SECRET_KEY ?? null,
+    previousSecretKey: env.SECRET_KEY_PREVIOUS ?? null,
+    roles: env.ROLES,
+    agentsConfig: env.AGENTS_CONFIG === undefined ? null : resolve(env.AGENTS_CONFIG),
+    logLevel: env.LOG_LEVEL,
+    maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
+    leaseMs: env.LEASE_SECONDS * 1_000,
+    agentBaseEnv: Object.fromEntries(agentVariables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))),
+  };
+}

@@ -1,0 +1,140 @@
+import { builtInRoles } from '../auth/permissions.ts';
+import { newToken } from '../auth/tokens.ts';
+import type { Transaction } from '../store/store.ts';
+import type { Services } from './context.ts';
+import { newId } from './ids.ts';
+import { insertApiKey } from './keys/api-keys.ts';
+
+/** What the first start made: shown once, and never again. */
+export interface FirstStart {
+  readonly adminToken: string;
+  readonly v1Key: string;
+  readonly organizationId: string;
+}
+
+/** What every start knows of the installation. */
+export interface Installation {
+  readonly enterpriseId: string;
+  readonly firstStart: FirstStart | null;
+}
+
+const administratorName = 'Administrator';
+
+/** A refusal to start that the operator reads as one sentence. */
+export class StartError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'StartError';
+  }
+}
+
+/**
+ * Makes sure of the built-in roles and, at the first start, of the enterprise, its organization, its user, the
+ * administrator and their keys, all in one transaction. `bootstrapToken` is a live administrator key afterwards, at every
+ * start (pinned 1). StartError when the database belongs to another SECRET_KEY, or is given none though it is not new.
+ */
+export async function prepareInstallation(
+  services: Pick<Services, 'store' | 'keyring' | 'now'>,
+  options: { bootstrapToken: string | null; isKeyGenerated: boolean; isShared: boolean },
+): Promise<Installation> {
+  return services.store.transact(async (tx) => {
+    // Two processes may start on one empty database: one of them does this, the other waits and finds it done.
+    await tx.query('select pg_advisory_xact_lock(7309453, 1)');
+    const known = await tx.prisma.installation.findUnique({ where: { id: 'installation' } });
+    await writeBuiltInRoles(tx);
+    if (known) {
+      await checkKey(services, tx, known.keyFingerprint, options);
+      if (options.bootstrapToken !== null) await ensureAdministratorToken(services, tx, known.enterpriseId, options.bootstrapToken);
+      return { enterpriseId: known.enterpriseId, firstStart: null };
+    }
+    return firstStart(services, tx, options.bootstrapToken);
+  });
+}
+
+/** A new administrator token, for whoever has the host but has lost the token. */
+export async function newAdministratorToken(services: Pick<Services, 'store' | 'keyring' | 'now'>, enterpriseId: string): Promise<string> {
+  const token = newToken('SERVICE_USER');
+  await services.store.transact((tx) => ensureAdministratorToken(services, tx, enterpriseId, token));
+  return token;
+}
+
+async function checkKey(
+  services: Pick<Services, 'keyring'>,
+  tx: Transaction,
+  fingerprint: string,
+  options: { isKeyGenerated: boolean; isShared: boolean },
+): Promise<void> {
+  const { keyring } = services;
+  if (fingerprint === keyring.fingerprint) return;
+  if (options.isKeyGenerated && options.isShared) {
+    throw new StartError('SECRET_KEY is needed: the database at DATABASE_URL is in use, and its tokens and secrets are bound to the key it was first started with.');
+  }
+  if (fingerprint !== keyring.previousFingerprint) {
+    throw new StartError('SECRET_KEY is not the one that this database was first started with: its tokens and secrets could not be read. Give the right key, or the old one as SECRET_KEY_PREVIOUS to rotate it.');
+  }
+  await tx.prisma.installation.update({ where: { id: 'installation' }, data: { keyFingerprint: keyring.fingerprint } });
+}
+
+async function writeBuiltInRoles(tx: Transaction): Promise<void> {
+  for (const role of builtInRoles) {
+    const { id, name, scope } = role;
+    const permissions = [...role.permissions];
+    await tx.prisma.role.upsert({ where: { id }, create: { id, name, scope, permissions }, update: { name, scope, permissions } });
+  }
+}
+
+async function firstStart(
+  services: Pick<Services, 'keyring' | 'now'>,
+  tx: Transaction,
+  bootstrapToken: string | null,
+): Promise<Installation> {
+  const createdAt = services.now();
+  const enterpriseId = newId();
+  const organizationId = newId();
+  const userId = newId();
+  await tx.prisma.enterprise.create({ data: { id: enterpriseId, name: 'Switchyard', createdAt } });
+  await tx.prisma.organization.create({
+    data: { id: organizationId, enterpriseId, name: 'Default', createdAt, updatedAt: createdAt },
+  });
+  await tx.prisma.user.create({ data: { id: userId, enterpriseId, email: 'admin@localhost', name: 'Admin', createdAt } });
+  const assign = { enterpriseId, userId, createdAt };
+  await tx.prisma.roleAssignment.create({ data: { id: newId(), ...assign, roleId: 'account_admin' } });
+  await tx.prisma.roleAssignment.create({ data: { id: newId(), ...assign, organizationId, roleId: 'org_admin' } });
+  const adminToken = bootstrapToken ?? newToken('SERVICE_USER');
+  await ensureAdministratorToken(services, tx, enterpriseId, adminToken);
+  const v1Key = newToken('PERSONAL');
+  const owner = { enterpriseId, organizationId, userId, serviceUserId: null, roleId: null, expiresAt: null };
+  await insertApiKey(services, tx, { kind: 'PERSONAL', name: 'First v1 key', ...owner }, v1Key);
+  const keyFingerprint = services.keyring.fingerprint;
+  await tx.prisma.installation.create({ data: { id: 'installation', enterpriseId, keyFingerprint, createdAt } });
+  return { enterpriseId, firstStart: { adminToken, v1Key, organizationId } };
+}
+
+async function ensureAdministratorToken(
+  services: Pick<Services, 'keyring' | 'now'>,
+  tx: Transaction,
+  enterpriseId: string,
+  token: string,
+): Promise<void> {
+  const createdAt = services.now();
+  let administrator = await tx.prisma.serviceUser.findFirst({
+    where: { enterpriseId, organizationId: null, name: administratorName, deletedAt: null },
+    orderBy: { createdAt: 'asc' },
+  });
+  if (!administrator) {
+    administrator = await tx.prisma.serviceUser.create({
+      data: { id: newId(), enterpriseId, name: administratorName, createdAt },
+    });
+    await tx.prisma.roleAssignment.create({
+      data: { id: newId(), enterpriseId, serviceUserId: administrator.id, roleId: 'account_admin', createdAt },
+    });
+  }
+  const tokenHash = services.keyring.hashToken(token);
+  const key = await tx.prisma.apiKey.findUnique({ where: { tokenHash } });
+  if (key) {
+    await tx.prisma.apiKey.update({ where: { tokenHash }, data: { revokedAt: null, expiresAt: null } });
+    return;
+  }
+  const owner = { enterpriseId, organizationId: null, userId: null, serviceUserId: administrator.id, roleId: null };
+  await insertApiKey(services, tx, { kind: 'SERVICE_USER', name: 'Administrator token', ...owner, expiresAt: null }, token);
+}

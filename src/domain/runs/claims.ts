@@ -1,0 +1,93 @@
+import { changeSession, lockSession } from '../sessions/change-session.ts';
+import type { Context } from '../context.ts';
+
+/** How long after its end a lease is still left alone: its worker must have stopped its agents by then. */
+const graceMs = 5_000;
+
+/** A session that this worker holds, under its generation. */
+export interface ClaimedRun {
+  readonly sessionId: string;
+  readonly generation: number;
+  readonly agentSessionId: string | null;
+  /** A turn was sent by an earlier holder and its end was never written. */
+  readonly isTurnOpen: boolean;
+}
+
+const candidates = `
+  select r.session_id as "sessionId", r.generation + 1 as generation from run r left join lease l on l.session_id = r.session_id
+   where r.queued_at <= $1::timestamptz and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')
+   order by r.queued_at limit $3 for update of r skip locked`;
+
+// The lease is the arbiter: a second worker may have read `lease` before the first one committed, so the condition is
+// asked again here, on the row itself.
+const takeLease = `
+  insert into lease as l (session_id, worker_id, generation, expires_at)
+  values ($1, $2, $3, now() + $4::int * interval '1 millisecond')
+  on conflict (session_id) do update
+     set worker_id = excluded.worker_id, generation = excluded.generation, expires_at = excluded.expires_at
+   where l.expires_at < now() - $5::int * interval '1 millisecond'
+  returning session_id`;
+
+const takeRun = `
+  update run set generation = $2, home_worker_id = $3 where session_id = $1
+  returning session_id as "sessionId", generation, agent_session_id as "agentSessionId", is_turn_open as "isTurnOpen"`;
+
+/**
+ * Claims up to `limit` waiting sessions, oldest first, with a lease by the database's clock. Taking one moves its
+ * generation, so that nothing an earlier holder still writes is accepted.
+ */
+export async function claimRuns(context: Context, workerId: string, leaseMs: number, limit: number): Promise<ClaimedRun[]> {
+  return context.store.transact(async (tx) => {
+    const claimed: ClaimedRun[] = [];
+    const found = await tx.query<{ sessionId: string; generation: number }>(candidates, [context.now(), graceMs, limit]);
+    for (const { sessionId, generation } of found) {
+      const taken = await tx.query(takeLease, [sessionId, workerId, generation, leaseMs, graceMs]);
+      if (taken.length === 0) continue;
+      const [run] = await tx.query<ClaimedRun>(takeRun, [sessionId, generation, workerId]);
+      await tx.query('update session_head set generation = $2 where session_id = $1', [sessionId, generation]);
+      const session = await lockSession(tx, sessionId, generation);
+      if (session.status === 'new' || session.status === 'running') {
+        await changeSession(context, tx, session, { status: 'claimed', statusDetail: null });
+      }
+      if (run) claimed.push(run);
+    }
+    return claimed;
+  });
+}
+
+/** Whether a session waits for a worker. Cheap: an index on what is queued. */
+export async function isAnyRunWaiting(context: Context): Promise<boolean> {
+  const rows = await context.store.query(
+    `select 1 from run r left join lease l on l.session_id = r.session_id
+      where r.queued_at <= $1 and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond') limit 1`,
+    [context.now(), graceMs],
+  );
+  return rows.length > 0;
+}
+
+/** Extends this worker's leases and says which sessions it still holds; one that is missing was taken or ended. */
+export async function renewLeases(
+  context: Context,
+  workerId: string,
+  leaseMs: number,
+  held: readonly Pick<ClaimedRun, 'sessionId' | 'generation'>[],
+): Promise<ReadonlySet<string>> {
+  const rows = await context.store.execute<{ session_id: string }>(
+    `update lease l set expires_at = now() + $2::int * interval '1 millisecond'
+       from unnest($3::text[], $4::int[]) as h(session_id, generation)
+      where l.session_id = h.session_id and l.generation = h.generation and l.worker_id = $1 returning l.session_id`,
+    [workerId, leaseMs, held.map((run) => run.sessionId), held.map((run) => run.generation)],
+  );
+  return new Set(rows.map((row) => row.session_id));
+}
+
+/** Gives a session back, unless it was already taken or ended. The agent must have been stopped before. */
+export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sessionId' | 'generation'>): Promise<void> {
+  await context.store.execute('delete from lease where session_id = $1 and generation = $2', [run.sessionId, run.generation]);
+  context.bell.ring('runs');
+}
+
+/** At a worker's start its own leases are void at once: it lives in a locked directory, so no other process holds them. */
+export async function voidOwnLeases(context: Context, workerId: string): Promise<void> {
+  await context.store.execute('delete from lease where worker_id = $1', [workerId]);
+}

@@ -1,0 +1,58 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+
+/** What a session's agent is started with. `env` holds secrets: never log it. */
+export interface LaunchPlan {
+  readonly organizationId: string;
+  readonly agent: string;
+  readonly workspaceDir: string;
+  readonly homeDir: string;
+  readonly env: Record<string, string>;
+  /** The values to blot out of everything that is stored. */
+  readonly secretValues: readonly string[];
+}
+
+// Names that would change what the agent's own process is, or that the service sets itself (agents.md 5.8).
+const refusedNames = /^(PATH|HOME|LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|SWITCHYARD_.*)$/i;
+
+/** Whether a secret of this name may be an environment variable of the agent. */
+export function isEnvironmentName(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !refusedNames.test(name);
+}
+
+interface PlanRow {
+  organizationId: string;
+  agent: string | null;
+  secrets: { key: string; sealed: string; isSensitive: boolean }[];
+}
+
+/** Reads what a session needs to start, and makes its two directories: the workspace, and the agent's home, which persists with it. */
+export async function planLaunch(context: Context, sessionId: string, dataDir: string): Promise<LaunchPlan> {
+  const [row] = await context.store.query<PlanRow>(
+    `select s.organization_id as "organizationId", s.agent,
+            (select coalesce(json_agg(json_build_object('key', x.key, 'sealed', x.sealed, 'isSensitive', x.is_sensitive)), '[]'::json)
+               from session_secret x where x.session_id = s.id) as secrets
+       from session s where s.id = $1`,
+    [sessionId],
+  );
+  if (!row) throw new Error(`Session ${sessionId} has no row.`);
+  const root = join(dataDir, 'sessions', sessionId);
+  const workspaceDir = join(root, 'ws');
+  const homeDir = join(root, 'home');
+  await mkdir(workspaceDir, { recursive: true, mode: 0o700 });
+  await mkdir(homeDir, { recursive: true, mode: 0o700 });
+  const opened = row.secrets.map(({ key, sealed, isSensitive }) => ({
+    key,
+    isSensitive,
+    value: context.keyring.open(sealed, `${sessionId}:${key}`),
+  }));
+  return {
+    organizationId: row.organizationId,
+    agent: row.agent ?? context.defaultAgent,
+    workspaceDir,
+    homeDir,
+    env: Object.fromEntries(opened.filter(({ key }) => isEnvironmentName(key)).map(({ key, value }) => [key, value])),
+    secretValues: opened.filter(({ isSensitive }) => isSensitive).map(({ value }) => value),
+  };
+}

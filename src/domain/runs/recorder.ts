@@ -1,0 +1,77 @@
+import type { AgentUpdate } from '../../agents/agent.ts';
+import type { Context } from '../context.ts';
+import { appendEntries, type NewEntry } from '../sessions/log.ts';
+import type { ClaimedRun } from './claims.ts';
+import { maskDeep } from './masking.ts';
+import { noteQuestion, noteTitle } from './turns.ts';
+
+/** Where an agent's updates go: into the log, masked, in order. */
+export interface Recorder {
+  record(update: AgentUpdate): Promise<void>;
+  /** The question that the agent waits for an answer to, if any. */
+  openQuestion(): string | null;
+  closeQuestion(): void;
+  /** The last message of the turn. */
+  lastMessage(): string | null;
+}
+
+type Loggable = Exclude<AgentUpdate, { type: 'title' } | { type: 'question' }>;
+
+// What each update is in the log (agents.md 5.3). Tool calls and plans are new entries each time: the log is append-only.
+const entryOf: { [T in Loggable['type']]: (update: Extract<Loggable, { type: T }>) => NewEntry } = {
+  message: ({ text }) => ({ kind: 'MESSAGE', messageType: 'agent_message', body: text }),
+  thought: ({ text }) => ({ kind: 'THOUGHT', body: text }),
+  notice: ({ text }) => ({ kind: 'NOTICE', body: text }),
+  toolCall: ({ type: _type, ...data }) => ({ kind: 'TOOL_CALL', data }),
+  plan: ({ type: _type, ...data }) => ({ kind: 'PLAN', data }),
+  usage: ({ type: _type, ...data }) => ({ kind: 'USAGE', data }),
+  permission: ({ type: _type, ...data }) => ({ kind: 'PERMISSION', data }),
+};
+
+/** A recorder for one run. `onQuestion` is called once a question is in the log. Throws FencedError when the run is lost. */
+export function createRecorder(
+  context: Context,
+  run: ClaimedRun,
+  organizationId: string,
+  mask: (text: string) => string,
+  onQuestion: () => void,
+): Recorder {
+  let question: string | null = null;
+  let lastMessage: string | null = null;
+
+  const ask = async (update: Extract<AgentUpdate, { type: 'question' }>) => {
+    const options = update.options.map((option, n) => `${n + 1}. ${option.name}`);
+    const said = [update.text, ...options].join('\n');
+    const { questionId, reason } = update;
+    const entries: NewEntry[] = [
+      { kind: 'QUESTION', body: update.text, data: { questionId, reason, options: update.options } },
+      { kind: 'MESSAGE', messageType: 'agent_message', body: said },
+    ];
+    question = questionId;
+    await noteQuestion(context, run, entries, reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user');
+    onQuestion();
+  };
+
+  return {
+    async record(raw) {
+      const update = maskDeep(raw, mask);
+      if (update.type === 'title') {
+        await noteTitle(context, run, update.title.slice(0, 500));
+        context.bell.ring(`session:${run.sessionId}`);
+        context.bell.ring(`organization:${organizationId}`);
+        return;
+      }
+      if (update.type === 'question') return ask({ ...update, questionId: (raw as typeof update).questionId });
+      if (update.type === 'message') lastMessage = update.text;
+      const entry = (entryOf[update.type] as (update: Loggable) => NewEntry)(update);
+      await appendEntries(context.store, run.sessionId, run.generation, [entry], context.now());
+      context.bell.ring(`session:${run.sessionId}`);
+      if (update.type === 'message') context.bell.ring(`organization:${organizationId}`);
+    },
+    openQuestion: () => question,
+    closeQuestion: () => {
+      question = null;
+    },
+    lastMessage: () => lastMessage,
+  };
+}

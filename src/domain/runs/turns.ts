@@ -1,0 +1,216 @@
+import type { Context } from '../context.ts';
+import { changeSession, lockSession, type StatusChange } from '../sessions/change-session.ts';
+import { FencedError, type NewEntry } from '../sessions/log.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { ClaimedRun } from './claims.ts';
+
+/** A user's message that the agent has not been given yet. */
+export interface InboxMessage {
+  readonly seq: number;
+  readonly body: string;
+}
+
+/** The most messages that one turn takes. */
+const inboxLimit = 100;
+
+const undelivered = `
+  select e.seq, e.body from log_entry e join run r on r.session_id = e.session_id
+   where e.session_id = $1 and e.message_type is not null and e.message_type <> 'agent_message' and e.seq > r.delivered_seq
+   order by e.seq limit $2`;
+
+/** The user's messages that wait, in order. */
+export async function readInbox(context: Context, sessionId: string): Promise<InboxMessage[]> {
+  return context.store.query<InboxMessage>(undelivered, [sessionId, inboxLimit]);
+}
+
+/** The last user message that was given to the agent: what an interrupted turn was about. */
+export async function readLastDelivered(context: Context, sessionId: string): Promise<string | null> {
+  const rows = await context.store.query<InboxMessage>(
+    `select e.seq, e.body from log_entry e join run r on r.session_id = e.session_id
+      where e.session_id = $1 and e.message_type is not null and e.message_type <> 'agent_message' and e.seq <= r.delivered_seq
+      order by e.seq desc limit 1`,
+    [sessionId],
+  );
+  return rows[0]?.body ?? null;
+}
+
+interface RunRow {
+  generation: number;
+  turn_count: number;
+  crash_count: number;
+  last_crash_at: Date | null;
+}
+
+async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
+  const [row] = await tx.query<RunRow>(
+    'select generation, turn_count, crash_count, last_crash_at from run where session_id = $1 for update',
+    [run.sessionId],
+  );
+  if (row?.generation !== run.generation) throw new FencedError(run.sessionId);
+  return row;
+}
+
+/** Notes that a turn is about to be sent, before it is: after a crash it is known to have been open. */
+export async function startTurn(context: Context, run: ClaimedRun, messages: readonly InboxMessage[]): Promise<void> {
+  await context.store.transact(async (tx) => {
+    const row = await lockRun(tx, run);
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const turn = row.turn_count + 1;
+    await tx.query(
+      'update run set delivered_seq = greatest(delivered_seq, $2), turn_count = $3, is_turn_open = true where session_id = $1',
+      [run.sessionId, messages.at(-1)?.seq ?? 0, turn],
+    );
+    const change = { ...working, isFresh: session.status === 'resuming' || session.isFresh };
+    await changeSession(context, tx, session, change, [{ kind: 'TURN', data: { turn, phase: 'started' } }]);
+  });
+}
+
+const working = {
+  status: 'running',
+  statusDetail: 'working',
+  request: null,
+  requestFrom: null,
+} as const satisfies StatusChange;
+
+/** Gives the user's words to a question that is open inside a turn. */
+export async function noteAnswer(context: Context, run: ClaimedRun, messages: readonly InboxMessage[]): Promise<void> {
+  await context.store.transact(async (tx) => {
+    await lockRun(tx, run);
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    await tx.query('update run set delivered_seq = greatest(delivered_seq, $2) where session_id = $1', [
+      run.sessionId,
+      messages.at(-1)?.seq ?? 0,
+    ]);
+    await changeSession(context, tx, session, working);
+  });
+}
+
+/** Writes a question that the agent waits for, inside its turn. */
+export async function noteQuestion(
+  context: Context,
+  run: ClaimedRun,
+  entries: readonly NewEntry[],
+  statusDetail: 'waiting_for_user' | 'waiting_for_approval',
+): Promise<void> {
+  await context.store.transact(async (tx) => {
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    await changeSession(context, tx, session, { status: 'running', statusDetail }, entries);
+  });
+}
+
+/**
+ * Writes the end of a turn. With messages waiting the session stays at work, otherwise it becomes what `change` says and
+ * leaves the queue. True: there is more to do.
+ */
+export async function endTurn(
+  context: Context,
+  run: ClaimedRun,
+  stopReason: string,
+  entries: readonly NewEntry[],
+  change: StatusChange,
+): Promise<boolean> {
+  return context.store.transact(async (tx) => {
+    const row = await lockRun(tx, run);
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const hasMore = (await tx.query(undelivered, [run.sessionId, 1])).length > 0;
+    await tx.query(
+      `update run set is_turn_open = false, crash_count = 0, queued_at = case when $2::boolean then queued_at else null end
+        where session_id = $1`,
+      [run.sessionId, hasMore],
+    );
+    const end: NewEntry = { kind: 'TURN', data: { turn: row.turn_count, phase: 'stopped', stopReason } };
+    await changeSession(context, tx, session, hasMore ? working : { request: null, requestFrom: null, ...change }, [...entries, end]);
+    return hasMore;
+  });
+}
+
+/** What became of a crash: when the session is tried again, or null when its budget is spent. */
+export interface CrashVerdict {
+  readonly retryAt: Date | null;
+}
+
+/** Crashes further apart than this do not add up. */
+const crashWindowMs = 10 * 60_000;
+
+/**
+ * Writes an agent's crash: tool calls that were open are closed as failed, and the session goes back to the queue after
+ * the delay that is due, or ends in `error` when `retryDelaysMs` has no more (agents.md 5.6).
+ */
+export async function noteCrash(
+  context: Context,
+  run: ClaimedRun,
+  message: string,
+  retryDelaysMs: readonly number[],
+): Promise<CrashVerdict> {
+  return context.store.transact(async (tx) => {
+    const row = await lockRun(tx, run);
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const now = context.now();
+    const isRecent = row.last_crash_at !== null && now.getTime() - row.last_crash_at.getTime() < crashWindowMs;
+    const crashes = isRecent ? row.crash_count : 0;
+    const delayMs = retryDelaysMs[crashes];
+    const retryAt = delayMs === undefined ? null : new Date(now.getTime() + delayMs);
+    await tx.query(
+      `update run set crash_count = $2, last_crash_at = $3::timestamptz, queued_at = $4::timestamptz,
+              is_turn_open = is_turn_open and $4::timestamptz is not null where session_id = $1`,
+      [run.sessionId, crashes + 1, now, retryAt],
+    );
+    const interrupted = await openToolCalls(tx, run.sessionId);
+    if (retryAt) {
+      const body = `${message} Trying again${delayMs ? ` in ${delayMs / 1_000} s` : ''}.`;
+      await changeSession(context, tx, session, {}, [...interrupted, { kind: 'NOTICE', body }]);
+    } else {
+      const error: NewEntry = { kind: 'ERROR', body: message, data: { code: 'agent_failed' } };
+      const said: NewEntry = { kind: 'MESSAGE', messageType: 'agent_message', body: `The session stopped with an error: ${message}` };
+      const change = { status: 'error', statusDetail: null, request: null, requestFrom: null, isFresh: false } as const;
+      await changeSession(context, tx, session, change, [...interrupted, error, said]);
+    }
+    return { retryAt };
+  });
+}
+
+/** Closes the tool calls of an interrupted turn, for a worker that takes it over. */
+export async function closeInterrupted(context: Context, run: ClaimedRun): Promise<void> {
+  await context.store.transact(async (tx) => {
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const notice: NewEntry = { kind: 'NOTICE', body: 'The agent process was interrupted and is being started again.' };
+    await changeSession(context, tx, session, {}, [...(await openToolCalls(tx, run.sessionId)), notice]);
+  });
+}
+
+async function openToolCalls(tx: Transaction, sessionId: string): Promise<NewEntry[]> {
+  const rows = await tx.query<{ data: Record<string, unknown> }>(
+    `select data from (
+       select distinct on (data->>'toolCallId') data from log_entry
+        where session_id = $1 and kind = 'TOOL_CALL' and seq > coalesce((select max(seq) from log_entry
+          where session_id = $1 and kind = 'TURN' and data->>'phase' = 'started'), 0)
+        order by data->>'toolCallId', seq desc) last
+      where data->>'status' in ('pending', 'in_progress')`,
+    [sessionId],
+  );
+  return rows.map(({ data }) => ({ kind: 'TOOL_CALL', data: { ...data, status: 'failed', output: 'Interrupted.' } }));
+}
+
+/** Remembers the agent's own session id, for load or resume. */
+export async function noteAgentSession(context: Context, run: ClaimedRun, agentSessionId: string): Promise<void> {
+  const rows = await context.store.execute(
+    'update run set agent_session_id = $3 where session_id = $1 and generation = $2 returning session_id',
+    [run.sessionId, run.generation, agentSessionId],
+  );
+  if (rows.length === 0) throw new FencedError(run.sessionId);
+}
+
+/** The agent's own title, where the session's is only the prompt's first line. */
+export async function noteTitle(context: Context, run: ClaimedRun, title: string): Promise<void> {
+  await context.store.execute(
+    `update session set title = $3, is_title_derived = false from session_head h
+      where session.id = $1 and h.session_id = $1 and h.generation = $2 and session.is_title_derived returning session.id`,
+    [run.sessionId, run.generation, title],
+  );
+}
+
+/** Whether the run is still this worker's. */
+export async function isStillHeld(context: Context, run: ClaimedRun): Promise<boolean> {
+  const rows = await context.store.query<{ generation: number }>('select generation from run where session_id = $1', [run.sessionId]);
+  return rows[0]?.generation === run.generation;
+}

@@ -1,0 +1,111 @@
+import type { Agents } from '../../agents/agent.ts';
+import type { Context } from '../context.ts';
+import { claimRuns, isAnyRunWaiting, renewLeases, voidOwnLeases } from './claims.ts';
+import { type ActiveRun, runSession } from './run-session.ts';
+
+/** How a worker works. */
+export interface WorkerOptions {
+  /** Lives in the worker's locked data directory. */
+  readonly workerId: string;
+  readonly agents: Agents;
+  readonly dataDir: string;
+  /** Sessions with an agent process at once, warm ones included. */
+  readonly slots: number;
+  /** How long a claim holds without a heartbeat; a heartbeat comes about every quarter of it. */
+  readonly leaseMs: number;
+  /** How often the queue is looked at without a ring. */
+  readonly pollMs: number;
+}
+
+/** Claims waiting sessions and runs their agents, until it is stopped. */
+export interface Worker {
+  start(): Promise<void>;
+  /** Stops every agent and gives the sessions back. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Sessions with an agent process in this worker. */
+  active(): number;
+}
+
+/** A worker on the context's store; the context's viewer is the service itself. */
+export function createWorker(context: Context, options: WorkerOptions): Worker {
+  const runs = new Map<string, ActiveRun>();
+  const { log } = context;
+  let isStopping = false;
+  let isAgain = false;
+  let claiming: Promise<void> | null = null;
+  let timers: NodeJS.Timeout[] = [];
+  let silence: () => void = () => undefined;
+  let lastRenewedAt = performance.now();
+
+  const adopt = (run: ActiveRun) => {
+    runs.set(run.sessionId, run);
+    void run.done.then(() => {
+      if (runs.get(run.sessionId) === run) runs.delete(run.sessionId);
+      look();
+    });
+  };
+
+  // Warm agents give way, longest idle first, as soon as a session waits and no slot is free.
+  const evict = async () => {
+    if (!(await isAnyRunWaiting(context))) return;
+    const idle = [...runs.values()].filter((run) => run.idleSince() !== null);
+    idle.sort((a, b) => (a.idleSince() ?? 0) - (b.idleSince() ?? 0));
+    void idle[0]?.end();
+  };
+
+  const claim = async () => {
+    do {
+      isAgain = false;
+      const free = options.slots - runs.size;
+      if (free <= 0) {
+        await evict();
+        continue;
+      }
+      const claimed = await claimRuns(context, options.workerId, options.leaseMs, free);
+      for (const run of claimed) adopt(runSession(context, run, options));
+    } while (isAgain && !isStopping);
+  };
+
+  const look = () => {
+    if (isStopping) return;
+    isAgain = true;
+    claiming ??= claim()
+      .catch((error: unknown) => log.error({ err: error }, 'Waiting sessions could not be claimed.'))
+      .finally(() => {
+        claiming = null;
+      });
+  };
+
+  // Self-fencing: a worker that could not renew for a whole lease must assume that its sessions are somebody else's.
+  const heartbeat = async () => {
+    const startedAt = performance.now();
+    try {
+      const held = [...runs.values()];
+      if (held.length > 0) {
+        const still = await renewLeases(context, options.workerId, options.leaseMs, held);
+        for (const run of held) if (!still.has(run.sessionId) && runs.get(run.sessionId) === run) void run.end();
+      }
+      lastRenewedAt = startedAt;
+    } catch (error) {
+      log.error({ err: error }, 'The leases could not be renewed.');
+      if (performance.now() - lastRenewedAt > options.leaseMs) for (const run of runs.values()) void run.end();
+    }
+  };
+
+  return {
+    async start() {
+      await voidOwnLeases(context, options.workerId);
+      silence = context.bell.on('runs', look);
+      timers = [setInterval(look, options.pollMs).unref(), setInterval(() => void heartbeat(), options.leaseMs / 4.5).unref()];
+      look();
+    },
+    async stop() {
+      isStopping = true;
+      silence();
+      for (const timer of timers) clearInterval(timer);
+      await claiming;
+      await Promise.all([...runs.values()].map((run) => run.end()));
+    },
+    active: () => runs.size,
+  };
+}

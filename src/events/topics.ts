@@ -1,0 +1,9 @@
+/**
+ * What the bell rings for. A topic carries ids only; what happened is read from the database.
+ * - `session:<id>`: its log grew or its row changed.
+ * - `organization:<id>`: a session of it was made or changed.
+ * - `command:<id>`: the worker that holds the session should look at its run.
+ * - `runs`: a session may wait for a worker.
+ * - `keys`: a key was revoked; never held back to be sent with others.
+ */
+export type Topic = `session:${string}` | `organization:${string}` | `command:${string}` | 'runs' | 'keys';

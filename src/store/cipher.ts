@@ -1,0 +1,116 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What SECRET_KEY is for, each by a key of its own derived from it (HKDF-SHA-256). */
+export interface Keyring {
+  /** Says which SECRET_KEY this is, without giving it away; kept in the database. */
+  readonly fingerprint: string;
+  readonly previousFingerprint: string | null;
+  /** HMAC-SHA-256 of a token under the pepper, in hex. */
+  hashToken(token: string): string;
+  /** The hashes under which a token may be stored: the present pepper's, then the previous one's. */
+  tokenHashes(token: string): string[];
+  /** AES-256-GCM envelope `v1.<key id>.<base64url of nonce, text and tag>`; `aad` binds it to its place. */
+  seal(text: string, aad: string): string;
+  /** The text of an envelope. Throws, without the text, when key, place or envelope is not the right one. */
+  open(sealed: string, aad: string): string;
+  /** A signature for links, base64url. */
+  sign(data: string): string;
+  /** Constant-time check of {@link Keyring.sign}'s answer. */
+  verify(data: string, signature: string): boolean;
+}
+
+interface Subkeys {
+  readonly id: string;
+  readonly pepper: Buffer;
+  readonly envelope: Buffer;
+  readonly links: Buffer;
+}
+
+/** The keys of a SECRET_KEY, and of the one before it while keys are being rotated. */
+export function createKeyring(keys: { secretKey: string; previousSecretKey: string | null }): Keyring {
+  const present = deriveSubkeys(keys.secretKey);
+  const previous = keys.previousSecretKey === null ? null : deriveSubkeys(keys.previousSecretKey);
+  const all = previous ? [present, previous] : [present];
+  return {
+    fingerprint: present.id,
+    previousFingerprint: previous?.id ?? null,
+    hashToken: (token) => hmac(present.pepper, token).toString('hex'),
+    tokenHashes: (token) => all.map(({ pepper }) => hmac(pepper, token).toString('hex')),
+    seal: (text, aad) => seal(present, text, aad),
+    open: (sealed, aad) => openEnvelope(all, sealed, aad),
+    sign: (data) => hmac(present.links, data).toString('base64url'),
+    verify: (data, signature) => {
+      const given = Buffer.from(signature, 'base64url');
+      return all.some(({ links }) => given.length === 32 && timingSafeEqual(given, hmac(links, data)));
+    },
+  };
+}
+
+/** SECRET_KEY from the environment, or from `<dataDir>/secret.key`, which is made (mode 0600) when there is none. */
+export async function loadSecretKey(options: {
+  dataDir: string;
+  fromEnv: string | null;
+}): Promise<{ secretKey: string; isGenerated: boolean }> {
+  if (options.fromEnv !== null) return { secretKey: options.fromEnv, isGenerated: false };
+  const path = join(options.dataDir, 'secret.key');
+  const found = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (found !== null) {
+    if (found.trim().length < 32) throw new Error(`The secret key in ${path} is not whole: it must have at least 32 characters.`);
+    return { secretKey: found.trim(), isGenerated: true };
+  }
+  const secretKey = randomBytes(32).toString('base64url');
+  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  // Written aside and moved, so that a crash never leaves half a key; all secrets would be lost with it.
+  const file = await open(`${path}.new`, 'w', 0o600);
+  await file.writeFile(`${secretKey}\n`);
+  await file.sync();
+  await file.close();
+  await rename(`${path}.new`, path);
+  return { secretKey, isGenerated: true };
+}
+
+function deriveSubkeys(secretKey: string): Subkeys {
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, 'switchyard', purpose, 32));
+  return {
+    id: derive('fingerprint').toString('hex').slice(0, 16),
+    pepper: derive('pepper'),
+    envelope: derive('envelope'),
+    links: derive('links'),
+  };
+}
+
+function hmac(key: Buffer, data: string): Buffer {
+  return createHmac('sha256', key).update(data).digest();
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+function seal(keys: Subkeys, text: string, aad: string): string {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', keys.envelope, nonce).setAAD(Buffer.from(aad));
+  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return `v1.${keys.id}.${sealed.toString('base64url')}`;
+}
+
+function openEnvelope(all: readonly Subkeys[], envelope: string, aad: string): string {
+  const [version, id, body] = envelope.split('.');
+  const keys = all.find((each) => each.id === id);
+  if (version !== 'v1' || !keys || body === undefined) {
+    throw new Error('A sealed value names a key that is not at hand: SECRET_KEY, or SECRET_KEY_PREVIOUS, is needed for it.');
+  }
+  const sealed = Buffer.from(body, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', keys.envelope, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(aad)).setAuthTag(sealed.subarray(sealed.length - tagBytes));
+  const text = decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes));
+  try {
+    return Buffer.concat([text, decipher.final()]).toString('utf8');
+  } catch {
+    throw new Error('A sealed value cannot be opened: it was changed, or moved from its place.');
+  }
+}

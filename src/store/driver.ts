@@ -1,0 +1,21 @@
+import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
+
+/** One connection for a while: plain statements, and scripts of several. */
+export interface Session {
+  query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  script(sql: string): Promise<void>;
+}
+
+/**
+ * A database as the store needs it; `pglite.ts` and `postgres.ts` are the two. Rows come back alike from both: timestamptz
+ * as Date, int8 as number, json parsed, arrays as arrays.
+ */
+export interface Driver {
+  readonly dialect: 'pglite' | 'postgres';
+  /** What Prisma speaks to the same database through. */
+  readonly adapter: SqlDriverAdapterFactory;
+  query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+  /** Runs `work` on one connection; used for migrations, where locks and transactions span statements. */
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,101 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Driver, Session } from './driver.ts';
+
+/** A migration as it lies in `prisma/migrations/<name>/migration.sql`. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of the file in hex: what Prisma records too. */
+  readonly checksum: string;
+}
+
+// The same from src/store and from dist/store.
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+
+/** The number that `prisma migrate` itself takes its advisory lock on, so that the two never run at once. */
+const advisoryLock = 72_707_369;
+
+// Prisma's own table, so that `prisma migrate deploy` agrees with what was applied here.
+const createTable = `
+  create table if not exists _prisma_migrations (
+    id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz, migration_name varchar(255) not null,
+    logs text, rolled_back_at timestamptz, started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`;
+
+/** The migrations of this version, in order. */
+export async function readMigrations(directory: string = migrationsDir): Promise<Migration[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const sql = await readFile(join(directory, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+/**
+ * Applies what is missing, each migration in a transaction of its own, under an advisory lock, so that of several
+ * processes that start at once one does it. Throws a sentence when an applied migration has changed, one has failed, or
+ * the database has migrations that this version does not know.
+ */
+export async function migrate(driver: Driver, migrations?: readonly Migration[]): Promise<void> {
+  const wanted = migrations ?? (await readMigrations());
+  await driver.session(async (session) => {
+    await session.query('select pg_advisory_lock($1)', [advisoryLock]);
+    try {
+      await session.script(createTable);
+      const applied = await readApplied(session);
+      checkApplied(wanted, applied);
+      const done = new Set(applied.map((row) => row.name));
+      for (const migration of wanted) if (!done.has(migration.name)) await apply(session, migration);
+    } finally {
+      await session.query('select pg_advisory_unlock($1)', [advisoryLock]);
+    }
+  });
+}
+
+interface AppliedRow {
+  name: string;
+  checksum: string;
+  isFinished: boolean;
+}
+
+function readApplied(session: Session): Promise<AppliedRow[]> {
+  return session.query<AppliedRow>(
+    `select migration_name as name, checksum, finished_at is not null as "isFinished" from _prisma_migrations
+      where rolled_back_at is null order by started_at`,
+  );
+}
+
+function checkApplied(wanted: readonly Migration[], applied: readonly AppliedRow[]): void {
+  const known = new Map(wanted.map((migration) => [migration.name, migration]));
+  for (const row of applied) {
+    const migration = known.get(row.name);
+    if (!migration) {
+      throw new Error(`The database has the migration "${row.name}", which this version does not know: it was used by a newer version. Start that one.`);
+    }
+    if (!row.isFinished) throw new Error(`The migration "${row.name}" failed before. Repair the database, then mark it with "prisma migrate resolve".`);
+    if (row.checksum !== migration.checksum) {
+      throw new Error(`The migration "${row.name}" is not the one that was applied to this database: its file has changed.`);
+    }
+  }
+}
+
+async function apply(session: Session, migration: Migration): Promise<void> {
+  await session.script('begin');
+  try {
+    await session.script(migration.sql);
+    await session.query(
+      `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       values ($1, $2, $3, now(), now(), 1)`,
+      [randomUUID(), migration.checksum, migration.name],
+    );
+    await session.script('commit');
+  } catch (error) {
+    await session.script('rollback');
+    throw new Error(`The migration "${migration.name}" failed and was rolled back: ${(error as Error).message}`);
+  }
+}

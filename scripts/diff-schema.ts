@@ -5,12 +5,16 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { readMigrations } from '../src/store/migrations.ts';
 
-// Node cannot import WebAssembly as a module, which is what the package's own entry does: its parts are put together here.
-async function loadEngine(): Promise<typeof import('@prisma/schema-engine-wasm').SchemaEngine> {
+type Engine = typeof import('@prisma/schema-engine-wasm').SchemaEngine;
+let engine: Promise<Engine> | null = null;
+
+// Node cannot import WebAssembly as a module, which is what the package's own entry does: its parts are put together here,
+// once, since the bindings keep views of the first instance's memory.
+async function loadEngine(): Promise<Engine> {
   const path = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
   const bindings = (await import(path)) as WebAssembly.ModuleImports & {
     __wbg_set_wasm(exports: WebAssembly.Exports): void;
-    SchemaEngine: typeof import('@prisma/schema-engine-wasm').SchemaEngine;
+    SchemaEngine: Engine;
   };
   const wasm = await WebAssembly.compile(await readFile(path.replace(/\.js$/, '.wasm')));
   const { exports } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': bindings });
@@ -27,11 +31,11 @@ export async function diffSchema(schema?: string): Promise<string | null> {
   const shadow = new PGlite();
   const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPGlite(shadow));
   const files = [{ path: 'schema.prisma', content }];
-  const SchemaEngine = await loadEngine();
-  const engine = await SchemaEngine.new({ datamodels: [['schema.prisma', content]] }, () => undefined, adapter);
+  engine ??= loadEngine();
+  const diff = await (await engine).new({ datamodels: [['schema.prisma', content]] }, () => undefined, adapter);
   try {
     const migrations = await readMigrations();
-    const { stdout } = await engine.diff({
+    const { stdout } = await diff.diff({
       from: {
         tag: 'migrations',
         baseDir: 'prisma/migrations',
@@ -49,7 +53,7 @@ export async function diffSchema(schema?: string): Promise<string | null> {
     });
     return stdout === null || /^(--.*)?\s*$/.test(stdout) ? null : stdout;
   } finally {
-    engine.free();
+    diff.free();
     await shadow.close();
   }
 }

@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { createAdaptorServer } from '@hono/node-server';
+import { pino } from 'pino';
+import { createAgents } from './agents/acp/agents.ts';
+import { loadProfiles } from './agents/profiles.ts';
+import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
+import { systemViewer } from './auth/viewer.ts';
+import type { Config } from './config.ts';
+import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
+import type { Context, Log, Services } from './domain/context.ts';
+import { createWorker, type Worker } from './domain/runs/worker.ts';
+import { createWatches, type Watches } from './domain/sessions/watch.ts';
+import { createBell } from './events/create-bell.ts';
+import { createGraphql } from './graphql/server.ts';
+import { createRest } from './rest/router.ts';
+import { createKeyring, loadSecretKey } from './store/cipher.ts';
+import { openStore, type Store } from './store/store.ts';
+
+/** Memory that one agent may take, for deciding how many run at once (agents.md 2: opencode, the largest tried). */
+const agentBytes = 700 * 1_024 * 1_024;
+/** How often the queue of sessions is looked at without a ring. */
+const queuePollMs = 2_000;
+
+/** Parts that somebody else opened; tests give theirs. */
+export interface AppParts {
+  readonly store?: Store;
+  readonly log?: Log;
+}
+
+/** A whole Switchyard: every part built once, in the order of the picture in docs/architecture.md. */
+export interface App {
+  readonly installation: Installation;
+  readonly services: Services;
+  readonly watches: Watches;
+  /** Null without the worker role. */
+  readonly worker: Worker | null;
+  /** Answers one HTTP request, whatever its door; `address` is the caller's. */
+  fetch(request: Request, address: string | null): Promise<Response>;
+  /** Listens and starts to work; gives the address. */
+  start(): Promise<{ url: string }>;
+  /** Ends every connection and agent, and closes the store. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** Builds the app. Rejects with a sentence for the operator when something is in the way; nothing is left open then. */
+export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
+  const log = parts.log ?? createLog(config);
+  const profiles = await loadProfiles(config.agentsConfig);
+  const store = parts.store ?? (await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log }));
+  try {
+    return await assemble(config, store, log, profiles);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function createLog(config: Config): Log {
+  // To stderr: what a first start prints for the reader goes to stdout, alone.
+  return pino({ level: config.logLevel, base: null }, pino.destination(2)) as unknown as Log;
+}
+
+async function assemble(config: Config, store: Store, log: Log, profiles: Awaited<ReturnType<typeof loadProfiles>>): Promise<App> {
+  const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
+  const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
+  const { databaseUrl } = config;
+  const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
+  let baseUrl = config.baseUrl ?? '';
+  const services: Services = {
+    store,
+    bell,
+    keyring,
+    log,
+    now: () => new Date(),
+    // Known once the port is: contexts are made from this per request, after that.
+    get baseUrl() {
+      return baseUrl;
+    },
+    agentProfiles: profiles.profiles,
+    defaultAgent: profiles.defaultId,
+  };
+  const installation = await prepareInstallation(services, {
+    bootstrapToken: config.bootstrapToken,
+    isKeyGenerated: isGenerated,
+    isShared: databaseUrl !== null,
+  });
+  const watches = createWatches(services);
+  const rest = createRest(services);
+  const graphql = createGraphql(services, watches, {});
+  const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
+  let isReady = false;
+
+  const app: App = {
+    installation,
+    services,
+    watches,
+    worker,
+    async fetch(request, address) {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/healthz') return plain(200, 'ok');
+      if (pathname === '/readyz') return plain(...(await readiness(store, isReady)));
+      if (!config.roles.includes('api')) return plain(404, 'This process does not serve the API: its ROLES lack "api".');
+      if (pathname === '/graphql' || pathname.startsWith('/graphql/')) return graphql.fetch(request, { address });
+      if (pathname === '/') return plain(200, welcome(baseUrl));
+      return rest.fetch(request, { address });
+    },
+    async start() {
+      await bell.start();
+      watches.start();
+      await listen(server, config);
+      const { port } = server.address() as AddressInfo;
+      const shownHost = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+      const url = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${port}`;
+      baseUrl ||= url;
+      await worker?.start();
+      isReady = true;
+      log.info({ url, database: store.dialect, roles: config.roles }, 'Switchyard is listening.');
+      return { url };
+    },
+    stop() {
+      stopped ??= stopAll();
+      return stopped;
+    },
+  };
+
+  const server = createAdaptorServer({
+    fetch: (request: Request, env: { incoming: IncomingMessage }) => app.fetch(request, env.incoming.socket.remoteAddress ?? null),
+  }) as Server;
+  server.on('upgrade', (request, socket, head) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname === '/graphql' && config.roles.includes('api')) {
+      graphql.upgrade(request, socket, head, request.socket.remoteAddress ?? null);
+      return;
+    }
+    socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  });
+
+  let stopped: Promise<void> | null = null;
+  const stopAll = async () => {
+    isReady = false;
+    const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
+    await graphql.stop();
+    await worker?.stop();
+    watches.stop();
+    server.closeAllConnections();
+    await closed;
+    await bell.stop();
+    await store.close();
+    log.info({}, 'Switchyard has stopped.');
+  };
+  return app;
+}
+
+async function openWorker(config: Config, services: Services, enterpriseId: string): Promise<Worker> {
+  const workerId = await readWorkerId(config.dataDir);
+  const agents = await createAgents({
+    profiles: services.agentProfiles,
+    baseEnv: config.agentBaseEnv,
+    log: services.log,
+    workerId,
+    spoolDir: join(config.dataDir, 'agents'),
+  });
+  const viewer = systemViewer(enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
+  const context: Context = Object.create(services, {
+    viewer: { value: viewer, enumerable: true },
+    address: { value: null, enumerable: true },
+  });
+  const slots = config.maxConcurrentSessions ?? Math.max(1, Math.min(availableParallelism() * 2, Math.floor(totalmem() / agentBytes)));
+  const { dataDir, leaseMs } = config;
+  return createWorker(context, { workerId, agents, dataDir, slots, leaseMs, pollMs: queuePollMs });
+}
+
+// A worker is known by an id that lives in its locked directory: after a restart it knows its own leases and agents.
+async function readWorkerId(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'worker.id');
+  const found = await readFile(path, 'utf8').catch(() => '');
+  if (/^[0-9a-f]{16}$/.test(found.trim())) return found.trim();
+  const id = randomBytes(8).toString('hex');
+  await writeFile(path, `${id}\n`, { mode: 0o600 });
+  return id;
+}
+
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const place = `HOST ${config.host}, PORT ${config.port}`;
+      reject(error.code === 'EADDRINUSE' ? new Error(`Another process listens there already (${place}). Set PORT to another number.`) : error);
+    });
+    server.listen(config.port, config.host, resolve);
+  });
+}
+
+async function readiness(store: Store, isReady: boolean): Promise<[number, string]> {
+  if (!isReady) return [503, 'starting or stopping'];
+  return store.ping().then(
+    () => [200, 'ready'],
+    () => [503, 'the database does not answer'],
+  );
+}
+
+function plain(status: number, text: string): Response {
+  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+}
+
+function welcome(baseUrl: string): string {
+  return [
+    'Switchyard, the open agent session service.',
+    '',
+    `GraphQL, with an explorer for browsers: ${baseUrl}/graphql`,
+    `REST: ${baseUrl}/v1 and ${baseUrl}/v3, described at ${baseUrl}/openapi/v1.json and ${baseUrl}/openapi/v3.json`,
+    `Health: ${baseUrl}/healthz and ${baseUrl}/readyz`,
+  ].join('\n');
+}

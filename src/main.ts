@@ -1,0 +1,67 @@
+import { createApp } from './app.ts';
+import { readConfig } from './config.ts';
+import type { FirstStart } from './domain/bootstrap.ts';
+
+/** How long a stop may take before the process ends anyway. */
+const stopPatienceMs = 30_000;
+
+const app = await readAndCreate();
+const { url } = await app.start().catch(async (error: unknown) => {
+  await app.stop();
+  return giveUp(error);
+});
+if (app.installation.firstStart) process.stdout.write(firstStartText(url, app.installation.firstStart));
+else process.stdout.write(`Switchyard is at ${url}. A lost administrator token is replaced by "npm run token".\n`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    setTimeout(() => process.exit(1), stopPatienceMs).unref();
+    app.stop().then(() => process.exit(0), giveUp);
+  });
+}
+
+async function readAndCreate() {
+  try {
+    return await createApp(readConfig());
+  } catch (error) {
+    return giveUp(error);
+  }
+}
+
+function giveUp(error: unknown): never {
+  process.stderr.write(`Switchyard cannot start.\n${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+function firstStartText(address: string, { adminToken, v1Key, organizationId }: FirstStart): string {
+  const graphql = JSON.stringify({
+    query: 'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId url status } userErrors { message } } }',
+    variables: { input: { prompt: 'Write a haiku into haiku.txt' } },
+  });
+  const read = JSON.stringify({
+    query: '{ organizations(first: 1) { nodes { sessions(first: 1) { nodes { sessionId title status messages(first: 20) { nodes { type body } } } } } } }',
+  });
+  return `
+Switchyard is at ${address}. This is shown once; keep it.
+
+  Administrator's token   ${adminToken}
+  v1 key                  ${v1Key}
+  Organization            org-${organizationId}
+
+Start a session and read the newest, by GraphQL (in a browser: ${address}/graphql):
+
+curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' \\
+  -d '${graphql}'
+
+curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' \\
+  -d '${read}'
+
+The same by v1:
+
+curl -s ${address}/v1/sessions -H 'Authorization: Bearer ${v1Key}' -H 'Content-Type: application/json' \\
+  -d '{"prompt": "Write a haiku into haiku.txt"}'
+
+curl -s '${address}/v1/sessions?limit=1' -H 'Authorization: Bearer ${v1Key}'
+
+`;
+}

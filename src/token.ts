@@ -1,0 +1,27 @@
+// npm run token: a new administrator token, for whoever has the host but has lost the token.
+import { readConfig } from './config.ts';
+import { newAdministratorToken, prepareInstallation } from './domain/bootstrap.ts';
+import { createKeyring, loadSecretKey } from './store/cipher.ts';
+import { openStore } from './store/store.ts';
+
+try {
+  const config = readConfig();
+  const log = { error: (_fields: object, message: string) => process.stderr.write(`${message}\n`) };
+  const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log });
+  try {
+    const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
+    const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
+    const services = { store, keyring, now: () => new Date() };
+    const { enterpriseId } = await prepareInstallation(services, {
+      bootstrapToken: null,
+      isKeyGenerated: isGenerated,
+      isShared: config.databaseUrl !== null,
+    });
+    process.stdout.write(`${await newAdministratorToken(services, enterpriseId)}\n`);
+  } finally {
+    await store.close();
+  }
+} catch (error) {
+  process.stderr.write(`No token was made.\n${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,107 @@
+import type { DomainError, ErrorCode, Issue } from '../domain/errors.ts';
+
+/** One complaint about one value of a request, as the validation error body of spec 7 has it. */
+export interface WireIssue {
+  /** Where: `body`, `query`, `path` or `header`, then names and indexes, all strings. */
+  readonly loc: readonly string[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+/** What a dialect turns into an answer. `issues` matter where the status is 422. */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly issues: readonly WireIssue[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A request that is refused at the door, before the domain has heard of it. */
+export class RequestError extends Error implements Refusal {
+  readonly status: number;
+  readonly issues: readonly WireIssue[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    message: string,
+    issues: readonly WireIssue[] = [],
+    headers: Record<string, string> = {},
+  ) {
+    super(message);
+    this.name = 'RequestError';
+    this.status = status;
+    this.issues = issues;
+    this.headers = headers;
+  }
+}
+
+/** A 422 from its issues; the message joins theirs, for answers that have only one string. */
+export function invalidRequest(issues: readonly WireIssue[]): RequestError {
+  return new RequestError(422, issues.map((issue) => issue.msg).join(' '), issues);
+}
+
+/** How a version says what the domain refuses: part of every dialect. */
+export interface RefusalWords {
+  /** Complete: a new code of the domain does not compile until every version has decided. */
+  readonly statusOf: Readonly<Record<ErrorCode, number>>;
+  /** Our names of values where the version's is not just ours in snake_case. */
+  readonly wireNames: Readonly<Record<string, string>>;
+  /** The version's own text for an error, given the domain's in wire names. */
+  readonly says: (error: DomainError, text: string) => string;
+}
+
+/** Which names of an endpoint stand outside its body. */
+export interface Places {
+  readonly query: ReadonlySet<string>;
+  readonly path: ReadonlySet<string>;
+}
+
+/** What the domain refused, in a version's names: `maxAcuLimit` is `max_acu_limit` in paths and in quoted names. */
+export function refusalOf(error: DomainError, words: RefusalWords, places: Places): Refusal {
+  const issues = error.issues.map((issue) => ({
+    loc: locate(issue, words, places),
+    msg: translate(issue.message, [issue], words),
+    type: issueType[error.code] ?? 'value_error',
+  }));
+  const message = words.says(error, translate(error.message, error.issues, words));
+  const fallback = error.code === 'IDEMPOTENCY_CONFLICT' ? ['header', idempotencyHeader] : [];
+  return {
+    status: words.statusOf[error.code],
+    message,
+    issues:
+      issues.length > 0 ? issues : [{ loc: fallback, msg: message, type: issueType[error.code] ?? 'value_error' }],
+    ...(error.code === 'UNAUTHENTICATED' ? { headers: { 'www-authenticate': 'Bearer' } } : {}),
+  };
+}
+
+/** The name of the header of pinned 4, as it is written in answers. */
+export const idempotencyHeader = 'Idempotency-Key';
+
+// What machines may tell apart in a list of issues; all others are plain value errors.
+const issueType: Partial<Record<ErrorCode, string>> = {
+  BAD_CURSOR: 'bad_cursor',
+  UNKNOWN_REFERENCE: 'unknown_reference',
+  NOT_UNIQUE: 'not_unique',
+  IDEMPOTENCY_CONFLICT: 'idempotency_conflict',
+};
+
+function locate(issue: Issue, words: RefusalWords, places: Places): string[] {
+  const [first, ...rest] = issue.path.map((name) => wireName(name, words));
+  if (first === undefined) return ['body'];
+  if (issue.path[0] === 'idempotencyKey') return ['header', idempotencyHeader];
+  if (places.query.has(first)) return ['query', first, ...rest];
+  if (places.path.has(first)) return ['path', first, ...rest];
+  return ['body', first, ...rest];
+}
+
+function wireName(name: string, words: RefusalWords): string {
+  return words.wireNames[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function translate(text: string, issues: readonly Issue[], words: RefusalWords): string {
+  const names = new Set([...issues.flatMap((issue) => issue.path), ...Object.keys(words.wireNames)]);
+  return text.replaceAll(/"([a-z][A-Za-z]*)"/g, (quoted, name: string) =>
+    names.has(name) ? `"${wireName(name, words)}"` : quoted,
+  );
+}

@@ -1,0 +1,87 @@
+import type { z } from '@hono/zod-openapi';
+import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
+
+/** The largest body that is read, in bytes (pinned 2). */
+export const maxBodyBytes = 1_048_576; // 1 MiB
+
+/** How deep a body may nest. JSON.stringify recurses, so that a deeper value would end in a stack overflow further in. */
+const maxDepth = 128;
+
+/** The JSON of a request's body. 413 when it is too large, 400 when it is not UTF-8 or not JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  const bytes = await readBytes(request);
+  const text = decode(bytes);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RequestError(
+      400,
+      text.trim() === '' ? 'The body must be JSON, but is empty.' : 'The body is not valid JSON.',
+    );
+  }
+  if (isDeeper(value, maxDepth)) throw new RequestError(400, `The body must not nest deeper than ${maxDepth} levels.`);
+  return value;
+}
+
+// Content-Length is only a promise, and chunked bodies have none: what counts is what arrives.
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const tooLarge = () => new RequestError(413, `The body must be at most ${maxBodyBytes} bytes (1 MiB).`);
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge();
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > maxBodyBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new RequestError(400, 'The body is not valid UTF-8.');
+  }
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  let level: unknown[] = [value];
+  for (let n = 0; level.length > 0; n++) {
+    if (n > depth) return true;
+    level = level.flatMap((each) => (each !== null && typeof each === 'object' ? Object.values(each) : []));
+  }
+  return false;
+}
+
+/** Checks a value's shape: 422 with an issue per complaint, its `loc` beginning with `place`. Rules are the domain's. */
+export function parseShape<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query'): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalidRequest(result.error.issues.map((issue) => toWireIssue(issue, value, place)));
+}
+
+function toWireIssue(issue: z.core.$ZodIssue, value: unknown, place: string): WireIssue {
+  const path = issue.path.map(String);
+  const loc = [place, ...path];
+  if (issue.code !== 'invalid_type') return { loc, msg: issue.message, type: 'value_error' };
+  const name = path.length > 0 ? `"${path.join('.')}"` : 'The body';
+  const found = issue.path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
+    value,
+  );
+  if (found === undefined) return { loc, msg: `${name} is required.`, type: 'missing' };
+  const expected = issue.expected === 'record' ? 'object' : issue.expected;
+  return { loc, msg: `${name} must be ${withArticle(expected)}, but was ${nameOf(found)}.`, type: `${expected}_type` };
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null';
+  return withArticle(Array.isArray(value) ? 'array' : typeof value);
+}
+
+function withArticle(word: string): string {
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
+}

@@ -1,0 +1,52 @@
+import type { Services } from '../domain/context.ts';
+import { createDoor, type Door, type RestEnv } from './door.ts';
+import { dialect as v1 } from './v1/dialect.ts';
+import { serveSessions as serveV1Sessions } from './v1/sessions.ts';
+import { dialect as v3 } from './v3/dialect.ts';
+import { serveMessages } from './v3/messages.ts';
+import { serveOrganizations } from './v3/organizations.ts';
+import { serveSelf } from './v3/self.ts';
+import { serveSessions } from './v3/sessions.ts';
+
+/** The REST versions on the wire: what the app mounts at `/v1`, `/v2`, `/v3` and `/openapi`. */
+export interface Rest {
+  /** Answers every request; it never rejects. */
+  fetch(request: Request, env: RestEnv): Promise<Response>;
+}
+
+/** All versions, each with its endpoints. A version is retired by taking its line out. */
+export function createRest(services: Services): Rest {
+  const doors: ReadonlyMap<string, Door> = new Map([
+    ['v1', openV1(services)],
+    ['v3', openV3(services)],
+  ]);
+  return {
+    async fetch(request, env) {
+      const [segment = '', name = ''] = new URL(request.url).pathname.slice(1).split('/');
+      const door = doors.get(segment);
+      if (door) return door.fetch(request, env);
+      const described = segment === 'openapi' ? doors.get(name.replace(/\.json$/, '')) : undefined;
+      if (!described || !name.endsWith('.json')) {
+        return Response.json({ detail: 'There is no such route.' }, { status: 404 });
+      }
+      if (request.method === 'GET') return Response.json(described.document());
+      if (request.method === 'HEAD') return new Response(null, { headers: { 'content-type': 'application/json' } });
+      return Response.json({ detail: 'Method not allowed.' }, { status: 405, headers: { allow: 'GET, HEAD' } });
+    },
+  };
+}
+
+function openV1(services: Services): Door {
+  const door = createDoor(v1, services);
+  serveV1Sessions(door);
+  return door;
+}
+
+function openV3(services: Services): Door {
+  const door = createDoor(v3, services);
+  serveSessions(door);
+  serveMessages(door);
+  serveSelf(door);
+  serveOrganizations(door);
+  return door;
+}

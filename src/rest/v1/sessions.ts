@@ -1,0 +1,153 @@
+import { z } from '@hono/zod-openapi';
+import { DomainError } from '../../domain/errors.ts';
+import { prefixedId } from '../../domain/ids.ts';
+import { findNames } from '../../domain/people.ts';
+import { createSession } from '../../domain/sessions/create-session.ts';
+import { getSession } from '../../domain/sessions/find-session.ts';
+import { listSessions } from '../../domain/sessions/list-sessions.ts';
+import { sendMessage } from '../../domain/sessions/messages.ts';
+import { sessionUrl } from '../../domain/sessions/session.ts';
+import { terminateSession } from '../../domain/sessions/terminate-session.ts';
+import type { Door } from '../door.ts';
+import { integerParam, listParam, textParam } from '../query.ts';
+import { invalidRequest, RequestError } from '../refusal.ts';
+import { organizationOf, page } from './dialect.ts';
+import {
+  createSessionRequest,
+  createSessionResponse,
+  detailResponse,
+  parseCreateSession,
+  presentListItem,
+  sendMessageRequest,
+  sendMessageResponse,
+  sessionDetails,
+  sessionListResponse,
+} from './session-shapes.ts';
+import { streamDetails } from './session-stream.ts';
+
+const listQuery = z.object({
+  limit: integerParam('limit', {
+    description: 'Sessions in this page.',
+    minimum: 1,
+    maximum: page.max,
+    default: page.default,
+  }),
+  offset: integerParam('offset', { description: 'Sessions to skip.', minimum: 0, default: 0 }),
+  tags: listParam('tags', { description: 'Sessions with any of these tags.' }),
+  user_email: textParam('user_email', { description: 'Sessions that this user started.' }),
+});
+
+/** `/v1/sessions`, and `/v1/session`, which as many clients write (wire-facts 0.2). */
+export function serveSessions(door: Door): void {
+  serveCollection(door);
+  serveOne(door);
+}
+
+function serveCollection(door: Door): void {
+  door.serve(
+    {
+      method: 'post',
+      paths: ['/v1/sessions', '/v1/session'],
+      name: 'createSession',
+      summary: 'Start a session',
+      body: createSessionRequest,
+      answer: createSessionResponse,
+      refusals: [400, 403, 413],
+      takesIdempotencyKey: true,
+      badInput: 400,
+    },
+    async ({ context, body, idempotencyKey }) => {
+      const isIdempotent = body.idempotent === true;
+      const options = { origin: 'api', idempotencyKey, isIdempotent } as const;
+      const { session, isNew } = await createSession(context, parseCreateSession(body), options);
+      return {
+        session_id: prefixedId('session', session.id),
+        url: sessionUrl(context, session.id),
+        ...(isIdempotent ? { is_new_session: isNew } : {}),
+      };
+    },
+  );
+
+  door.serve(
+    {
+      method: 'get',
+      paths: ['/v1/sessions', '/v1/session'],
+      name: 'listSessions',
+      summary: 'List sessions, newest first',
+      query: listQuery,
+      answer: sessionListResponse,
+      refusals: [403, 422],
+    },
+    async ({ context, query }) => {
+      const { limit: first, offset } = query;
+      if (offset !== undefined && offset < 0) {
+        const msg = `"offset" must not be negative, but was ${offset}.`;
+        throw invalidRequest([{ loc: ['query', 'offset'], msg, type: 'value_error' }]);
+      }
+      const filter = { tags: query.tags, userEmail: query.user_email };
+      const organizationId = await organizationOf(context);
+      const { items } = await listSessions(context, { organizationId, filter, first, offset }, page);
+      const names = await findNames(context, items);
+      return { sessions: items.map((session) => presentListItem(session, names)) };
+    },
+  );
+}
+
+function serveOne(door: Door): void {
+  door.serve(
+    {
+      method: 'get',
+      paths: ['/v1/sessions/{session_id}', '/v1/session/{session_id}'],
+      name: 'getSession',
+      summary: 'Read a session and all its messages',
+      answer: sessionDetails,
+      refusals: [404],
+    },
+    async ({ context, param }) => streamDetails(context, await getSession(context, param('session_id'))),
+  );
+
+  door.serve(
+    {
+      method: 'post',
+      paths: ['/v1/sessions/{session_id}/message', '/v1/session/{session_id}/message'],
+      name: 'sendMessage',
+      summary: 'Send a message to a session',
+      body: sendMessageRequest,
+      answer: sendMessageResponse,
+      refusals: [400, 403, 404, 413, 422],
+      takesIdempotencyKey: true,
+    },
+    async ({ context, body, param, idempotencyKey }) => {
+      const input = { sessionId: param('session_id'), message: body.message, idempotencyKey };
+      try {
+        await sendMessage(context, input);
+        return null;
+      } catch (error) {
+        // A session that takes no message is no error here: clients read `detail` of a 200 (wire-facts 0.3).
+        if (error instanceof DomainError && error.code === 'INVALID_STATE') return { detail: error.message };
+        throw error;
+      }
+    },
+  );
+
+  door.serve(
+    {
+      method: 'delete',
+      paths: ['/v1/sessions/{session_id}', '/v1/session/{session_id}'],
+      name: 'terminateSession',
+      summary: 'Terminate a session',
+      answer: detailResponse,
+      refusals: [400, 403, 404],
+    },
+    async ({ context, param }) => {
+      const { wasOver } = await terminateSession(context, { sessionId: param('session_id') }).catch(
+        (error: unknown) => {
+          const isForbidden = error instanceof DomainError && error.code === 'FORBIDDEN';
+          throw isForbidden ? new RequestError(403, 'Forbidden - Only session owner can terminate') : error;
+        },
+      );
+      if (wasOver) throw new RequestError(400, 'Devin session already exited');
+      return { detail: 'Session terminated successfully' };
+    },
+  );
+}

@@ -3,7 +3,8 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { newId } from '../ids.ts';
+import { notFound } from '../errors.ts';
+import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow, readTimeCursor, toPage, writeCursor } from '../pages.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
@@ -14,9 +15,18 @@ export async function listOrganizations(
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<OrganizationRecord>> {
+  return readPage(context, context.viewer.everywhere.size > 0, request, limits);
+}
+
+async function readPage(
+  context: Context,
+  all: boolean,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<OrganizationRecord>> {
   const { viewer } = context;
   const window = pageWindow(request, limits, (cursor) => readTimeCursor('organizations', cursor));
-  const values: unknown[] = [viewer.enterpriseId, viewer.everywhere.size > 0, [...viewer.organizations.keys()]];
+  const values: unknown[] = [viewer.enterpriseId, all, [...viewer.organizations.keys()]];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = ['o.enterprise_id = $1', 'o.deleted_at is null', '($2::boolean or o.id = any($3::text[]))'];
   if (window.after) where.push(`(o.created_at, o.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
@@ -32,14 +42,26 @@ export async function listOrganizations(
   );
 }
 
-/** All organizations of the enterprise, for its administration: FORBIDDEN without ReadAccountMeta. */
+/** All organizations of the enterprise, also those that the viewer may not use: FORBIDDEN without ReadAccountMeta. */
 export async function listEnterpriseOrganizations(
   context: Context,
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<OrganizationRecord>> {
   requireEnterprisePermission(context.viewer, permissionFor.listOrganizations);
-  return listOrganizations(context, request, limits);
+  return readPage(context, true, request, limits);
+}
+
+/** One organization of the enterprise, by an id in any form. FORBIDDEN without ReadAccountMeta, NOT_FOUND. */
+export async function getEnterpriseOrganization(context: Context, id: string): Promise<OrganizationRecord> {
+  const { viewer } = context;
+  requireEnterprisePermission(viewer, permissionFor.listOrganizations);
+  const [organization] = await context.store.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null`,
+    [parseId('organization', id), viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization;
 }
 
 const acuLimit = (name: string) =>

@@ -1,59 +1,96 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import {
+  bindMigrationAwareSqlAdapterFactory,
+  type SqlDriverAdapter,
+  type SqlMigrationAwareDriverAdapterFactory,
+} from '@prisma/driver-adapter-utils';
+import type * as engineModule from '@prisma/schema-engine-wasm';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { readMigrations } from '../src/store/migrations.ts';
+import { type Migration, readMigrations } from '../src/store/migrations.ts';
 
-type Engine = typeof import('@prisma/schema-engine-wasm').SchemaEngine;
-let engine: Promise<Engine> | null = null;
+const schemaPath = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
 
-// Node cannot import WebAssembly as a module, which is what the package's own entry does: its parts are put together here,
-// once, since the bindings keep views of the first instance's memory.
-async function loadEngine(): Promise<Engine> {
-  const path = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
-  const bindings = (await import(path)) as WebAssembly.ModuleImports & {
-    __wbg_set_wasm(exports: WebAssembly.Exports): void;
-    SchemaEngine: Engine;
-  };
-  const wasm = await WebAssembly.compile(await readFile(path.replace(/\.js$/, '.wasm')));
-  const { exports } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': bindings });
-  bindings.__wbg_set_wasm(exports);
-  (exports as { __wbindgen_start?: () => void }).__wbindgen_start?.();
-  return bindings.SchemaEngine;
+/** What to compare, where not the repository's own. */
+export interface Compared {
+  readonly schema?: string;
+  readonly migrations?: readonly Migration[];
 }
 
-const schemaPath = new URL('../prisma/schema.prisma', import.meta.url);
-
-/** The SQL that would bring the migrations to `prisma/schema.prisma` (or to `schema`), or null when they agree. */
-export async function diffSchema(schema?: string): Promise<string | null> {
-  const content = schema ?? (await readFile(schemaPath, 'utf8'));
-  const shadow = new PGlite();
-  const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPGlite(shadow));
-  const files = [{ path: 'schema.prisma', content }];
-  engine ??= loadEngine();
-  const diff = await (await engine).new({ datamodels: [['schema.prisma', content]] }, () => undefined, adapter);
+/**
+ * The SQL that would bring the migrations to `prisma/schema.prisma`, or null when they agree. The migrations run on an
+ * empty PGlite in memory, and Prisma's schema engine in WebAssembly compares: no server, no download.
+ */
+export async function diffSchema(compared: Compared = {}): Promise<string | null> {
+  const content = compared.schema ?? (await readFile(schemaPath, 'utf8'));
+  const migrations = compared.migrations ?? (await readMigrations());
+  const opened: PGlite[] = [];
+  const adapter = bindMigrationAwareSqlAdapterFactory(memoryAdapter(opened));
+  const SchemaEngine = await loadEngine();
+  const engine = await SchemaEngine.new({ datamodels: [['schema.prisma', content]] }, () => undefined, adapter);
   try {
-    const migrations = await readMigrations();
-    const { stdout } = await diff.diff({
-      from: {
-        tag: 'migrations',
-        baseDir: 'prisma/migrations',
-        lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
-        shadowDbInitScript: '',
-        migrationDirectories: migrations.map(({ name, sql }) => ({
-          path: name,
-          migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: sql } },
-        })),
-      },
-      to: { tag: 'schemaDatamodel', files },
+    const { stdout } = await engine.diff({
+      from: { tag: 'migrations', ...migrationList(migrations) },
+      to: { tag: 'schemaDatamodel', files: [{ path: 'schema.prisma', content }] },
       script: true,
       exitCode: null,
       filters: { externalTables: [], externalEnums: [] },
     });
+    // An empty difference is a line of comment.
     return stdout === null || /^(--.*)?\s*$/.test(stdout) ? null : stdout;
   } finally {
-    diff.free();
-    await shadow.close();
+    engine.free();
+    for (const database of opened) await database.close();
   }
+}
+
+function migrationList(migrations: readonly Migration[]): engineModule.MigrationList {
+  return {
+    baseDir: 'prisma/migrations',
+    lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
+    shadowDbInitScript: '',
+    migrationDirectories: migrations.map(({ name, sql }) => ({
+      path: name,
+      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: sql } },
+    })),
+  };
+}
+
+/** A factory whose every connection is a new, empty database in memory. */
+function memoryAdapter(opened: PGlite[]): SqlMigrationAwareDriverAdapterFactory {
+  const connect = async (): Promise<SqlDriverAdapter> => {
+    const database = await PGlite.create({ dataDir: 'memory://' });
+    opened.push(database);
+    const adapter = await new PrismaPGlite(database).connect();
+    // The package's own does not wait for the script, so a migration that fails would go unnoticed.
+    adapter.executeScript = async (script) => {
+      await database.exec(script);
+    };
+    return adapter;
+  };
+  return { provider: 'postgres', adapterName: 'pglite-in-memory', connect, connectToShadowDb: connect };
+}
+
+/** As far as it is used here: @types/node leaves it to the types of browsers. */
+const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
+
+interface Wasm {
+  compile(bytes: Uint8Array): Promise<object>;
+  instantiate(module: object, imports: Record<string, object>): Promise<{ exports: Record<string, () => void> }>;
+}
+
+/** The package's JavaScript, with what its public types leave out. */
+type Bindings = typeof engineModule & { '__wbg_set_wasm'(exports: object): void };
+
+/** The package's entry imports its .wasm file as a module, which Node does not do: so it is put together by hand. */
+async function loadEngine(): Promise<typeof engineModule.SchemaEngine> {
+  const folder = dirname(fileURLToPath(import.meta.resolve('@prisma/schema-engine-wasm')));
+  const bindings = (await import(pathToFileURL(join(folder, 'schema_engine_bg.js')).href)) as Bindings;
+  const module = await wasm.compile(await readFile(join(folder, 'schema_engine_bg.wasm')));
+  const { exports } = await wasm.instantiate(module, { './schema_engine_bg.js': bindings });
+  bindings.__wbg_set_wasm(exports);
+  exports.__wbindgen_start?.();
+  return bindings.SchemaEngine;
 }

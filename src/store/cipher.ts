@@ -60,7 +60,8 @@ export async function loadSecretKey(options: {
     throw error;
   });
   if (found !== null) {
-    if (found.trim().length < 32) throw new Error(`The secret key in ${path} is not whole: it must have at least 32 characters.`);
+    if (found.trim().length < 32)
+      throw new Error(`The secret key in ${path} is not whole: it must have at least 32 characters.`);
     return { secretKey: found.trim(), isGenerated: true };
   }
   const secretKey = randomBytes(32).toString('base64url');
@@ -102,10 +103,14 @@ function openEnvelope(all: readonly Subkeys[], envelope: string, aad: string): s
   const [version, id, body] = envelope.split('.');
   const keys = all.find((each) => each.id === id);
   if (version !== 'v1' || !keys || body === undefined) {
-    throw new Error('A sealed value names a key that is not at hand: SECRET_KEY, or SECRET_KEY_PREVIOUS, is needed for it.');
+    throw new Error(
+      'A sealed value names a key that is not at hand: SECRET_KEY, or SECRET_KEY_PREVIOUS, is needed for it.',
+    );
   }
   const sealed = Buffer.from(body, 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', keys.envelope, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  const decipher = createDecipheriv('aes-256-gcm', keys.envelope, sealed.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  });
   decipher.setAAD(Buffer.from(aad)).setAuthTag(sealed.subarray(sealed.length - tagBytes));
   const text = decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes));
   try {

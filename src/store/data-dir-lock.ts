@@ -1,5 +1,5 @@
-import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
+import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pid } from 'node:process';
@@ -33,7 +33,9 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
     if (await tryCreate(path, own)) break;
     const holder = await readHolder(path);
     if (holder && (await isAlive(path, holder))) {
-      throw new Error(`The data directory ${dataDir} is in use by another Switchyard process (pid ${holder.pid} on ${holder.host}). Stop it, or set DATA_DIR to another directory.`);
+      throw new Error(
+        `The data directory ${dataDir} is in use by another Switchyard process (pid ${holder.pid} on ${holder.host}). Stop it, or set DATA_DIR to another directory.`,
+      );
     }
     if (tries > 5) throw new Error(`The data directory ${dataDir} could not be locked.`);
     // Moved away under a name of our own first: of two processes that find it stale, one gets it.

@@ -1,4 +1,6 @@
+import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
+import type { Scope } from './scope.ts';
 
 /** One connection for a while: plain statements, and scripts of several. */
 export interface Session {
@@ -12,8 +14,10 @@ export interface Session {
  */
 export interface Driver {
   readonly dialect: 'pglite' | 'postgres';
-  /** What Prisma speaks to the same database through. */
+  /** What Prisma speaks to the same database through: an adapter that knows the {@link Driver.scopes}. */
   readonly adapter: SqlDriverAdapterFactory;
+  /** The running `transact` that the present code belongs to. */
+  readonly scopes: AsyncLocalStorage<Scope>;
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Runs `work` on one connection; used for migrations, where locks and transactions span statements. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;

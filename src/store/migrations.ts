@@ -75,11 +75,18 @@ function checkApplied(wanted: readonly Migration[], applied: readonly AppliedRow
   for (const row of applied) {
     const migration = known.get(row.name);
     if (!migration) {
-      throw new Error(`The database has the migration "${row.name}", which this version does not know: it was used by a newer version. Start that one.`);
+      throw new Error(
+        `The database has the migration "${row.name}", which this version does not know: it was used by a newer version. Start that one.`,
+      );
     }
-    if (!row.isFinished) throw new Error(`The migration "${row.name}" failed before. Repair the database, then mark it with "prisma migrate resolve".`);
+    if (!row.isFinished)
+      throw new Error(
+        `The migration "${row.name}" failed before. Repair the database, then mark it with "prisma migrate resolve".`,
+      );
     if (row.checksum !== migration.checksum) {
-      throw new Error(`The migration "${row.name}" is not the one that was applied to this database: its file has changed.`);
+      throw new Error(
+        `The migration "${row.name}" is not the one that was applied to this database: its file has changed.`,
+      );
     }
   }
 }

@@ -1,28 +1,34 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Driver, Session } from './driver.ts';
+import { type Begun, type Scope, scopedAdapter } from './scope.ts';
+import { toParameter, valueParsers } from './values.ts';
 
 /** Where an embedded database lives: a directory, or memory filled from a dump (tests). */
 export type PgliteHome = { readonly directory: string } | { readonly dump: Blob };
 
 /**
  * Opens the embedded database. It is one connection in this process: everything waits its turn, and a query on the plain
- * client inside an open transaction would wait for itself, which the store's guard refuses.
+ * client inside an open transaction would wait for itself, which the adapter's scope refuses.
  */
 export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): Promise<Blob> }> {
   const client = await create(home);
-  const query = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
-    (await client.query<Row>(sql, [...values])).rows;
+  // Prisma writes times without a zone: they mean UTC only where the connection says so.
+  await client.exec(`set time zone 'UTC'`);
+  const query = <Row>(sql: string, values: readonly unknown[] = []) => queryOn<Row>(client, sql, values);
   const session: Session = {
     query,
     script: async (sql) => {
       await client.exec(sql);
     },
   };
+  const scopes = new AsyncLocalStorage<Scope>();
   return {
     dialect: 'pglite',
-    adapter: new PrismaPGlite(client),
+    scopes,
+    adapter: scopedAdapter(new PrismaPGlite(client), scopes, () => begin(client)),
     query,
     session: (work) => work(session),
     close: () => (client.closed ? Promise.resolve() : client.close()),
@@ -34,4 +40,51 @@ async function create(home: PgliteHome): Promise<PGlite> {
   if ('dump' in home) return PGlite.create('memory://', { loadDataDir: home.dump });
   await mkdir(home.directory, { recursive: true, mode: 0o700 });
   return PGlite.create(home.directory);
+}
+
+async function queryOn<Row>(client: Pick<PGlite, 'query'>, sql: string, values: readonly unknown[]): Promise<Row[]> {
+  return (await client.query<Row>(sql, values.map(toParameter), { parsers: valueParsers })).rows;
+}
+
+/** Begins a transaction; unlike the adapter package's own, whose commit() also resolves when COMMIT failed. */
+function begin(client: PGlite): Promise<Begun> {
+  return new Promise((resolve, reject) => {
+    const ended = client.transaction(async (tx) => {
+      // The package speaks to a client through its query(), which a transaction has too.
+      const { provider, adapterName, queryRaw, executeRaw } = await statementsOn(tx as unknown as PGlite);
+      let decide: (way: 'commit' | 'rollback') => void = () => undefined;
+      const decision = new Promise<'commit' | 'rollback'>((decided) => {
+        decide = decided;
+      });
+      const end = (way: 'commit' | 'rollback') => {
+        decide(way);
+        return ended;
+      };
+      resolve({
+        query: (sql, values) => queryOn(tx as unknown as PGlite, sql, values),
+        transaction: {
+          provider,
+          adapterName,
+          queryRaw,
+          executeRaw,
+          // Phantom: Prisma only pretends to send BEGIN and COMMIT, PGlite sends them.
+          options: { usePhantomQuery: true },
+          commit: () => end('commit'),
+          rollback: () => end('rollback'),
+        },
+      });
+      if ((await decision) === 'rollback') await tx.rollback();
+    });
+    ended.catch(reject);
+  });
+}
+
+async function statementsOn(client: PGlite) {
+  const adapter = await new PrismaPGlite(client).connect();
+  return {
+    provider: adapter.provider,
+    adapterName: adapter.adapterName,
+    queryRaw: adapter.queryRaw.bind(adapter),
+    executeRaw: adapter.executeRaw.bind(adapter),
+  };
 }

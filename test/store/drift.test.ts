@@ -9,5 +9,5 @@ it('has migrations that make exactly the schema of prisma/schema.prisma', async 
 it('would see a column that the migrations do not make', async () => {
   const schema = await readFile('prisma/schema.prisma', 'utf8');
   const changed = schema.replace('model Enterprise {', 'model Enterprise {\n  motto String?');
-  expect(await diffSchema(changed)).toContain('ADD COLUMN     "motto" TEXT');
+  expect(await diffSchema({ schema: changed })).toContain('ADD COLUMN     "motto" TEXT');
 });

@@ -13,7 +13,9 @@ it('gives rows of the same shape from a read, a transaction and a single write',
   await test.store.transact((tx) => tx.prisma.enterprise.create({ data: enterprise('shape') }));
   const sql = `select id, created_at as "createdAt", 3::int8 as big, '{"a":[1]}'::jsonb as json, array['x','y'] as list
                  from enterprise where id = $1`;
-  const expected = [{ id: 'shape', createdAt: new Date('2026-01-02T03:04:05.678Z'), big: 3, json: { a: [1] }, list: ['x', 'y'] }];
+  const expected = [
+    { id: 'shape', createdAt: new Date('2026-01-02T03:04:05.678Z'), big: 3, json: { a: [1] }, list: ['x', 'y'] },
+  ];
   expect(await test.store.query(sql, ['shape'])).toEqual(expected);
   expect(await test.store.execute(sql, ['shape'])).toEqual(expected);
   expect(await test.store.transact((tx) => tx.query(sql, ['shape']))).toEqual(expected);

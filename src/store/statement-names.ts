@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+
+/** More texts than the code has; only a text put together from input could get there, and is then not prepared. */
+const mostNames = 500;
+
+/** Names under which statements are prepared, once a connection, so that PostgreSQL parses and plans them once. */
+export interface StatementNames {
+  /** Undefined: send it unprepared. */
+  nameOf(text: string): string | undefined;
+  /**
+   * True when the error says that a prepared statement no longer fits its tables, because another process has migrated
+   * them. That text is not prepared from then on, so that trying again helps.
+   */
+  isOutdated(text: string, error: unknown): boolean;
+}
+
+/** The names of one pool. */
+export function createStatementNames(): StatementNames {
+  const names = new Map<string, string | undefined>();
+  return {
+    nameOf(text) {
+      if (names.has(text)) return names.get(text);
+      if (names.size >= mostNames) return undefined;
+      const name = `s${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
+      names.set(text, name);
+      return name;
+    },
+    isOutdated(text, error) {
+      if (!isCachedPlanError(error)) return false;
+      names.set(text, undefined);
+      return true;
+    },
+  };
+}
+
+/** PostgreSQL's "cached plan must not change result type" (0A000 also means other things). */
+export function isCachedPlanError(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === '0A000' && String(message).includes('cached plan');
+}

@@ -1,0 +1,25 @@
+/** Object ids of PostgreSQL's built-in types (pg_type.dat) whose values the two drivers would give differently. */
+const oids = { int8: 20, int8Array: 1016, date: 1082, timestamp: 1114, interval: 1186 } as const;
+
+const text = (value: string) => value;
+
+/**
+ * How the text of a value is read, for both drivers, where their own ways differ: int8 is only ever a count or a sum, so a
+ * number; types without a time zone stay text, since each driver would guess another zone.
+ */
+export const valueParsers: Readonly<Record<number, (value: string) => unknown>> = {
+  [oids.int8]: Number,
+  [oids.int8Array]: (value) => (value === '{}' ? [] : value.slice(1, -1).split(',').map(Number)),
+  [oids.date]: text,
+  [oids.timestamp]: text,
+  [oids.interval]: text,
+};
+
+/** A value as both drivers take it: times as ISO text in UTC (node-postgres would write local time), undefined as null. */
+export function toParameter(value: unknown): unknown {
+  if (value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'bigint') return value.toString();
+  if (Array.isArray(value)) return value.map(toParameter);
+  return value;
+}

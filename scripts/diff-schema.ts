@@ -28,7 +28,8 @@ export async function diffSchema(compared: Compared = {}): Promise<string | null
   const migrations = compared.migrations ?? (await readMigrations());
   const opened: PGlite[] = [];
   const adapter = bindMigrationAwareSqlAdapterFactory(memoryAdapter(opened));
-  const SchemaEngine = await loadEngine();
+  engineClass ??= loadEngine();
+  const SchemaEngine = await engineClass;
   const engine = await SchemaEngine.new({ datamodels: [['schema.prisma', content]] }, () => undefined, adapter);
   try {
     const { stdout } = await engine.diff({
@@ -83,6 +84,9 @@ interface Wasm {
 
 /** The package's JavaScript, with what its public types leave out. */
 type Bindings = typeof engineModule & { '__wbg_set_wasm'(exports: object): void };
+
+/** Loaded once: the package's JavaScript keeps hold of the first instance's memory. */
+let engineClass: Promise<typeof engineModule.SchemaEngine> | null = null;
 
 /** The package's entry imports its .wasm file as a module, which Node does not do: so it is put together by hand. */
 async function loadEngine(): Promise<typeof engineModule.SchemaEngine> {

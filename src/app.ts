@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -129,7 +129,7 @@ async function assemble(config: Config, store: Store, log: Log, profiles: Awaite
   };
 
   const server = createAdaptorServer({
-    fetch: (request: Request, env: { incoming: IncomingMessage }) => app.fetch(request, env.incoming.socket.remoteAddress ?? null),
+    fetch: (request, env) => app.fetch(request, env.incoming.socket.remoteAddress ?? null),
   }) as Server;
   server.on('upgrade', (request, socket, head) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');

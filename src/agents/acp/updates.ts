@@ -1,0 +1,137 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import type { AgentUpdate, ToolDiff } from '../agent.ts';
+
+/** The most of a tool's output that is kept. */
+const mostOutputCharacters = 16_000;
+
+type ToolCall = Extract<AgentUpdate, { type: 'toolCall' }>;
+type Usage = Extract<AgentUpdate, { type: 'usage' }>;
+
+/** Turns ACP's stream into whole updates. */
+export interface UpdateJoiner {
+  /** What this notification completes: none, one, or a block that it ends and itself. */
+  take(update: SessionUpdate): AgentUpdate[];
+  /** The block that the end of the turn completes. */
+  flush(): AgentUpdate[];
+}
+
+/**
+ * Joins chunks into blocks: a block ends when the message's id or its kind changes, a tool call or a plan comes, or the
+ * turn ends. Tool calls are given whole each time, with what earlier notifications said. What it does not know it skips.
+ */
+export function createUpdateJoiner(): UpdateJoiner {
+  let block: { type: 'message' | 'thought'; id: string | null; text: string } | null = null;
+  const tools = new Map<string, ToolCall>();
+
+  const flush = (): AgentUpdate[] => {
+    const done = block;
+    block = null;
+    return done && done.text.trim() !== '' ? [{ type: done.type, text: done.text }] : [];
+  };
+  const chunk = (type: 'message' | 'thought', update: { messageId?: string | null; content: unknown }): AgentUpdate[] => {
+    const text = textOf(update.content);
+    const id = update.messageId ?? null;
+    if (block && block.type === type && block.id === id) {
+      block.text += text;
+      return [];
+    }
+    const ended = flush();
+    block = { type, id, text };
+    return ended;
+  };
+  const tool = (update: ToolUpdate): AgentUpdate[] => {
+    const before = tools.get(update.toolCallId);
+    const next = mergeTool(before, update);
+    if (before && JSON.stringify(before) === JSON.stringify(next)) return [];
+    tools.set(update.toolCallId, next);
+    return [...flush(), next];
+  };
+
+  return {
+    flush,
+    take(update) {
+      switch (update.sessionUpdate) {
+        case 'agent_message_chunk':
+          return chunk('message', update as never);
+        case 'agent_thought_chunk':
+          return chunk('thought', update as never);
+        case 'tool_call':
+        case 'tool_call_update':
+          return tool(update as unknown as ToolUpdate);
+        case 'plan':
+          return [...flush(), planOf(update)];
+        case 'session_info_update': {
+          const { title } = update as { title?: string | null };
+          return typeof title === 'string' && title.trim() !== '' ? [{ type: 'title', title: title.trim() }] : [];
+        }
+        case 'usage_update':
+          return [readUsage(update)];
+        default:
+          return [];
+      }
+    },
+  };
+}
+
+interface ToolUpdate {
+  toolCallId: string;
+  title?: string | null;
+  kind?: string | null;
+  status?: ToolCall['status'] | null;
+  content?: readonly { type: string; content?: unknown; path?: string; oldText?: string | null; newText?: string }[] | null;
+  locations?: readonly { path: string; line?: number | null }[] | null;
+}
+
+function mergeTool(before: ToolCall | undefined, update: ToolUpdate): ToolCall {
+  const diffs = update.content?.flatMap((item): ToolDiff[] =>
+    item.type === 'diff' ? [{ path: item.path ?? '', oldText: item.oldText ?? null, newText: item.newText ?? '' }] : [],
+  );
+  const output = update.content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
+  return {
+    type: 'toolCall',
+    toolCallId: update.toolCallId,
+    title: update.title ?? before?.title ?? update.toolCallId,
+    toolKind: update.kind ?? before?.toolKind ?? 'other',
+    status: update.status ?? before?.status ?? 'pending',
+    locations: update.locations?.map(({ path, line }) => ({ path, line: line ?? null })) ?? before?.locations ?? [],
+    output: output ? truncate(output) : (before?.output ?? null),
+    diffs: diffs && diffs.length > 0 ? diffs : (before?.diffs ?? []),
+  };
+}
+
+function truncate(text: string): string {
+  if (text.length <= mostOutputCharacters) return text;
+  return `${text.slice(0, mostOutputCharacters)}\n… (${text.length - mostOutputCharacters} more characters are not kept)`;
+}
+
+function planOf(update: SessionUpdate): AgentUpdate {
+  const { entries } = update as unknown as { entries: { content: string; status: string; priority: string }[] };
+  return { type: 'plan', entries: entries.map(({ content, status, priority }) => ({ content, status, priority })) };
+}
+
+function textOf(content: unknown): string {
+  const { type, text, uri } = (content ?? {}) as { type?: string; text?: unknown; uri?: unknown };
+  if (type === 'text' && typeof text === 'string') return text;
+  return type === 'resource_link' && typeof uri === 'string' ? `[${uri}]` : '';
+}
+
+const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+
+/**
+ * Usage from wherever agents put it: `usage_update`, `PromptResponse.usage`, `_meta.quota.token_count` (agents.md 5.7).
+ * The last two are not in the stable types, but come through.
+ */
+export function readUsage(raw: unknown): Usage {
+  const { used, size, cost, usage, _meta } = raw as Record<string, Record<string, unknown> | undefined>;
+  const quota = (_meta?.quota as Record<string, unknown> | undefined)?.token_count as Record<string, unknown> | undefined;
+  const tokens = usage ?? quota ?? {};
+  return {
+    type: 'usage',
+    inputTokens: number(tokens.inputTokens ?? tokens.input_tokens),
+    outputTokens: number(tokens.outputTokens ?? tokens.output_tokens),
+    totalTokens: number(tokens.totalTokens ?? tokens.total_tokens),
+    costUsd: cost?.currency === undefined || cost.currency === 'USD' ? number(cost?.amount) : null,
+    contextUsed: number(used),
+    contextSize: number(size),
+  };
+}

@@ -1,0 +1,141 @@
+/** How one kind of agent is started and treated. Read from AGENTS_CONFIG; `demo` is built in. */
+export interface AgentProfile {
+  readonly id: string;
+  readonly name: string;
+  /** Program and arguments; a program without a slash is looked for in PATH. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The ACP method to authenticate with, where the agent needs one. */
+  readonly authMethod: string | null;
+  /** The ACP session mode to set. */
+  readonly mode: string | null;
+  /** What is answered when the agent asks for a permission; `ask` passes it on to the user. */
+  readonly permission: 'auto' | 'ask' | 'deny';
+  /** How an earlier session of the agent is taken up, best first. */
+  readonly resumeOrder: readonly ('resume' | 'load' | 'new')[];
+  /** What a turn that ends without a question makes of the session. */
+  readonly onEndTurn: 'finished' | 'blocked';
+  /** How long an idle process is kept for the next message. */
+  readonly warmTtlMs: number;
+  /** The wait before each new try after a crash; as many crashes as it has items are forgiven. */
+  readonly retryDelaysMs: readonly number[];
+  /** Without any sign of life for so long in a turn, an agent counts as hanging. */
+  readonly inactivityMs: number;
+  /** How long each rung of the stop ladder is given: after a cancel, after the end of stdin, after SIGTERM. */
+  readonly stopGraces: { readonly cancelMs: number; readonly stdinMs: number; readonly termMs: number };
+}
+
+/** What a prompt is made of. */
+export interface PromptBlock {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** How a turn ended, in ACP's words (`end_turn`, `max_tokens`, `max_turn_requests`, `refusal`, `cancelled`). */
+export interface TurnEnd {
+  readonly stopReason: string;
+}
+
+/** An answer that the agent offers with a question. */
+export interface QuestionOption {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A change to a file that a tool made. */
+export interface ToolDiff {
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string;
+}
+
+/** What an agent reports, in order, each once. Messages and thoughts are whole blocks, not chunks. */
+export type AgentUpdate =
+  | { readonly type: 'message'; readonly text: string }
+  | { readonly type: 'thought'; readonly text: string }
+  | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'title'; readonly title: string }
+  | {
+      readonly type: 'toolCall';
+      readonly toolCallId: string;
+      readonly title: string;
+      readonly toolKind: string;
+      readonly status: 'pending' | 'in_progress' | 'completed' | 'failed';
+      readonly locations: readonly { readonly path: string; readonly line: number | null }[];
+      /** At most 16 kB; a longer one is cut and says so. */
+      readonly output: string | null;
+      readonly diffs: readonly ToolDiff[];
+    }
+  | {
+      readonly type: 'plan';
+      readonly entries: readonly { readonly content: string; readonly status: string; readonly priority: string }[];
+    }
+  | {
+      readonly type: 'usage';
+      readonly inputTokens: number | null;
+      readonly outputTokens: number | null;
+      readonly totalTokens: number | null;
+      readonly costUsd: number | null;
+      readonly contextUsed: number | null;
+      readonly contextSize: number | null;
+    }
+  | {
+      readonly type: 'permission';
+      readonly toolCallId: string;
+      readonly title: string;
+      readonly decision: 'allowed' | 'denied' | 'cancelled';
+    }
+  | {
+      readonly type: 'question';
+      /** For {@link AgentProcess.answer}. */
+      readonly questionId: string;
+      readonly text: string;
+      readonly options: readonly QuestionOption[];
+      readonly reason: 'question' | 'permission';
+    };
+
+/** What a process is started with. */
+export interface AgentLaunch {
+  readonly profile: AgentProfile;
+  readonly workspaceDir: string;
+  /** HOME of the process; agents keep their sessions there. */
+  readonly homeDir: string;
+  /** Secrets for the child's environment only. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The session, as part of the mark by which left-over processes are found. */
+  readonly runId: string;
+  /** Awaited before the next update is given; must not throw. */
+  onUpdate(update: AgentUpdate): Promise<void>;
+}
+
+/** A running agent with at most one session of its own and one prompt in flight. */
+export interface AgentProcess {
+  readonly pid: number;
+  /** Takes up the earlier session as the profile says, or opens a new one. Rejects with {@link AgentCrash}. */
+  open(previousSessionId: string | null): Promise<{ agentSessionId: string; how: 'new' | 'resume' | 'load' }>;
+  /** One turn; resolves when every update of it went through onUpdate. Rejects with {@link AgentCrash}. */
+  prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd>;
+  /** Answers an open question with the user's words; false when it is not open. */
+  answer(questionId: string, text: string): boolean;
+  /** Cancels the turn; resolves when it ended, or after the profile's grace. */
+  cancel(): Promise<void>;
+  /** The stop ladder: close, end of stdin, SIGTERM, SIGKILL, sweep. Safe to call twice; never rejects. */
+  stop(): Promise<void>;
+}
+
+/** Starts agents. */
+export interface Agents {
+  /** Spawns and initializes. Rejects with {@link AgentCrash}; no process is left then. */
+  launch(launch: AgentLaunch): Promise<AgentProcess>;
+}
+
+/** An agent that ended, hung or refused its protocol. The message is for users; `stderrTail` may hold anything. */
+export class AgentCrash extends Error {
+  readonly stderrTail: string;
+
+  constructor(message: string, stderrTail: string = '') {
+    super(message);
+    this.name = 'AgentCrash';
+    this.stderrTail = stderrTail;
+  }
+}

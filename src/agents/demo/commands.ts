@@ -1,0 +1,171 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
+import { showWork } from './show-work.ts';
+
+/** One turn of the demo agent. */
+export interface DemoTurn {
+  readonly prompt: string;
+  readonly workspace: string;
+  readonly sessionId: string;
+  /** Whether the client shows forms. */
+  readonly canAsk: boolean;
+  /** Aborted when the turn is cancelled. */
+  readonly signal: AbortSignal;
+  readonly client: AgentContext;
+  update(update: SessionUpdate): Promise<void>;
+}
+
+type Command = (turn: DemoTurn, rest: string) => Promise<void>;
+
+/** The commands, one a line. `docs/agents.md` lists them. */
+const commands: Record<string, Command> = {
+  say: (turn, rest) => say(turn, rest),
+  write: async (turn, rest) => {
+    const [path = '', ...words] = rest.split(' ');
+    await writeInWorkspace(turn, path, words.join(' '));
+  },
+  list: async (turn) => {
+    await tool(turn, 'List files', 'read', () => listWorkspace(turn.workspace));
+  },
+  sleep: async (turn, rest) => {
+    await wait(Number.parseFloat(rest) * 1_000 || 0, undefined, { signal: turn.signal });
+  },
+  ask: async (turn, rest) => {
+    await say(turn, `You answered: ${await ask(turn, rest)}`);
+  },
+  plan: async (turn, rest) => {
+    const entries = rest.split(';').map((content) => ({ content: content.trim(), priority: 'medium' as const, status: 'pending' as const }));
+    await turn.update({ sessionUpdate: 'plan', entries });
+  },
+  tool: async (turn, rest) => {
+    await permittedTool(turn, rest);
+  },
+  json: (turn, rest) => say(turn, `\`\`\`json\n${rest}\n\`\`\``),
+  env: (turn, rest) => say(turn, `${rest}=${process.env[rest.trim()] ?? '(not set)'}`),
+  noise: async (_turn, rest) => {
+    const lines = ['not JSON at all', '{"broken": ', '[1, 2, 3]', '', '{"jsonrpc": "2.0"}'];
+    for (let n = 0; n < (Number.parseInt(rest, 10) || 1); n++) process.stdout.write(`${lines[n % lines.length]}\n`);
+  },
+  crash: () => {
+    process.stderr.write('The demo agent was told to crash.\n');
+    process.exit(1);
+  },
+  hang: () => {
+    // As bad as it gets: deaf to cancel, to the end of stdin and to SIGTERM.
+    process.removeAllListeners('SIGTERM').on('SIGTERM', () => undefined);
+    process.exit = (() => undefined) as never;
+    setInterval(() => undefined, 60_000);
+    return new Promise(() => undefined);
+  },
+};
+
+/** Runs a prompt: its commands when its first line is one, else a small show of an agent at work. */
+export async function runPrompt(turn: DemoTurn): Promise<void> {
+  const lines = turn.prompt.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+  if (!isCommand(lines[0] ?? '')) return showWork(turn, { say, tool, writeInWorkspace, listWorkspace });
+  for (const line of lines) {
+    turn.signal.throwIfAborted();
+    const [name = '', rest = ''] = split(line);
+    const command = isCommand(line) ? commands[name] : undefined;
+    await (command ? command(turn, rest) : say(turn, `I do not know the command "${name}".`));
+  }
+}
+
+function split(line: string): [string, string] {
+  const space = line.indexOf(' ');
+  return space < 0 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
+}
+
+function isCommand(line: string): boolean {
+  const [name, rest] = split(line);
+  const alone = ['list', 'crash', 'hang'];
+  return Object.hasOwn(commands, name) && (alone.includes(name) ? rest === '' : rest !== '');
+}
+
+let blocks = 0;
+
+/** Streams a message in chunks, as models do; each call is a message of its own. */
+async function say(turn: DemoTurn, text: string): Promise<void> {
+  const messageId = `message-${process.pid}-${++blocks}`;
+  for (const chunk of text.match(/[\s\S]{1,40}/g) ?? []) {
+    turn.signal.throwIfAborted();
+    await turn.update({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: chunk } });
+  }
+}
+
+let calls = 0;
+
+/** Reports a tool call around some work, with its output; one that fails is reported as failed. */
+async function tool(turn: DemoTurn, title: string, kind: 'read' | 'edit' | 'execute', work: () => Promise<string>): Promise<string> {
+  const toolCallId = `call-${process.pid}-${++calls}`;
+  await turn.update({ sessionUpdate: 'tool_call', toolCallId, title, kind, status: 'in_progress' });
+  try {
+    const output = await work();
+    const content = [{ type: 'content' as const, content: { type: 'text' as const, text: output } }];
+    await turn.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', content });
+    return output;
+  } catch (error) {
+    const text = (error as Error).message;
+    const content = [{ type: 'content' as const, content: { type: 'text' as const, text } }];
+    await turn.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed', content });
+    return text;
+  }
+}
+
+async function permittedTool(turn: DemoTurn, title: string): Promise<void> {
+  const { outcome } = await turn.client.request('session/request_permission', {
+    sessionId: turn.sessionId,
+    toolCall: { toolCallId: `call-${process.pid}-${calls + 1}`, title, kind: 'execute', status: 'pending' },
+    options: [
+      { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
+      { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+      { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+    ],
+  });
+  turn.signal.throwIfAborted();
+  if (outcome.outcome === 'selected' && outcome.optionId !== 'no') {
+    await tool(turn, title, 'execute', () => Promise.resolve(`${title}: done.`));
+    return;
+  }
+  await say(turn, `I was not allowed to run ${title}.`);
+}
+
+async function ask(turn: DemoTurn, question: string): Promise<string> {
+  if (!turn.canAsk) {
+    await say(turn, question);
+    return '(this client shows no forms)';
+  }
+  const response = await turn.client.request('elicitation/create', {
+    mode: 'form',
+    sessionId: turn.sessionId,
+    message: question,
+    requestedSchema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
+  });
+  turn.signal.throwIfAborted();
+  return response.action === 'accept' ? String((response as { content?: { answer?: unknown } }).content?.answer) : '(nothing)';
+}
+
+async function writeInWorkspace(turn: DemoTurn, path: string, text: string): Promise<void> {
+  await tool(turn, `Write ${path}`, 'edit', async () => {
+    const target = resolve(turn.workspace, path);
+    if (!target.startsWith(turn.workspace + sep)) throw new Error(`${path} is outside the workspace.`);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, `${text}\n`);
+    return `Wrote ${text.length + 1} characters to ${relative(turn.workspace, target)}.`;
+  });
+}
+
+async function listWorkspace(workspace: string): Promise<string> {
+  const names = await readdir(workspace);
+  return names.length > 0 ? names.sort().join('\n') : '(empty)';
+}
+
+/** What {@link showWork} uses of the above. */
+export interface DemoTools {
+  readonly say: typeof say;
+  readonly tool: typeof tool;
+  readonly writeInWorkspace: typeof writeInWorkspace;
+  readonly listWorkspace: typeof listWorkspace;
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { RequestError, type SessionUpdate } from '@agentclientprotocol/sdk';
+
+const directory = join(homedir(), '.switchyard-demo');
+
+function fileOf(sessionId: string): string {
+  return join(directory, `${sessionId.replace(/[^A-Za-z0-9-]/g, '_')}.ndjson`);
+}
+
+/** A new, empty history; gives its session's id. */
+export function newSession(): string {
+  mkdirSync(directory, { recursive: true });
+  const id = randomUUID();
+  writeFileSync(fileOf(id), '');
+  return id;
+}
+
+/** What was said and done in a session, oldest first. An ACP error when it is not known here. */
+export function readHistory(sessionId: string): SessionUpdate[] {
+  let text: string;
+  try {
+    text = readFileSync(fileOf(sessionId), 'utf8');
+  } catch {
+    throw RequestError.invalidParams({ sessionId }, 'There is no such session.');
+  }
+  return text.split('\n').flatMap((line) => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as SessionUpdate];
+    } catch {
+      // The process was killed while it wrote this line.
+      return [];
+    }
+  });
+}
+
+/** Adds one update. Synchronous: what was reported is on disk before anything can kill the process. */
+export function appendHistory(sessionId: string, update: SessionUpdate): void {
+  appendFileSync(fileOf(sessionId), `${JSON.stringify(update)}\n`);
+}

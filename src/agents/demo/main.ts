@@ -1,0 +1,87 @@
+// The demo agent: a small real ACP agent that needs no key. It works in its workspace with plain commands, which
+// docs/agents.md lists, or, for any other prompt, shows what an agent looks like at work.
+import { Readable, Writable } from 'node:stream';
+import * as acp from '@agentclientprotocol/sdk';
+import { runPrompt } from './commands.ts';
+import { appendHistory, newSession, readHistory } from './history.ts';
+
+interface Turn {
+  readonly abort: AbortController;
+}
+
+const workspaces = new Map<string, string>();
+const turns = new Map<string, Turn>();
+let canAsk = false;
+
+const connection = acp
+  .agent({ name: 'switchyard-demo' })
+  .onRequest('initialize', ({ params }) => {
+    canAsk = params.clientCapabilities?.elicitation?.form != null;
+    return {
+      protocolVersion: acp.PROTOCOL_VERSION,
+      agentInfo: { name: 'switchyard-demo', title: 'Demo agent', version: '0.1.0' },
+      agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, close: {} } },
+    };
+  })
+  .onRequest('session/new', ({ params }) => {
+    const sessionId = newSession();
+    workspaces.set(sessionId, params.cwd);
+    return { sessionId };
+  })
+  .onRequest('session/load', async ({ params, client }) => {
+    for (const update of readHistory(params.sessionId)) {
+      await client.notify('session/update', { sessionId: params.sessionId, update });
+    }
+    workspaces.set(params.sessionId, params.cwd);
+    return {};
+  })
+  .onRequest('session/resume', ({ params }) => {
+    readHistory(params.sessionId);
+    workspaces.set(params.sessionId, params.cwd);
+    return {};
+  })
+  .onRequest('session/close', ({ params }) => {
+    turns.get(params.sessionId)?.abort.abort();
+    workspaces.delete(params.sessionId);
+    return {};
+  })
+  .onRequest('session/prompt', async ({ params, client }) => {
+    const { sessionId } = params;
+    const workspace = workspaces.get(sessionId);
+    if (workspace === undefined) throw acp.RequestError.invalidParams({ sessionId }, 'There is no such session.');
+    const abort = new AbortController();
+    turns.set(sessionId, { abort });
+    const texts = params.prompt.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    const prompt = texts.at(-1) ?? '';
+    appendHistory(sessionId, { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } });
+    try {
+      await runPrompt({
+        prompt,
+        workspace,
+        canAsk,
+        sessionId,
+        signal: abort.signal,
+        client,
+        async update(update) {
+          appendHistory(sessionId, update);
+          await client.notify('session/update', { sessionId, update });
+        },
+      });
+      return { stopReason: abort.signal.aborted ? 'cancelled' : 'end_turn' };
+    } catch (error) {
+      if (abort.signal.aborted) return { stopReason: 'cancelled' };
+      throw error;
+    } finally {
+      turns.delete(sessionId);
+    }
+  })
+  .onNotification('session/cancel', ({ params }) => {
+    turns.get(params.sessionId)?.abort.abort();
+  })
+  .connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>));
+
+// Without a client there is nothing to do: end of stdin ends the process, whatever a command is waiting for.
+connection.closed.then(
+  () => process.exit(0),
+  () => process.exit(1),
+);

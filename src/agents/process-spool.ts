@@ -1,0 +1,64 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findByEnvironment, processStart, signalProcess } from './process-identity.ts';
+
+/** The variables that mark an agent's process and all that it starts. */
+export const workerMark = 'SWITCHYARD_WORKER';
+export const runMark = 'SWITCHYARD_RUN';
+
+interface SpooledProcess {
+  pid: number;
+  startedAt: string | null;
+  runId: string;
+}
+
+/** What a worker knows of its agent processes on disk, so that the next start finds those that outlived it. */
+export interface ProcessSpool {
+  add(pid: number, runId: string): Promise<void>;
+  remove(pid: number): Promise<void>;
+  /**
+   * Kills what an earlier process of this worker left: each spooled process whose id and start time both match, with its
+   * group, and everything that carries the worker's mark. Call it before the first launch. Gives what was killed.
+   */
+  reap(): Promise<number[]>;
+}
+
+/** A spool in a directory that only this worker uses. */
+export function createProcessSpool(directory: string, workerId: string): ProcessSpool {
+  const fileOf = (pid: number) => join(directory, `${pid}.json`);
+  return {
+    async add(pid, runId) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const entry: SpooledProcess = { pid, startedAt: processStart(pid), runId };
+      await writeFile(fileOf(pid), JSON.stringify(entry), { mode: 0o600 });
+    },
+    remove: (pid) => rm(fileOf(pid), { force: true }),
+    async reap() {
+      const names = await readdir(directory).catch(() => [] as string[]);
+      const killed = new Set<number>();
+      for (const name of names) {
+        const entry = await readEntry(join(directory, name));
+        if (entry && entry.startedAt !== null && processStart(entry.pid) === entry.startedAt) {
+          signalProcess(-entry.pid, 'SIGKILL');
+          signalProcess(entry.pid, 'SIGKILL');
+          killed.add(entry.pid);
+        }
+        await rm(join(directory, name), { force: true });
+      }
+      for (const pid of findByEnvironment({ [workerMark]: workerId })) {
+        signalProcess(pid, 'SIGKILL');
+        killed.add(pid);
+      }
+      return [...killed];
+    },
+  };
+}
+
+async function readEntry(path: string): Promise<SpooledProcess | null> {
+  try {
+    const entry = JSON.parse(await readFile(path, 'utf8')) as SpooledProcess;
+    return Number.isInteger(entry.pid) && entry.pid > 1 ? entry : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,79 @@
+import { type App, createApp } from '../../src/app.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { openTestStore } from './test-store.ts';
+
+/** A running Switchyard on a database of its own, in this process. */
+export interface TestApp {
+  readonly app: App;
+  readonly url: string;
+  /** The administrator's `cog_` token. */
+  readonly adminToken: string;
+  /** The first user's `apk_user_` key. */
+  readonly v1Key: string;
+  /** Bare. */
+  readonly organizationId: string;
+  readonly databaseUrl: string | null;
+  close(): Promise<void>;
+}
+
+/** Nothing is logged in tests unless TEST_LOG is set. */
+const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const loud = { ...quiet, warn: console.warn, error: console.error };
+
+/**
+ * Starts one. By default it has no worker, so that sessions stay `new` and their logs are the test's own to write; with
+ * `roles: ['api', 'worker']` the demo agent runs as a real child process.
+ */
+export async function startApp(overrides: Partial<Config> = {}): Promise<TestApp> {
+  const test = await openTestStore();
+  const env = readConfig({ ...process.env, DATA_DIR: test.dataDir, PORT: '0', ROLES: 'api', BOOTSTRAP_TOKEN: '', DATABASE_URL: '' });
+  const config: Config = { ...env, databaseUrl: test.databaseUrl, secretKey: 'a secret key that is only for the tests', ...overrides };
+  const app = await createApp(config, { store: test.store, log: process.env.TEST_LOG ? loud : quiet });
+  const { url } = await app.start();
+  const { firstStart } = app.installation;
+  if (!firstStart) throw new Error('The database of a test was not new.');
+  return {
+    app,
+    url,
+    ...firstStart,
+    databaseUrl: test.databaseUrl,
+    async close() {
+      await app.stop();
+      await test.close();
+    },
+  };
+}
+
+/** Sends JSON and reads JSON. `token` null: no Authorization header. */
+export async function call(
+  test: Pick<TestApp, 'url'>,
+  token: string | null,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: any; headers: Headers }> {
+  const response = await fetch(test.url + path, {
+    method,
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers };
+}
+
+/** Runs a GraphQL document over POST. */
+export async function graphql(
+  test: Pick<TestApp, 'url'>,
+  token: string | null,
+  query: string,
+  variables: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<{ status: number; data: any; errors: any[] | undefined }> {
+  const { status, body } = await call(test, token, 'POST', '/graphql', { query, variables }, headers);
+  return { status, data: body?.data, errors: body?.errors };
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { launchAgent, makeDirs, text } from '../support/agents.ts';
+
+it('says whole messages, cut at tool calls, in the order in which things happened', async () => {
+  const { agent, updates } = await launchAgent();
+  await agent.open(null);
+  const long = 'word '.repeat(40).trim();
+  await expect(agent.prompt(text(`say ${long}\nwrite a/b.txt hello there\nsay two`))).resolves.toEqual({ stopReason: 'end_turn' });
+  expect(updates.map((update) => (update.type === 'toolCall' ? `${update.title}: ${update.status}` : update.type === 'message' ? update.text : update.type))).toEqual([
+    long,
+    'Write a/b.txt: in_progress',
+    'Write a/b.txt: completed',
+    'two',
+  ]);
+});
+
+it('works in its workspace and nowhere else', async () => {
+  const { agent, updates, workspaceDir } = await launchAgent();
+  await agent.open(null);
+  await agent.prompt(text('write in.txt yes\nwrite ../out.txt no\nlist'));
+  expect(readFileSync(join(workspaceDir, 'in.txt'), 'utf8')).toBe('yes\n');
+  const ends = updates.filter((update) => update.type === 'toolCall' && update.status !== 'in_progress');
+  expect(ends).toMatchObject([
+    { status: 'completed' },
+    { status: 'failed', output: '../out.txt is outside the workspace.' },
+    { status: 'completed', output: 'in.txt' },
+  ]);
+});
+
+it('shows a newcomer a title, a plan, a thought, tool calls and an answer', async () => {
+  const { agent, updates, said } = await launchAgent();
+  await agent.open(null);
+  await agent.prompt(text('Please write a poem into poem.txt'));
+  expect(new Set(updates.map((update) => update.type))).toEqual(
+    new Set(['title', 'plan', 'thought', 'message', 'toolCall', 'usage']),
+  );
+  expect(said().at(-1)).toContain('poem.txt');
+});
+
+it('asks a question by a form and goes on with the answer', async () => {
+  const { agent, next, said } = await launchAgent();
+  await agent.open(null);
+  const turn = agent.prompt(text('ask Which colour?'));
+  const question = await next('question');
+  expect(question).toMatchObject({ text: 'Which colour?', reason: 'question' });
+  expect(agent.answer('another', 'red')).toBe(false);
+  expect(agent.answer(question.questionId, 'blue')).toBe(true);
+  await turn;
+  expect(said()).toEqual(['You answered: blue']);
+});
+
+it.each([
+  { permission: 'auto' as const, decision: 'allowed', said: [] },
+  { permission: 'deny' as const, decision: 'denied', said: ['I was not allowed to run rm -rf.'] },
+])('answers a permission by the policy "$permission"', async ({ permission, decision, said }) => {
+  const launched = await launchAgent({ permission });
+  await launched.agent.open(null);
+  await launched.agent.prompt(text('tool rm -rf'));
+  expect(launched.updates.find((update) => update.type === 'permission')).toMatchObject({ decision });
+  expect(launched.said()).toEqual(said);
+});
+
+it.each([
+  ['2', 'allowed'],
+  ['yes please', 'allowed'],
+  ['Reject', 'denied'],
+  ['what?', 'denied'],
+])('passes a permission on to the user and takes "%s" as %s', async (words, decision) => {
+  const { agent, next, updates } = await launchAgent({ permission: 'ask' });
+  await agent.open(null);
+  const turn = agent.prompt(text('tool make'));
+  const question = await next('question');
+  expect(question.options.map((option) => option.name)).toEqual(['Allow once', 'Always allow', 'Reject']);
+  agent.answer(question.questionId, words);
+  await turn;
+  expect(updates.find((update) => update.type === 'permission')).toMatchObject({ decision });
+});
+
+it('takes noise on stdout without harm', async () => {
+  const { agent, said } = await launchAgent();
+  await agent.open(null);
+  await agent.prompt(text('noise 200\nsay still here'));
+  expect(said()).toEqual(['still here']);
+});
+
+it('sees only the variables that it was given', async () => {
+  const { agent, said } = await launchAgent({ env: { FROM_PROFILE: 'p' } }, { env: { MY_SECRET: 's' } });
+  await agent.open(null);
+  await agent.prompt(text('env MY_SECRET\nenv FROM_PROFILE\nenv TEST_DATABASE\nenv NODE_OPTIONS\nenv VITEST'));
+  expect(said()).toEqual(['MY_SECRET=s', 'FROM_PROFILE=p', 'TEST_DATABASE=(not set)', 'NODE_OPTIONS=(not set)', 'VITEST=(not set)']);
+});
+
+it.each([
+  { resumeOrder: ['resume', 'load', 'new'] as const, how: 'resume' },
+  { resumeOrder: ['load', 'new'] as const, how: 'load' },
+  { resumeOrder: ['new'] as const, how: 'new' },
+])('is taken up after a kill by "$how", and nothing it said before is reported again', async ({ resumeOrder, how }) => {
+  const dirs = makeDirs();
+  const first = await launchAgent({}, { dirs });
+  const { agentSessionId } = await first.agent.open(null);
+  await first.agent.prompt(text('say before'));
+  process.kill(first.agent.pid, 'SIGKILL');
+  await first.agent.stop();
+  const second = await launchAgent({ resumeOrder }, { dirs });
+  const opened = await second.agent.open(agentSessionId);
+  expect(opened.how).toBe(how);
+  expect(opened.agentSessionId === agentSessionId).toBe(how !== 'new');
+  await second.agent.prompt(text('say after'));
+  expect(second.said()).toEqual(['after']);
+});
+
+it('opens a new session when the old one is not known any more', async () => {
+  const { agent } = await launchAgent();
+  await expect(agent.open('gone')).resolves.toMatchObject({ how: 'new' });
+});

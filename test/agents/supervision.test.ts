@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { AgentCrash } from '../../src/agents/agent.ts';
+import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
+import { createProcessSpool } from '../../src/agents/process-spool.ts';
+import { launchAgent, makeDirs, text } from '../support/agents.ts';
+
+const crash = async (promise: Promise<unknown>): Promise<AgentCrash> => {
+  const error = await promise.then(() => null, (reason: unknown) => reason);
+  expect(error).toBeInstanceOf(AgentCrash);
+  return error as AgentCrash;
+};
+
+it('reports a crash inside a turn, with what the agent had said before', async () => {
+  const { agent, said } = await launchAgent();
+  await agent.open(null);
+  const error = await crash(agent.prompt(text('say so far\ncrash')));
+  expect(error.message).toBe('The agent process ended unexpectedly (exit code 1).');
+  expect(error.stderrTail).toContain('told to crash');
+  expect(said()).toEqual(['so far']);
+});
+
+it('says which program cannot be started', async () => {
+  const error = await crash(launchAgent({ id: 'gone', command: ['no-such-program-here'] }));
+  expect(error.message).toMatch(/The agent "gone" cannot be started: .*ENOENT/);
+});
+
+it('says so when the program is no agent', async () => {
+  const error = await crash(launchAgent({ command: [process.execPath, '-e', 'process.exit(7)'] }));
+  expect(error.message).toBe('The agent process ended unexpectedly (exit code 7).');
+});
+
+it('ends a turn by cancel', async () => {
+  const { agent } = await launchAgent();
+  await agent.open(null);
+  const turn = agent.prompt(text('sleep 60'));
+  await agent.cancel();
+  await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
+});
+
+it('notices an agent that hangs, and stops it although it is deaf to everything but SIGKILL', async () => {
+  const { agent } = await launchAgent({ inactivityMs: 300 });
+  await agent.open(null);
+  const error = await crash(agent.prompt(text('hang')));
+  expect(error.message).toBe('The agent gave no sign of life for 0.3 s.');
+  expect(processStart(agent.pid)).not.toBeNull();
+  await agent.stop();
+  expect(processStart(agent.pid)).toBeNull();
+});
+
+it('stops an agent in the middle of a turn and leaves nothing in the spool', async () => {
+  const dirs = makeDirs();
+  const { agent } = await launchAgent({}, { dirs });
+  await agent.open(null);
+  const turn = agent.prompt(text('sleep 60')).catch(() => undefined);
+  expect(readdirSync(dirs.spoolDir)).toEqual([`${agent.pid}.json`]);
+  await Promise.all([agent.stop(), agent.stop()]);
+  await turn;
+  expect(processStart(agent.pid)).toBeNull();
+  expect(readdirSync(dirs.spoolDir)).toEqual([]);
+});
+
+it('kills at its start what an earlier process left, also what escaped into a session of its own, and no stranger', async () => {
+  const { spoolDir } = makeDirs();
+  const workerId = `reaper-${process.pid}`;
+  const start = async (env: Record<string, string>) => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)'], { detached: true, stdio: 'ignore', env });
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+    });
+    await once(child, 'spawn');
+    return { pid: child.pid as number, exited: once(child, 'exit') };
+  };
+  const spooled = await start({});
+  const escaped = await start({ SWITCHYARD_WORKER: workerId, SWITCHYARD_RUN: 'x' });
+  const stranger = await start({ SWITCHYARD_WORKER: 'another' });
+  const reused = await start({});
+  const spool = createProcessSpool(spoolDir, workerId);
+  await spool.add(spooled.pid, 'run');
+  await spool.add(reused.pid, 'run');
+  // The id of a process that ended was given to another: only the start time tells.
+  const file = join(spoolDir, `${reused.pid}.json`);
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), startedAt: '1' }));
+  writeFileSync(join(spoolDir, 'half.json'), '{"pid": 12');
+
+  expect((await spool.reap()).sort()).toEqual([spooled.pid, escaped.pid].sort());
+  await Promise.all([spooled.exited, escaped.exited]);
+  expect(processStart(stranger.pid)).not.toBeNull();
+  expect(processStart(reused.pid)).not.toBeNull();
+  expect(readdirSync(spoolDir)).toEqual([]);
+  expect(findByEnvironment({ SWITCHYARD_WORKER: workerId })).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What SECRET_KEY is for, each by a key of its own derived from it (HKDF-SHA-256). */
@@ -67,12 +67,31 @@ export async function loadSecretKey(options: {
   const secretKey = randomBytes(32).toString('base64url');
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   // Written aside and moved, so that a crash never leaves half a key; all secrets would be lost with it.
-  const file = await open(`${path}.new`, 'w', 0o600);
-  await file.writeFile(`${secretKey}\n`);
-  await file.sync();
-  await file.close();
+  await rm(`${path}.new`, { force: true });
+  await writeThrough(`${path}.new`, `${secretKey}\n`);
   await rename(`${path}.new`, path);
+  await syncFolder(options.dataDir);
   return { secretKey, isGenerated: true };
+}
+
+async function writeThrough(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The new name must outlive a power cut too: what is sealed from now on depends on it. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 function deriveSubkeys(secretKey: string): Subkeys {
@@ -108,14 +127,14 @@ function openEnvelope(all: readonly Subkeys[], envelope: string, aad: string): s
     );
   }
   const sealed = Buffer.from(body, 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', keys.envelope, sealed.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  });
-  decipher.setAAD(Buffer.from(aad)).setAuthTag(sealed.subarray(sealed.length - tagBytes));
-  const text = decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes));
+  const nonce = sealed.subarray(0, nonceBytes);
+  const tag = sealed.subarray(Math.max(nonceBytes, sealed.length - tagBytes));
   try {
+    const decipher = createDecipheriv('aes-256-gcm', keys.envelope, nonce, { authTagLength: tagBytes });
+    decipher.setAAD(Buffer.from(aad)).setAuthTag(tag);
+    const text = decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes));
     return Buffer.concat([text, decipher.final()]).toString('utf8');
-  } catch {
-    throw new Error('A sealed value cannot be opened: it was changed, or moved from its place.');
+  } catch (error) {
+    throw new Error('A sealed value cannot be opened: it was changed, or moved from its place.', { cause: error });
   }
 }

@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pid } from 'node:process';
-
-/** How often the holder says that it lives, for processes that cannot see it (another host on a shared folder). */
-const heartbeatMs = 5_000;
-const staleMs = 30_000;
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive, ownProcess, type ProcessName } from './process-name.ts';
 
 /** A held directory. */
 export interface DataDirLock {
@@ -14,55 +10,82 @@ export interface DataDirLock {
   release(): Promise<void>;
 }
 
-interface Holder {
-  pid: number;
-  /** Clock ticks since boot at which the process started; null where the system does not tell. */
-  startedAt: string | null;
-  host: string;
+/** How long things take, and what to do meanwhile; tests of the heartbeat use shorter times. */
+export interface LockOptions {
+  /** How often the holder touches the file, for processes that cannot see it. */
+  readonly heartbeatMs: number;
+  /** A holder that cannot be seen is dead when its heartbeat has stood still this long. */
+  readonly staleMs: number;
+  /** Called when the holder cannot be seen, so that its heartbeat must be watched for a while. */
+  readonly onWait: (sentence: string) => void;
 }
 
+const defaults: LockOptions = { heartbeatMs: 5_000, staleMs: 30_000, onWait: () => undefined };
+
+/** Removing a dead holder's lock takes milliseconds: whoever has been at it this long has died over it. */
+const turnMs = 10_000;
+const turnPollMs = 20;
+
 /**
- * Makes the directory this process's own. Throws one sentence when a living process has it; a dead one's lock (after
- * `kill -9`) is taken over at once, told apart by process id and start time, since ids come again.
+ * Makes the directory this process's own. Throws one sentence when a living process has it. The lock of a dead one (after
+ * `kill -9`) is taken over: at once on the same machine, where its process id and start time tell; from another machine
+ * or container, once its heartbeat has been seen to stand still for 30 seconds, for which this waits.
  */
-export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+export async function lockDataDir(dataDir: string, given: Partial<LockOptions> = {}): Promise<DataDirLock> {
+  const options = { ...defaults, ...given };
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'lock');
-  const own: Holder = { pid, startedAt: processStart(pid), host: hostname() };
-  for (let tries = 0; ; tries++) {
-    if (await tryCreate(path, own)) break;
-    const holder = await readHolder(path);
-    if (holder && (await isAlive(path, holder))) {
-      throw new Error(
-        `The data directory ${dataDir} is in use by another Switchyard process (pid ${holder.pid} on ${holder.host}). Stop it, or set DATA_DIR to another directory.`,
-      );
-    }
-    if (tries > 5) throw new Error(`The data directory ${dataDir} could not be locked.`);
-    // Moved away under a name of our own first: of two processes that find it stale, one gets it.
-    const stale = `${path}.stale-${pid}`;
-    await rename(path, stale).catch(() => undefined);
-    await rm(stale, { force: true });
+  const own = JSON.stringify(ownProcess());
+  while (!(await create(path, own))) {
+    const found = await readText(path);
+    if (found === null) continue;
+    const holder = parseHolder(found);
+    if (await isHeld(path, holder, options)) throw new Error(inUse(dataDir, holder));
+    await removeStale(path, found);
   }
   const timer = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);
-  }, heartbeatMs).unref();
+  }, options.heartbeatMs).unref();
   let isReleased = false;
   return {
     async release() {
       if (isReleased) return;
       isReleased = true;
       clearInterval(timer);
-      await rm(path, { force: true });
+      await removeOwn(path, own);
     },
   };
 }
 
-async function tryCreate(path: string, holder: Holder): Promise<boolean> {
+function inUse(dataDir: string, holder: ProcessName | null): string {
+  const who =
+    holder === null
+      ? 'another process'
+      : `another Switchyard process (pid ${holder.pid} on ${holder.place.split(' ')[0]})`;
+  return `The data directory ${dataDir} is in use by ${who}. Stop it, or set DATA_DIR to another directory.`;
+}
+
+/** False when the file is there already. Its content is there with its name, so nobody reads half a lock. */
+async function create(path: string, text: string): Promise<boolean> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, text, { mode: 0o600 });
   try {
-    const file = await open(path, 'wx', 0o600);
-    await file.writeFile(JSON.stringify(holder));
-    await file.close();
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    // A file system without hard links (some network and container mounts).
+    return createExclusively(path, text);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function createExclusively(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { mode: 0o600, flag: 'wx' });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -70,35 +93,66 @@ async function tryCreate(path: string, holder: Holder): Promise<boolean> {
   }
 }
 
-async function readHolder(path: string): Promise<Holder | null> {
+/**
+ * Removes the lock of a dead holder. Of several processes that found it dead one does so, behind a lock of its own:
+ * otherwise a slow one would remove the new lock of a quick one.
+ */
+async function removeStale(path: string, text: string): Promise<void> {
+  const turn = `${path}.takeover`;
+  if (!(await createExclusively(turn, ''))) {
+    const age = Date.now() - (await touchedAt(turn));
+    if (age > turnMs) await rm(turn, { force: true });
+    await delay(turnPollMs);
+    return;
+  }
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Holder;
-  } catch {
-    // Gone, or its writer died between creating and writing.
-    return null;
+    await removeOwn(path, text);
+  } finally {
+    await rm(turn, { force: true });
   }
 }
 
-async function isAlive(path: string, holder: Holder): Promise<boolean> {
-  if (holder.host !== hostname()) {
-    const seenAt = (await stat(path).catch(() => null))?.mtimeMs ?? 0;
-    return Date.now() - seenAt < staleMs;
-  }
+async function removeOwn(path: string, text: string): Promise<void> {
+  if ((await readText(path)) === text) await rm(path, { force: true });
+}
+
+/** Null when there is no such file. */
+async function readText(path: string): Promise<string | null> {
   try {
-    process.kill(holder.pid, 0);
+    return await readFile(path, 'utf8');
   } catch (error) {
-    // EPERM: it lives, but belongs to somebody else.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
-  return holder.startedAt === null || holder.startedAt === processStart(holder.pid);
 }
 
-// Field 22 of /proc/PID/stat; the second field, the command, may itself hold spaces and parentheses.
-function processStart(id: number): string | null {
+/** Null for a file that is not whole: its writer died over it, or is at it. */
+function parseHolder(text: string): ProcessName | null {
   try {
-    const text = readFileSync(`/proc/${id}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const { pid: id, startedAt, place } = JSON.parse(text) as Partial<ProcessName>;
+    return typeof id === 'number' && typeof place === 'string'
+      ? { pid: id, startedAt: startedAt ?? null, place }
+      : null;
   } catch {
     return null;
   }
+}
+
+async function isHeld(path: string, holder: ProcessName | null, options: LockOptions): Promise<boolean> {
+  if (holder?.place === ownProcess().place) return isAlive(holder);
+  const { heartbeatMs, staleMs, onWait } = options;
+  onWait('The data directory was locked on another machine or in another container: seeing whether that still lives.');
+  // Only movement counts, since the clocks of two machines may differ: an old file still gets two heartbeats' time.
+  const first = await touchedAt(path);
+  const age = Math.min(Math.max(Date.now() - first, 0), staleMs - 2 * heartbeatMs);
+  const deadline = performance.now() + staleMs - age;
+  while (performance.now() < deadline) {
+    await delay(heartbeatMs / 10);
+    if ((await touchedAt(path)) !== first) return true;
+  }
+  return false;
+}
+
+async function touchedAt(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.mtimeMs ?? 0;
 }

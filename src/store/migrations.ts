@@ -8,7 +8,7 @@ import type { Driver, Session } from './driver.ts';
 export interface Migration {
   readonly name: string;
   readonly sql: string;
-  /** SHA-256 of the file in hex: what Prisma records too. */
+  /** SHA-256 of {@link Migration.sql} in hex: what Prisma records too. */
   readonly checksum: string;
 }
 
@@ -30,7 +30,8 @@ export async function readMigrations(directory: string = migrationsDir): Promise
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(
     names.sort().map(async (name) => {
-      const sql = await readFile(join(directory, name, 'migration.sql'), 'utf8');
+      // As git has it: a checkout on Windows may give other line ends, which must not look like a change.
+      const sql = (await readFile(join(directory, name, 'migration.sql'), 'utf8')).replaceAll('\r\n', '\n');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
@@ -52,7 +53,8 @@ export async function migrate(driver: Driver, migrations?: readonly Migration[])
       const done = new Set(applied.map((row) => row.name));
       for (const migration of wanted) if (!done.has(migration.name)) await apply(session, migration);
     } finally {
-      await session.query('select pg_advisory_unlock($1)', [advisoryLock]);
+      // A lost connection has given the lock back by itself.
+      await session.query('select pg_advisory_unlock($1)', [advisoryLock]).catch(() => undefined);
     }
   });
 }
@@ -102,7 +104,9 @@ async function apply(session: Session, migration: Migration): Promise<void> {
     );
     await session.script('commit');
   } catch (error) {
-    await session.script('rollback');
-    throw new Error(`The migration "${migration.name}" failed and was rolled back: ${(error as Error).message}`);
+    // On a lost connection there is nothing left to roll back, and the first error is the one to tell.
+    await session.script('rollback').catch(() => undefined);
+    const reason = (error as Error).message;
+    throw new Error(`The migration "${migration.name}" failed and was rolled back: ${reason}.`, { cause: error });
   }
 }

@@ -38,7 +38,7 @@ export interface Store {
 export interface StoreOptions {
   readonly dataDir: string;
   readonly databaseUrl: string | null;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, databaseUrl, log } = options;
-  const lock = await lockDataDir(dataDir);
+  const lock = await lockDataDir(dataDir, { onWait: (sentence) => log.warn({ dataDir }, sentence) });
   try {
     const driver =
       databaseUrl === null

@@ -15,7 +15,7 @@ export function readQuery(url: string): RawQuery {
     query[key] ??= [];
     query[key].push(value);
   }
-  const qs = query['qs']?.at(-1);
+  const qs = query.qs?.at(-1);
   return qs === undefined ? query : { ...fromObject(qs), ...query };
 }
 

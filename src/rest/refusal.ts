@@ -23,22 +23,20 @@ export class RequestError extends Error implements Refusal {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
-    status: number,
     message: string,
-    issues: readonly WireIssue[] = [],
-    headers: Record<string, string> = {},
+    more: { status: number; issues?: readonly WireIssue[]; headers?: Record<string, string>; cause?: unknown },
   ) {
-    super(message);
+    super(message, 'cause' in more ? { cause: more.cause } : {});
     this.name = 'RequestError';
-    this.status = status;
-    this.issues = issues;
-    this.headers = headers;
+    this.status = more.status;
+    this.issues = more.issues ?? [];
+    this.headers = more.headers ?? {};
   }
 }
 
 /** A 422 from its issues; the message joins theirs, for answers that have only one string. */
 export function invalidRequest(issues: readonly WireIssue[]): RequestError {
-  return new RequestError(422, issues.map((issue) => issue.msg).join(' '), issues);
+  return new RequestError(issues.map((issue) => issue.msg).join(' '), { status: 422, issues });
 }
 
 /** How a version says what the domain refuses: part of every dialect. */

@@ -14,36 +14,41 @@ export async function readJson(request: Request): Promise<unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    throw new RequestError(
-      400,
-      text.trim() === '' ? 'The body must be JSON, but is empty.' : 'The body is not valid JSON.',
-    );
+  } catch (cause) {
+    const message = text.trim() === '' ? 'The body must be JSON, but is empty.' : 'The body is not valid JSON.';
+    throw new RequestError(message, { status: 400, cause });
   }
-  if (isDeeper(value, maxDepth)) throw new RequestError(400, `The body must not nest deeper than ${maxDepth} levels.`);
+  if (isDeeper(value, maxDepth))
+    throw new RequestError(`The body must not nest deeper than ${maxDepth} levels.`, { status: 400 });
   return value;
 }
 
 // Content-Length is only a promise, and chunked bodies have none: what counts is what arrives.
 async function readBytes(request: Request): Promise<Uint8Array> {
-  const tooLarge = () => new RequestError(413, `The body must be at most ${maxBodyBytes} bytes (1 MiB).`);
+  const tooLarge = () => new RequestError(`The body must be at most ${maxBodyBytes} bytes (1 MiB).`, { status: 413 });
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge();
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > maxBodyBytes) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > maxBodyBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    // The caller went away, or broke the transfer: no fault of ours that should be logged as one.
+    throw new RequestError('The body could not be read to its end.', { status: 400, cause });
   }
+  if (size > maxBodyBytes) throw tooLarge();
   return Buffer.concat(chunks);
 }
 
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new RequestError(400, 'The body is not valid UTF-8.');
+  } catch (cause) {
+    throw new RequestError('The body is not valid UTF-8.', { status: 400, cause });
   }
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../../domain/context.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import { refuse } from '../../domain/errors.ts';
 import { onlyOrganizationId } from '../../domain/organizations/use-organization.ts';
-import type { Credentials, Dialect } from '../door.ts';
+import type { Credentials, Dialect } from '../dialect.ts';
 import type { Refusal } from '../refusal.ts';
 
 /** ISO 8601 in UTC with milliseconds. */
@@ -17,7 +17,6 @@ const missing = 'Missing or invalid Authorization header';
 /** Keys of persons and of services (pinned 1). */
 export const credentials: Credentials = {
   prefixes: ['apk_user_', 'apk_'],
-  missing,
   wrongKind: `${missing}: v1 takes personal keys, which begin with "apk_user_", and service keys, which begin with "apk_".`,
 };
 
@@ -58,7 +57,6 @@ const problemSchema = z
 
 /** Version 1: `{detail}`, ISO times, limit and offset, keys that act in one organization. */
 export const dialect: Dialect = {
-  version: 'v1',
   title: 'Switchyard, version 1',
   description: 'Sessions of the organization that the key belongs to. Legacy: version 3 is the current one.',
   credentials,

@@ -143,10 +143,10 @@ function serveOne(door: Door): void {
       const { wasOver } = await terminateSession(context, { sessionId: param('session_id') }).catch(
         (error: unknown) => {
           const isForbidden = error instanceof DomainError && error.code === 'FORBIDDEN';
-          throw isForbidden ? new RequestError(403, 'Forbidden - Only session owner can terminate') : error;
+          throw isForbidden ? new RequestError('Forbidden - Only session owner can terminate', { status: 403 }) : error;
         },
       );
-      if (wasOver) throw new RequestError(400, 'Devin session already exited');
+      if (wasOver) throw new RequestError('Devin session already exited', { status: 400 });
       return { detail: 'Session terminated successfully' };
     },
   );

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Permission } from '../../auth/permissions.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import type { Page } from '../../domain/pages.ts';
-import type { Credentials, Dialect } from '../door.ts';
+import type { Credentials, Dialect } from '../dialect.ts';
 import { integerParam, textParam } from '../query.ts';
 import type { Refusal } from '../refusal.ts';
 
@@ -53,7 +53,6 @@ const missing = 'Missing or invalid Authorization header';
 /** Keys of service users, and personal access tokens (pinned 1). */
 export const credentials: Credentials = {
   prefixes: ['cog_'],
-  missing,
   wrongKind: `${missing}: v3 takes service-user keys and personal access tokens, which begin with "cog_".`,
 };
 
@@ -143,7 +142,6 @@ const problemSchema = z
 
 /** Version 3: RFC 9457, Unix seconds, cursors, permissions. */
 export const dialect: Dialect = {
-  version: 'v3',
   title: 'Switchyard, version 3',
   description: 'The current version: organizations in the path, cursor pages, named permissions.',
   credentials,

@@ -1,0 +1,83 @@
+import { type RouteConfig, z } from '@hono/zod-openapi';
+import type { Context } from '../domain/context.ts';
+import type { Dialect } from './dialect.ts';
+import { readQuery } from './query.ts';
+import { idempotencyHeader, type Places } from './refusal.ts';
+import { parseShape, readJson } from './request.ts';
+
+/** What can be called, and what the OpenAPI document says of it. */
+export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType> {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With `{name}` for parameters. The first is documented, the others are aliases that real clients use. */
+  readonly paths: readonly [string, ...string[]];
+  readonly name: string;
+  readonly summary: string;
+  readonly query?: Q;
+  readonly body?: B;
+  /** The body of the 200. */
+  readonly answer: A;
+  /** The statuses that it may answer beside 200, 401 and 500. */
+  readonly refusals: readonly number[];
+  /** True where the Idempotency-Key header means something. */
+  readonly takesIdempotencyKey?: boolean;
+  /** 400 turns every 422 of this endpoint into a 400 with one string (v1's session creation, pinned 2). */
+  readonly badInput?: 400;
+}
+
+/** An endpoint of which only the outside matters. */
+export type AnyEndpoint = Endpoint<z.ZodObject, z.ZodType, z.ZodType>;
+
+/** One request, authenticated and parsed. */
+export interface Call<Q, B> {
+  readonly context: Context;
+  readonly query: Q;
+  readonly body: B;
+  readonly idempotencyKey: string | null;
+  /** A path parameter as it was written; '' when the path has none of that name. */
+  readonly param: (name: string) => string;
+}
+
+/** A request's query and body in the shapes of its endpoint: 400, 413 and 422 as {@link readJson} and {@link parseShape}. */
+export async function parseRequest<Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
+  endpoint: Endpoint<Q, B, A>,
+  request: Request,
+): Promise<{ query: z.output<Q>; body: z.output<B> }> {
+  const query = endpoint.query ? parseShape(endpoint.query, readQuery(request.url), 'query') : {};
+  const body = endpoint.body ? parseShape(endpoint.body, await readJson(request), 'body') : undefined;
+  // An endpoint without a schema has the empty query, and no body: what its type parameters default to.
+  return { query: query as z.output<Q>, body: body as z.output<B> };
+}
+
+/** Which names of an endpoint stand in its query and its path; all others stand in its body. */
+export function placesOf(endpoint: AnyEndpoint): Places {
+  return { query: new Set(Object.keys(endpoint.query?.shape ?? {})), path: new Set(pathNames(endpoint.paths[0])) };
+}
+
+function pathNames(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+}
+
+/** One path of an endpoint as OpenAPI describes it. */
+export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect): RouteConfig {
+  const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
+  const params = pathNames(path).map((name) => [name, z.string().openapi({ param: { name, in: 'path' } })]);
+  const header = z.object({ [idempotencyHeader]: z.string().min(1).max(255).optional() });
+  const refusals = [401, ...endpoint.refusals, 500].toSorted((a, b) => a - b);
+  const problem = { description: 'Refused.', content: { [dialect.problemType]: { schema: dialect.problemSchema } } };
+  return {
+    method: endpoint.method,
+    path,
+    operationId: endpoint.name,
+    summary: endpoint.summary,
+    request: {
+      ...(params.length > 0 ? { params: z.object(Object.fromEntries(params)) } : {}),
+      ...(endpoint.query ? { query: endpoint.query } : {}),
+      ...(endpoint.takesIdempotencyKey ? { headers: header } : {}),
+      ...(endpoint.body ? { body: { content: json(endpoint.body), required: true } } : {}),
+    },
+    responses: {
+      200: { description: 'Done.', content: json(endpoint.answer) },
+      ...Object.fromEntries(refusals.map((status) => [status, problem])),
+    },
+  };
+}

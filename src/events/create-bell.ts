@@ -14,7 +14,8 @@ export interface BellOptions {
 /** The bell for the database at hand: within the process, or over LISTEN and NOTIFY. */
 export function createBell(options: BellOptions): Bell {
   const { databaseUrl, log } = options;
-  if (databaseUrl === null) return createLocalBell((error) => log.warn({ err: error }, 'A listener of the bell failed.'));
+  if (databaseUrl === null)
+    return createLocalBell((error) => log.warn({ err: error }, 'A listener of the bell failed.'));
   return createPostgresBell({
     databaseUrl,
     notify: (channel, payload) => options.execute('select pg_notify($1, $2)', [channel, payload]),

@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+/** A lost connection is made again after these waits, doubled each time. */
+const reconnectMs = { first: 100, most: 5_000 } as const;
+/** A connection that died in silence (a pulled cable, a forgetful firewall) is found by asking it something. */
+const probe = { everyMs: 15_000, patienceMs: 10_000 } as const;
+
+/** What to listen to, and whom to tell. */
+export interface ListeningOptions {
+  /** A direct connection: a pooler in transaction mode would swallow LISTEN. */
+  readonly databaseUrl: string;
+  /** A plain identifier. */
+  readonly channel: string;
+  readonly onPayload: (payload: string) => void;
+  /** Called each time that the connection is there: what was sent before, while it was not, is lost. */
+  readonly onListening: () => void;
+  readonly onError: (error: unknown, message: string) => void;
+}
+
+/** A LISTEN that comes back by itself. */
+export interface Listening {
+  /** Resolves when the first attempt has succeeded or failed; after a failure more follow. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Keeps one connection of its own on a channel. */
+export function createListening(options: ListeningOptions): Listening {
+  let isStopped = false;
+  let failures = 0;
+  let client: pg.Client | null = null;
+  let attempt: Promise<void> = Promise.resolve();
+  let retry: NodeJS.Timeout | null = null;
+
+  const tryLater = () => {
+    const waitMs = Math.min(reconnectMs.first * 2 ** failures, reconnectMs.most);
+    failures += 1;
+    retry = setTimeout(() => {
+      attempt = connect();
+    }, waitMs).unref();
+  };
+
+  const connect = async (): Promise<void> => {
+    const next = openClient(options.databaseUrl);
+    client = next;
+    const lost = (error: unknown) => {
+      if (client !== next) return;
+      client = null;
+      void close(next);
+      if (isStopped) return;
+      options.onError(error, 'The connection of the bell ended; it is made again.');
+      tryLater();
+    };
+    next.on('error', lost);
+    next.on('end', () => lost(new Error('The server closed the connection.')));
+    next.on('notification', ({ payload }) => options.onPayload(payload ?? ''));
+    try {
+      await next.connect();
+      await next.query(`listen ${options.channel}`);
+    } catch (error) {
+      lost(error);
+      return;
+    }
+    if (client !== next) return;
+    failures = 0;
+    watch(next, lost);
+    options.onListening();
+  };
+
+  return {
+    start() {
+      attempt = connect();
+      return attempt;
+    },
+    async stop() {
+      isStopped = true;
+      if (retry) clearTimeout(retry);
+      const last = client;
+      client = null;
+      if (last) await close(last);
+      await attempt;
+    },
+  };
+}
+
+function openClient(databaseUrl: string): pg.Client {
+  return new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: probe.patienceMs,
+    keepAlive: true,
+    'application_name': 'switchyard bell',
+  });
+}
+
+/** Asks the connection something now and then, until it ends. */
+function watch(client: pg.Client, lost: (error: unknown) => void): void {
+  const timer = setInterval(() => {
+    const late = delay(probe.patienceMs, undefined, { ref: false }).then(() => {
+      throw new Error('The server did not answer.');
+    });
+    Promise.race([client.query('select 1'), late]).catch(lost);
+    // The one that loses the race must not count as unhandled.
+    late.catch(() => undefined);
+  }, probe.everyMs).unref();
+  client.on('end', () => clearInterval(timer));
+}
+
+/** Ends a connection, and does not wait for a server that is not there to agree. */
+async function close(client: pg.Client): Promise<void> {
+  const patience = delay(1_000, undefined, { ref: false });
+  await Promise.race([client.end().catch(() => undefined), patience]);
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call, makeOrganization, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const list = (key: string, query: string = '') => call(app, key, 'GET', `/v1/sessions${query}`);
+
+/** An organization with as many sessions, oldest first; the key is its own. */
+async function organizationWith(bodies: object[]): Promise<{ key: string; ids: string[] }> {
+  const key = await makeServiceKey(app, await makeOrganization(app));
+  const ids: string[] = [];
+  for (const body of bodies)
+    ids.push((await call(app, key, 'POST', '/v1/sessions', { prompt: 'x', ...body })).body.session_id);
+  return { key, ids };
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ title: `Session ${n}` }));
+const idsOf = (answer: { body: { sessions: { session_id: string }[] } }) =>
+  answer.body.sessions.map((session) => session.session_id);
+
+describe('200', () => {
+  test('an item has exactly the fields of the contract', async () => {
+    const { userId, email, v1Key } = await makeUser(app, await makeOrganization(app));
+    await call(app, v1Key, 'POST', '/v1/sessions', { prompt: 'say hello', tags: ['a'] });
+    const { status, body } = await list(v1Key);
+    expect(status).toBe(200);
+    expect(userId).toMatch(/^[0-9a-f]{32}$/);
+    expect(body).toEqual({
+      sessions: [
+        {
+          session_id: expect.stringMatching(/^devin-[0-9a-f]{32}$/),
+          status: 'new',
+          status_enum: 'working',
+          title: 'say hello',
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+          snapshot_id: null,
+          playbook_id: null,
+          tags: ['a'],
+          pull_request: null,
+          structured_output: null,
+          requesting_user_email: email,
+        },
+      ],
+    });
+  });
+
+  test('tags are never null, and a service key has no email', async () => {
+    const { key } = await organizationWith([{}]);
+    expect((await list(key)).body.sessions[0]).toMatchObject({ tags: [], requesting_user_email: null });
+  });
+
+  test('structured output is JSON text here and an object in the details; the newest pull request is shown', async () => {
+    const { key, ids } = await organizationWith([{}]);
+    const id = (ids[0] as string).replace('devin-', '');
+    const requests = ['https://git.test/1', 'https://git.test/2'].map((url) => ({ url, state: 'open' }));
+    await app.app.services.store.execute(
+      'update session set structured_output = $2::jsonb, pull_requests = $3::jsonb where id = $1',
+      [id, '{"answer":42}', JSON.stringify(requests)],
+    );
+    expect((await list(key)).body.sessions[0]).toMatchObject({
+      structured_output: '{"answer":42}',
+      pull_request: { url: 'https://git.test/2' },
+    });
+    const details = await call(app, key, 'GET', `/v1/sessions/${ids[0]}`);
+    expect(details.body.structured_output).toEqual({ answer: 42 });
+  });
+
+  test('limit and offset walk all sessions to the end, newest first', async () => {
+    const { key, ids } = await organizationWith(numbered(7));
+    const seen: string[] = [];
+    for (let offset = 0; ; offset += 3) {
+      const page = idsOf(await list(key, `?limit=3&offset=${offset}`));
+      seen.push(...page);
+      if (page.length < 3) break;
+    }
+    expect(seen).toEqual(ids.toReversed());
+    expect(idsOf(await list(key, '?offset=1000'))).toEqual([]);
+  });
+
+  test('the singular alias, trailing slashes and unknown parameters make no difference', async () => {
+    const { key, ids } = await organizationWith(numbered(1));
+    expect(idsOf(await call(app, key, 'GET', '/v1/session?limit=5&shoe_size=44'))).toEqual(ids);
+    expect(idsOf(await call(app, key, 'GET', '/v1/sessions/'))).toEqual(ids);
+  });
+
+  test('tags narrow to sessions with any of them, however they are written', async () => {
+    const { key, ids } = await organizationWith([{ tags: ['a'] }, { tags: ['b', 'c'] }, { tags: ['d,e'] }, {}]);
+    const [a, b, de] = ids as [string, string, string];
+    expect(idsOf(await list(key, '?tags=a'))).toEqual([a]);
+    expect(idsOf(await list(key, '?tags=a&tags=c'))).toEqual([b, a]);
+    expect(idsOf(await list(key, '?tags[]=a&tags[]=c'))).toEqual([b, a]);
+    expect(idsOf(await list(key, '?tags=a,c'))).toEqual([b, a]);
+    expect(idsOf(await list(key, '?tags=d,e'))).toEqual([de]);
+    expect(idsOf(await list(key, `?qs=${encodeURIComponent('{"tags":["a"],"limit":1}')}`))).toEqual([a]);
+    expect(idsOf(await list(key, '?tags=none'))).toEqual([]);
+    expect(idsOf(await list(key, '?tags='))).toHaveLength(4);
+  });
+
+  test('user_email narrows to what that user started', async () => {
+    const organizationId = await makeOrganization(app);
+    const [one, two] = [await makeUser(app, organizationId), await makeUser(app, organizationId)];
+    const { body } = await call(app, one.v1Key, 'POST', '/v1/sessions', { prompt: 'x' });
+    expect(idsOf(await list(two.v1Key, `?user_email=${one.email.toUpperCase()}`))).toEqual([body.session_id]);
+    expect(idsOf(await list(two.v1Key, `?user_email=${two.email}`))).toEqual([]);
+  });
+
+  test('an unlisted session is in no list, but readable by its id', async () => {
+    const { key, ids } = await organizationWith([{ unlisted: true }]);
+    expect(idsOf(await list(key))).toEqual([]);
+    expect((await call(app, key, 'GET', `/v1/sessions/${ids[0]}`)).status).toBe(200);
+  });
+
+  test('another organization’s sessions are not there', async () => {
+    const mine = await organizationWith(numbered(1));
+    const theirs = await organizationWith(numbered(1));
+    expect(idsOf(await list(mine.key))).toEqual(mine.ids);
+    expect(idsOf(await list(theirs.key))).toEqual(theirs.ids);
+  });
+
+  test('HEAD answers like GET without a body', async () => {
+    const { status, body, headers } = await call(app, app.v1Key, 'HEAD', '/v1/sessions');
+    expect({ status, body, type: headers.get('content-type') }).toEqual({
+      status: 200,
+      body: null,
+      type: 'application/json',
+    });
+  });
+});
+
+describe('422', () => {
+  test.each([
+    ['limit=0', 'limit', /"limit" must be an integer from 1 to 1000, but was 0/],
+    ['limit=1001', 'limit', /"limit" must be an integer from 1 to 1000, but was 1001/],
+    ['limit=-5', 'limit', /"limit" must be an integer from 1 to 1000/],
+    ['limit=ten', 'limit', /"limit" must be an integer, but was "ten"/],
+    ['limit=', 'limit', /"limit" must be an integer/],
+    ['limit=1e2', 'limit', /"limit" must be an integer/],
+    ['offset=-1', 'offset', /"offset" must not be negative/],
+    ['offset=99999999999999999999', 'offset', /"offset" must be an integer/],
+    ['tags=a%00b', 'tags', /"tags" must be Unicode text without NUL/],
+    ['user_email=%00', 'user_email', /"user_email" must be Unicode text without NUL/],
+    ['qs=[]', 'qs', /"qs" must be a JSON object/],
+    ['qs={', 'qs', /"qs" must be a JSON object/],
+  ])('?%s', async (query, name, message) => {
+    const { status, body } = await list(app.v1Key, `?${query}`);
+    expect(status).toBe(422);
+    expect(body.detail).toEqual([{ loc: ['query', name], msg: expect.stringMatching(message), type: 'value_error' }]);
+  });
+});
+
+test('401: without a key', async () => {
+  const { status, body } = await call(app, null, 'GET', '/v1/sessions');
+  expect({ status, body }).toEqual({ status: 401, body: { detail: 'Missing or invalid Authorization header' } });
+});

@@ -24,13 +24,19 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
       await client.exec(sql);
     },
   };
+  let last: Promise<unknown> = Promise.resolve();
   const scopes = new AsyncLocalStorage<Scope>();
   return {
     dialect: 'pglite',
     scopes,
     adapter: scopedAdapter(new PrismaPGlite(client), scopes, () => begin(client)),
     query,
-    session: (work) => work(session),
+    session: (work) => {
+      // There is but one connection: sessions take turns on it.
+      const result = last.then(() => work(session));
+      last = result.catch(() => undefined);
+      return result;
+    },
     close: () => (client.closed ? Promise.resolve() : client.close()),
     dump: () => client.dumpDataDir('none'),
   };

@@ -25,8 +25,7 @@ export interface TestStore {
 export async function openTestStore(): Promise<TestStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-test-'));
   const databaseUrl = testDatabase === 'postgres' ? await createDatabase() : null;
-  const driver: Driver =
-    databaseUrl === null ? await openPglite({ dump: await migratedDump() }) : await openPostgres(databaseUrl, () => undefined);
+  const driver = await openDriver(databaseUrl);
   const store = storeOn(driver, null);
   return {
     store,
@@ -34,15 +33,41 @@ export async function openTestStore(): Promise<TestStore> {
     dataDir,
     async close() {
       await store.close();
+      await dropDatabase(databaseUrl);
       await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
 
+/** A database with nothing in it, for tests of what comes before a store. */
+export interface TestDriver {
+  readonly driver: Driver;
+  close(): Promise<void>;
+}
+
+/** Opens one. */
+export async function openEmptyDriver(): Promise<TestDriver> {
+  const databaseUrl = testDatabase === 'postgres' ? await createDatabase() : null;
+  const driver = await openDriver(databaseUrl);
+  await driver.session((session) => session.script('drop schema public cascade; create schema public;'));
+  return {
+    driver,
+    async close() {
+      await driver.close();
+      await dropDatabase(databaseUrl);
+    },
+  };
+}
+
+async function openDriver(databaseUrl: string | null): Promise<Driver> {
+  return databaseUrl === null ? openPglite({ dump: await migratedDump() }) : openPostgres(databaseUrl, () => undefined);
+}
+
 /** The address of a fresh, migrated database on the private server. */
 export async function createDatabase(): Promise<string> {
   const adminUrl = process.env.TEST_POSTGRES_URL;
-  if (!adminUrl) throw new Error('TEST_POSTGRES_URL is not set: run these tests through vitest, which starts a server.');
+  if (!adminUrl)
+    throw new Error('TEST_POSTGRES_URL is not set: run these tests through vitest, which starts a server.');
   const template = `switchyard_template_${await migrationsHash()}`;
   const name = `switchyard_${randomBytes(8).toString('hex')}`;
   await withClient(adminUrl, async (admin) => {
@@ -59,6 +84,16 @@ export async function createDatabase(): Promise<string> {
     await admin.query(`create database ${name} template ${template}`);
   });
   return onDatabase(adminUrl, name);
+}
+
+/** Does nothing for PGlite's null. `force`: a test may have left connections. */
+async function dropDatabase(databaseUrl: string | null): Promise<void> {
+  const adminUrl = process.env.TEST_POSTGRES_URL;
+  if (databaseUrl === null || !adminUrl) return;
+  const name = new URL(databaseUrl).pathname.slice(1);
+  await withClient(adminUrl, async (admin) => {
+    await admin.query(`drop database if exists ${name} with (force)`);
+  });
 }
 
 function onDatabase(adminUrl: string, name: string): string {
@@ -79,7 +114,10 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<void
 
 async function migrationsHash(): Promise<string> {
   const migrations = await readMigrations();
-  return createHash('sha256').update(migrations.map((migration) => migration.checksum).join()).digest('hex').slice(0, 16);
+  return createHash('sha256')
+    .update(migrations.map((migration) => migration.checksum).join())
+    .digest('hex')
+    .slice(0, 16);
 }
 
 const cacheDir = 'node_modules/.cache/switchyard';

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Driver } from '../../src/store/driver.ts';
+import { type Migration, migrate, readMigrations } from '../../src/store/migrations.ts';
+import { openEmptyDriver, type TestDriver } from '../support/test-store.ts';
+
+let test: TestDriver;
+let driver: Driver;
+beforeEach(async () => {
+  test = await openEmptyDriver();
+  driver = test.driver;
+});
+afterEach(() => test.close());
+
+const migration = (name: string, sql: string): Migration => ({
+  name,
+  sql,
+  checksum: createHash('sha256').update(sql).digest('hex'),
+});
+const first = migration('1_first', 'create table first (id int); insert into first values (1);');
+const second = migration('2_second', 'create table second (id int);');
+const recorded = () =>
+  driver.query(
+    `select migration_name as name, checksum, finished_at is not null as "isFinished", applied_steps_count as steps
+       from _prisma_migrations order by started_at, migration_name`,
+    [],
+  );
+
+it('applies what is missing, in order, and nothing twice', async () => {
+  await migrate(driver, [first]);
+  await migrate(driver, [first, second]);
+  await migrate(driver, [first, second]);
+  expect(await recorded()).toEqual([
+    { name: '1_first', checksum: first.checksum, isFinished: true, steps: 1 },
+    { name: '2_second', checksum: second.checksum, isFinished: true, steps: 1 },
+  ]);
+  expect(await driver.query('select id from first', [])).toEqual([{ id: 1 }]);
+});
+
+it('lets many processes start at once', async () => {
+  await Promise.all(Array.from({ length: 5 }, () => migrate(driver, [first, second])));
+  expect(await driver.query('select id from first', [])).toEqual([{ id: 1 }]);
+});
+
+it('leaves nothing of a migration that fails, says which one, and can go on after it is mended', async () => {
+  const broken = migration('2_second', 'create table second (id int); create table oops (');
+  await expect(migrate(driver, [first, broken])).rejects.toThrow(/"2_second" failed and was rolled back: syntax error/);
+  expect(await recorded()).toHaveLength(1);
+  await migrate(driver, [first, second]);
+  expect(await recorded()).toHaveLength(2);
+});
+
+it('refuses a database whose migration was changed since', async () => {
+  await migrate(driver, [first]);
+  await expect(migrate(driver, [{ ...first, checksum: 'other' }, second])).rejects.toThrow(/"1_first".*has changed/);
+  expect(await recorded()).toHaveLength(1);
+});
+
+it('refuses a database that a newer version has migrated', async () => {
+  await migrate(driver, [first, second]);
+  await expect(migrate(driver, [first])).rejects.toThrow(/"2_second".*newer version/);
+});
+
+it('refuses a database in which "prisma migrate deploy" failed, until that was resolved', async () => {
+  await migrate(driver, [first]);
+  await driver.query(`insert into _prisma_migrations (id, checksum, migration_name) values ('x', $1, '2_second')`, [
+    second.checksum,
+  ]);
+  await expect(migrate(driver, [first, second])).rejects.toThrow(/"2_second" failed before/);
+  await driver.query(`update _prisma_migrations set rolled_back_at = now() where id = 'x'`, []);
+  await migrate(driver, [first, second]);
+  expect(await driver.query('select count(*) as n from second', [])).toEqual([{ n: 0 }]);
+});
+
+it('has the checksums that Prisma makes: SHA-256 of the file, with line ends as git has them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-migrations-'));
+  await mkdir(join(folder, '1_windows'));
+  await writeFile(join(folder, '1_windows/migration.sql'), 'select 1;\r\nselect 2;\r\n');
+  const checksum = createHash('sha256').update('select 1;\nselect 2;\n').digest('hex');
+  expect(await readMigrations(folder)).toEqual([{ name: '1_windows', sql: 'select 1;\nselect 2;\n', checksum }]);
+  await rm(folder, { recursive: true });
+});
+
+it('makes by hand what the schema file cannot say', async () => {
+  await migrate(driver);
+  const indexes = await driver.query<{ name: string; predicate: string }>(
+    `select indexrelid::regclass::text as name, pg_get_expr(indpred, indrelid) as predicate from pg_index
+      where indpred is not null and indrelid::regclass::text not like 'pg\\_%' order by 1`,
+    [],
+  );
+  expect(indexes).toEqual([
+    { name: 'log_entry_messages', predicate: '(message_type IS NOT NULL)' },
+    { name: 'run_queue', predicate: '(queued_at IS NOT NULL)' },
+  ]);
+  expect(await driver.query(`select reloptions as options from pg_class where relname = 'session_head'`, [])).toEqual([
+    { options: ['fillfactor=50'] },
+  ]);
+  const checks = await driver.query<{ name: string }>(
+    `select conname as name from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace order by 1`,
+    [],
+  );
+  expect(checks.map(({ name }) => name)).toMatchInlineSnapshot(`
+    [
+      "api_key_kind_known",
+      "log_entry_message_has_body",
+      "session_ended_by_known",
+      "session_status_known",
+    ]
+  `);
+});

@@ -94,5 +94,7 @@ export function readTimeCursor(list: string, text: string): TimeCursor | null {
   const parts = readCursor(list, 2, text);
   if (!parts) return null;
   const [at, id] = parts as [string, string];
-  return /^\d{1,15}$/.test(at) && /^[0-9a-z_]{1,64}$/.test(id) ? { at: new Date(Number(at)), id } : null;
+  // Up to the year 9999: later ones have no text that PostgreSQL reads.
+  const isTime = /^\d{1,15}$/.test(at) && Number(at) < 253_402_300_800_000;
+  return isTime && /^[0-9a-z_]{1,64}$/.test(id) ? { at: new Date(Number(at)), id } : null;
 }

@@ -109,7 +109,7 @@ export function parseSessionCreate(body: z.output<typeof sessionCreateRequest>):
 
 /** The filter of a list. An id that cannot be one matches nothing; it does not widen the list. */
 export function parseSessionFilter(query: z.output<typeof sessionListQuery>): SessionFilter {
-  const at = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(seconds * 1_000));
+  const at = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(clamp(seconds) * 1_000));
   const creators = [...(ids('user', query.user_ids) ?? []), ...(ids('serviceUser', query.service_user_ids) ?? [])];
   const matchesNone = query.schedule_id !== undefined || query.repo_names !== undefined || query.category !== undefined;
   return {
@@ -126,6 +126,11 @@ export function parseSessionFilter(query: z.output<typeof sessionListQuery>): Se
     parentId: one('session', query.parent_session_id),
     isArchived: query.is_archived,
   };
+}
+
+// From 1970 to 9999: no session lies beyond, and PostgreSQL does not read what Date writes for such years.
+function clamp(seconds: number): number {
+  return Math.min(Math.max(seconds, 0), 253_402_300_799);
 }
 
 function ids(kind: IdKind, given: readonly string[] | undefined): string[] | undefined {

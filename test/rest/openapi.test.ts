@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call, startApp, type TestApp } from './rest-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const operations = (document: { paths: Record<string, object> }) =>
+  Object.entries(document.paths)
+    .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+    .sort();
+
+const document = async (version: string) => (await call(app, null, 'GET', `/openapi/${version}.json`)).body;
+
+test('v1: the published paths, without their aliases', async () => {
+  const v1 = await document('v1');
+  expect(v1.openapi).toBe('3.1.0');
+  expect(operations(v1)).toEqual([
+    'DELETE /v1/sessions/{session_id}',
+    'GET /v1/sessions',
+    'GET /v1/sessions/{session_id}',
+    'POST /v1/sessions',
+    'POST /v1/sessions/{session_id}/message',
+  ]);
+});
+
+test('v3: the published paths', async () => {
+  expect(operations(await document('v3'))).toEqual([
+    'DELETE /v3/organizations/{org_id}/sessions/{devin_id}',
+    'GET /v3/enterprise/organizations',
+    'GET /v3/enterprise/organizations/{org_id}',
+    'GET /v3/organizations/{org_id}/sessions',
+    'GET /v3/organizations/{org_id}/sessions/{devin_id}',
+    'GET /v3/organizations/{org_id}/sessions/{devin_id}/messages',
+    'GET /v3/self',
+    'POST /v3/enterprise/organizations',
+    'POST /v3/organizations/{org_id}/sessions',
+    'POST /v3/organizations/{org_id}/sessions/{devin_id}/messages',
+  ]);
+});
+
+test('query parameters are typed for what they mean, not for how they are read', async () => {
+  const { parameters } = (await document('v1')).paths['/v1/sessions'].get;
+  const schemas = Object.fromEntries(
+    parameters.map((each: { name: string; schema: object }) => [each.name, each.schema]),
+  );
+  expect(schemas.limit).toMatchObject({ type: 'integer', minimum: 1, maximum: 1_000, default: 100 });
+  expect(schemas.tags).toMatchObject({ type: 'array', items: { type: 'string' } });
+  expect(parameters.every((each: { in: string; required?: boolean }) => each.in === 'query' && !each.required)).toBe(
+    true,
+  );
+});
+
+test('path parameters, the idempotency header, the body and the answers are described', async () => {
+  const v3 = await document('v3');
+  const post = v3.paths['/v3/organizations/{org_id}/sessions/{devin_id}/messages'].post;
+  const named = post.parameters.map((each: { in: string; name: string }) => `${each.in} ${each.name}`);
+  expect(named.toSorted()).toEqual(['header Idempotency-Key', 'path devin_id', 'path org_id']);
+  expect(Object.keys(post.responses)).toEqual(['200', '400', '401', '403', '404', '409', '413', '422', '500']);
+  expect(post.responses[409].content['application/problem+json'].schema).toEqual({
+    $ref: '#/components/schemas/ProblemDetail',
+  });
+  expect(post.responses[200].content['application/json'].schema).toEqual({
+    $ref: '#/components/schemas/SessionResponse',
+  });
+  expect(v3.components.schemas.SessionCreateRequest.required).toEqual(['prompt']);
+  expect(v3.components.securitySchemes.bearer).toEqual({ type: 'http', scheme: 'bearer' });
+});
+
+describe('addresses that are none', () => {
+  test.each([
+    ['/v1', { detail: 'The requested resource does not exist' }],
+    ['/v1/nothing', { detail: 'The requested resource does not exist' }],
+    ['/v2/enterprise', { detail: 'There is no such route.' }],
+    ['/v9/sessions', { detail: 'There is no such route.' }],
+    ['/openapi/v9.json', { detail: 'There is no such route.' }],
+    ['/openapi/v1', { detail: 'There is no such route.' }],
+  ])('404: %s', async (path, body) => {
+    const answer = await call(app, app.v1Key, 'GET', path);
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body });
+  });
+
+  test('404: one of version 3 is a problem', async () => {
+    const { status, body, headers } = await call(app, app.adminToken, 'GET', '/v3/nothing');
+    expect({ status, type: headers.get('content-type') }).toEqual({ status: 404, type: 'application/problem+json' });
+    expect(body).toEqual({
+      type: 'about:blank',
+      title: 'Not Found',
+      status: 404,
+      detail: 'There is no such route.',
+      instance: '/v3/nothing',
+    });
+  });
+
+  test('405: a description cannot be written', async () => {
+    const { status, headers } = await call(app, null, 'POST', '/openapi/v1.json', {});
+    expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD' });
+    expect(await call(app, null, 'HEAD', '/openapi/v1.json')).toMatchObject({ status: 200, body: null });
+  });
+});

@@ -26,21 +26,44 @@ export interface Compared {
 export async function diffSchema(compared: Compared = {}): Promise<string | null> {
   const content = compared.schema ?? (await readFile(schemaPath, 'utf8'));
   const migrations = compared.migrations ?? (await readMigrations());
-  const opened: PGlite[] = [];
-  const adapter = bindMigrationAwareSqlAdapterFactory(memoryAdapter(opened));
-  engineClass ??= loadEngine();
-  const SchemaEngine = await engineClass;
-  const engine = await SchemaEngine.new({ datamodels: [['schema.prisma', content]] }, () => undefined, adapter);
-  try {
-    const { stdout } = await engine.diff({
+  const { stdout } = await withEngine(content, openEmpty, (engine) =>
+    engine.diff({
       from: { tag: 'migrations', ...migrationList(migrations) },
       to: { tag: 'schemaDatamodel', files: [{ path: 'schema.prisma', content }] },
       script: true,
       exitCode: null,
-      filters: { externalTables: [], externalEnums: [] },
-    });
-    // An empty difference is a line of comment.
-    return stdout === null || /^(--.*)?\s*$/.test(stdout) ? null : stdout;
+      filters: noFilters,
+    }),
+  );
+  // An empty difference is a line of comment.
+  return stdout === null || /^(--.*)?\s*$/.test(stdout) ? null : stdout;
+}
+
+/** What `prisma migrate deploy` would think of the migrations that are recorded in a database, given as PGlite's dump. */
+export async function diagnoseHistory(dump: Blob): Promise<engineModule.DiagnoseMigrationHistoryOutput> {
+  const content = await readFile(schemaPath, 'utf8');
+  const migrationsList = migrationList(await readMigrations());
+  const openDump = () => PGlite.create({ dataDir: 'memory://', loadDataDir: dump });
+  return withEngine(content, openDump, (engine) =>
+    engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters: noFilters }),
+  );
+}
+
+const noFilters = { externalTables: [], externalEnums: [] };
+
+const openEmpty = () => PGlite.create({ dataDir: 'memory://' });
+
+async function withEngine<T>(
+  schema: string,
+  open: () => Promise<PGlite>,
+  work: (engine: engineModule.SchemaEngine) => Promise<T>,
+): Promise<T> {
+  const opened: PGlite[] = [];
+  const adapter = bindMigrationAwareSqlAdapterFactory(adapterOn(open, opened));
+  engineClass ??= loadEngine();
+  const engine = await (await engineClass).new({ datamodels: [['schema.prisma', schema]] }, () => undefined, adapter);
+  try {
+    return await work(engine);
   } finally {
     engine.free();
     for (const database of opened) await database.close();
@@ -59,10 +82,10 @@ function migrationList(migrations: readonly Migration[]): engineModule.Migration
   };
 }
 
-/** A factory whose every connection is a new, empty database in memory. */
-function memoryAdapter(opened: PGlite[]): SqlMigrationAwareDriverAdapterFactory {
+/** A factory whose every connection is a database of its own. */
+function adapterOn(open: () => Promise<PGlite>, opened: PGlite[]): SqlMigrationAwareDriverAdapterFactory {
   const connect = async (): Promise<SqlDriverAdapter> => {
-    const database = await PGlite.create({ dataDir: 'memory://' });
+    const database = await open();
     opened.push(database);
     const adapter = await new PrismaPGlite(database).connect();
     // The package's own does not wait for the script, so a migration that fails would go unnoticed.

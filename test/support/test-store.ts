@@ -122,7 +122,8 @@ async function migrationsHash(): Promise<string> {
 
 const cacheDir = 'node_modules/.cache/switchyard';
 
-async function migratedDump(): Promise<Blob> {
+/** A dump of a migrated, empty PGlite; made once for these migrations and kept. */
+export async function migratedDump(): Promise<Blob> {
   const path = join(cacheDir, `pglite-${await migrationsHash()}.tar`);
   const found = await readFile(path).catch(() => null);
   if (found) return new Blob([new Uint8Array(found)]);

@@ -20,16 +20,19 @@ export function describeServer(databaseUrl: string): string {
 }
 
 /** Waits a few seconds for a server to answer, and checks its version. Throws a sentence that holds no password. */
-export async function waitForServer(pool: pg.Pool, server: string): Promise<void> {
-  const version = await firstAnswer(pool, server);
+export async function waitForServer(
+  pool: pg.Pool,
+  server: string,
+  patienceMs: number = connectPatienceMs,
+): Promise<void> {
+  const version = await firstAnswer(pool, server, performance.now() + patienceMs);
   if (version >= oldestVersion * 10_000) return;
   throw new Error(
     `PostgreSQL ${oldestVersion} or newer is needed, but the server at ${server} is version ${Math.floor(version / 10_000)}.`,
   );
 }
 
-async function firstAnswer(pool: pg.Pool, server: string): Promise<number> {
-  const deadline = performance.now() + connectPatienceMs;
+async function firstAnswer(pool: pg.Pool, server: string, deadline: number): Promise<number> {
   for (;;) {
     try {
       const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version_num') as version`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestStore, type TestStore } from '../support/test-store.ts';
+import { openTestStore, type TestStore, testDatabase } from '../support/test-store.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -9,25 +9,136 @@ afterAll(() => test.close());
 
 const enterprise = (id: string) => ({ id, name: 'Acme', createdAt: new Date('2026-01-02T03:04:05.678Z') });
 
-it('gives rows of the same shape from a read, a transaction and a single write', async () => {
+it('gives rows of the same shape from a read, a transaction and a single write, on both databases', async () => {
   await test.store.transact((tx) => tx.prisma.enterprise.create({ data: enterprise('shape') }));
-  const sql = `select id, created_at as "createdAt", 3::int8 as big, '{"a":[1]}'::jsonb as json, array['x','y'] as list
-                 from enterprise where id = $1`;
+  const sql = `
+    select id, created_at as "createdAt", 3::int8 as big, count(*) over () as counted, array[1, 2]::int8[] as bigs,
+           '{"a":[1]}'::jsonb as json, array['x','y'] as list, array[created_at] as times, null as nothing, 1.50::numeric as exact,
+           '2026-01-02'::date as day, interval '90 minutes' as period, pg_advisory_xact_lock(1) as void, '7'::xid8 as xid
+      from enterprise where id = $1`;
+  const createdAt = new Date('2026-01-02T03:04:05.678Z');
   const expected = [
-    { id: 'shape', createdAt: new Date('2026-01-02T03:04:05.678Z'), big: 3, json: { a: [1] }, list: ['x', 'y'] },
+    {
+      ...{
+        id: 'shape',
+        createdAt,
+        big: 3,
+        counted: 1,
+        bigs: [1, 2],
+        json: { a: [1] },
+        list: ['x', 'y'],
+        times: [createdAt],
+      },
+      ...{ nothing: null, exact: '1.50', day: '2026-01-02', period: '01:30:00', void: '', xid: '7' },
+    },
   ];
   expect(await test.store.query(sql, ['shape'])).toEqual(expected);
   expect(await test.store.execute(sql, ['shape'])).toEqual(expected);
   expect(await test.store.transact((tx) => tx.query(sql, ['shape']))).toEqual(expected);
 });
 
+it('takes the same parameters on both databases, in and outside of transactions', async () => {
+  const sql = `select $1::timestamptz as "at", $2::text[] as list, $3::jsonb as json, $4::int as missing, $5::boolean as yes,
+                      $6::text as text, $7::timestamptz[] as times, $8::int as "undefined", $9::int8 as big`;
+  const at = new Date('2026-07-01T12:00:00.001Z');
+  const text = `quotes ' " \\ {,} ключ 🔑`;
+  const values = [
+    at,
+    [text, ''],
+    JSON.stringify({ text }),
+    null,
+    true,
+    text,
+    [at, null],
+    undefined,
+    9_007_199_254_740_991n,
+  ];
+  const expected = [
+    {
+      ...{ at, list: [text, ''], json: { text }, missing: null, yes: true, text },
+      ...{ times: [at, null], undefined: null, big: 9_007_199_254_740_991 },
+    },
+  ];
+  expect(await test.store.query(sql, values)).toEqual(expected);
+  expect(await test.store.transact((tx) => tx.query(sql, values))).toEqual(expected);
+});
+
+it('means UTC by the times that Prisma writes', async () => {
+  expect(await test.store.query('show timezone')).toEqual([{ TimeZone: 'UTC' }]);
+});
+
 it('refuses anything but the transaction inside a transaction, instead of waiting for itself', async () => {
   const { store } = test;
+  const captured = store.prisma;
   const said = /Inside transact\(\) only the transaction itself/;
   await expect(store.transact(() => store.query('select 1'))).rejects.toThrow(said);
   await expect(store.transact(() => store.execute('select 1'))).rejects.toThrow(said);
+  await expect(store.transact(() => store.ping())).rejects.toThrow(said);
   await expect(store.transact(() => store.transact(() => Promise.resolve()))).rejects.toThrow(said);
   await expect(store.transact(async () => store.prisma.enterprise.count())).rejects.toThrow(said);
+  await expect(store.transact(() => captured.enterprise.count())).rejects.toThrow(said);
+  await expect(store.transact(() => captured.$transaction(() => Promise.resolve()))).rejects.toThrow(said);
+});
+
+it('lets what a transaction has started use the store once the transaction is over', async () => {
+  const { store } = test;
+  let over: () => void = () => undefined;
+  const end = new Promise<void>((resolve) => {
+    over = resolve;
+  });
+  let late: Promise<unknown> = Promise.resolve();
+  let tooLate: Promise<unknown> = Promise.resolve();
+  await store.transact(async (tx) => {
+    late = end.then(() => store.query('select 1 as one'));
+    tooLate = end.then(() => tx.query('select 1'));
+    tooLate.catch(() => undefined);
+  });
+  over();
+  expect(await late).toEqual([{ one: 1 }]);
+  await expect(tooLate).rejects.toThrow('The transaction is over');
+});
+
+it('fails when a statement failed, although its error was caught: PostgreSQL would roll back and call it a commit', async () => {
+  const swallowing = test.store.transact(async (tx) => {
+    await tx.prisma.enterprise.create({ data: enterprise('swallowed') });
+    await tx.query('select 1 / 0').catch(() => undefined);
+  });
+  await expect(swallowing).rejects.toThrow(/its error was ignored/);
+  await expect(swallowing).rejects.toMatchObject({ cause: { code: '22012' } });
+  const byPrisma = test.store.transact(async (tx) => {
+    await tx.prisma.enterprise.create({ data: enterprise('swallowed') });
+    await tx.prisma.enterprise.create({ data: enterprise('swallowed') }).catch(() => undefined);
+  });
+  await expect(byPrisma).rejects.toThrow(/its error was ignored/);
+  expect(await test.store.prisma.enterprise.count({ where: { id: 'swallowed' } })).toBe(0);
+});
+
+it('tells of a COMMIT that fails', async () => {
+  await test.store.execute('create table late_checked (id int unique deferrable initially deferred)');
+  const failing = test.store.transact((tx) => tx.query('insert into late_checked values (1), (1)'));
+  await expect(failing).rejects.toThrow();
+  expect(await test.store.query('select id from late_checked')).toEqual([]);
+  await test.store.execute('drop table late_checked');
+});
+
+it('passes on the error of the function itself, and keeps nothing', async () => {
+  const own = new Error('mine');
+  const failing = test.store.transact(async (tx) => {
+    await tx.query(`insert into enterprise (id, name, created_at) values ('own', 'Acme', now())`);
+    throw own;
+  });
+  await expect(failing).rejects.toBe(own);
+  expect(await test.store.prisma.enterprise.count({ where: { id: 'own' } })).toBe(0);
+});
+
+it('serves statements that are not awaited one by one, Prisma and SQL mixed', async () => {
+  const ids = await test.store.transact(async (tx) => {
+    const made = ['mixed 1', 'mixed 2'].map((id) => tx.prisma.enterprise.create({ data: enterprise(id) }));
+    const more = tx.query(`insert into enterprise (id, name, created_at) values ('mixed 3', 'Acme', now())`);
+    await Promise.all([...made, more, tx.query('select 1')]);
+    return tx.query(`select id from enterprise where id like 'mixed %' order by id`);
+  });
+  expect(ids).toEqual([{ id: 'mixed 1' }, { id: 'mixed 2' }, { id: 'mixed 3' }]);
 });
 
 it('runs the hooks after the commit, and none after a failure', async () => {
@@ -47,6 +158,29 @@ it('runs the hooks after the commit, and none after a failure', async () => {
   expect(await test.store.prisma.enterprise.findUnique({ where: { id: 'rolled back' } })).toBeNull();
 });
 
+it('keeps what was committed although a hook throws, and runs the other hooks', async () => {
+  const seen: string[] = [];
+  const result = await test.store.transact(async (tx) => {
+    tx.afterCommit(() => {
+      throw new Error('hook');
+    });
+    tx.afterCommit(() => seen.push('second'));
+    return 'result';
+  });
+  expect(result).toBe('result');
+  expect(seen).toEqual(['second']);
+});
+
+it('runs hooks outside of the transaction', async () => {
+  let read: Promise<unknown> = Promise.resolve();
+  await test.store.transact(async (tx) => {
+    tx.afterCommit(() => {
+      read = test.store.query('select 1 as one');
+    });
+  });
+  expect(await read).toEqual([{ one: 1 }]);
+});
+
 it('lets 100 transactions at once all succeed', async () => {
   const ids = Array.from({ length: 100 }, (_, n) => `parallel ${n}`);
   await Promise.all(
@@ -59,3 +193,50 @@ it('lets 100 transactions at once all succeed', async () => {
   );
   expect(await test.store.prisma.enterprise.count({ where: { id: { in: ids } } })).toBe(100);
 });
+
+// PGlite has one connection: two transactions never meet in it.
+it.skipIf(testDatabase !== 'postgres')(
+  'runs a transaction again that lost a deadlock, with SQL and with Prisma',
+  async () => {
+    const { store } = test;
+    for (const way of ['sql', 'prisma'] as const) {
+      const ids = [`${way} 1`, `${way} 2`] as const;
+      for (const id of ids) await store.transact((tx) => tx.prisma.enterprise.create({ data: enterprise(id) }));
+      let waiting = 0;
+      let open: () => void = () => undefined;
+      const bothHaveOne = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      let runs = 0;
+      const takeBoth = (order: readonly string[]) =>
+        store.transact(async (tx) => {
+          runs += 1;
+          for (const id of order) {
+            if (way === 'sql') await tx.query(`update enterprise set name = name || '!' where id = $1`, [id]);
+            else await tx.prisma.enterprise.update({ where: { id }, data: { name: 'Acme!' } });
+            waiting += 1;
+            if (waiting === 2) open();
+            await bothHaveOne;
+          }
+        });
+      await Promise.all([takeBoth(ids), takeBoth(ids.toReversed())]);
+      expect(runs).toBe(3);
+    }
+  },
+);
+
+it.skipIf(testDatabase !== 'postgres')(
+  'goes on when another process changes a table under prepared statements',
+  async () => {
+    const { store } = test;
+    await store.execute('create table shape (a int)');
+    await store.execute('insert into shape values (1)');
+    const inside = () => store.transact((tx) => tx.query('select * from shape'));
+    const outside = () => store.query('select * from shape where true');
+    expect(await inside()).toEqual([{ a: 1 }]);
+    expect(await outside()).toEqual([{ a: 1 }]);
+    await store.execute('alter table shape add b int default 2');
+    expect(await inside()).toEqual([{ a: 1, b: 2 }]);
+    expect(await outside()).toEqual([{ a: 1, b: 2 }]);
+  },
+);

@@ -91,7 +91,7 @@ async function assemble(config: Config, store: Store, log: Log, profiles: Awaite
   });
   const watches = createWatches(services);
   const rest = createRest(services);
-  const graphql = createGraphql(services, watches, {});
+  const graphql = createGraphql(services, watches);
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
   let isReady = false;
 

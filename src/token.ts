@@ -6,7 +6,8 @@ import { openStore } from './store/store.ts';
 
 try {
   const config = readConfig();
-  const log = { error: (_fields: object, message: string) => process.stderr.write(`${message}\n`) };
+  const say = (_fields: object, message: string) => process.stderr.write(`${message}\n`);
+  const log = { warn: say, error: say };
   const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log });
   try {
     const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });

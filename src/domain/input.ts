@@ -5,7 +5,7 @@ import { invalidInput } from './errors.ts';
  * Text that PostgreSQL can store: no NUL character, no lone surrogate. The messages name the value as we call it; a door
  * that has other names replaces the quoted one.
  */
-export function text(name: string, limits: { min?: number; max: number }): z.ZodType<string> {
+export function text(name: string, limits: { min?: number; max: number }): z.ZodType<string, string> {
   const min = limits.min ?? 0;
   return z.string().check((check) => {
     const value = check.value;

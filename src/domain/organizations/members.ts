@@ -1,4 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
+import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow, readTimeCursor, toPage, writeCursor } from '../pages.ts';
 import { useOrganization } from './use-organization.ts';
@@ -56,4 +57,22 @@ export async function findMember(context: Context, organizationId: string, userI
     [organizationId, userId],
   );
   return rows[0] ?? null;
+}
+
+/** Memberships by their bare ids, of organizations whose members the viewer may see; null for each other. */
+export async function findMembersByIds(context: Context, ids: readonly string[]): Promise<(MemberRecord | null)[]> {
+  const visible = organizationsWith(context.viewer, permissionFor.viewMembers);
+  const rows = await context.store.query<MemberRecord>(
+    `select min(a.id) as id, a.organization_id as "organizationId", a.user_id as "userId", min(a.created_at) as "createdAt",
+            json_agg(json_build_object('id', r.id, 'name', r.name, 'scope', r.scope) order by r.id) as roles
+       from role_assignment wanted
+       join organization o on o.id = wanted.organization_id and o.enterprise_id = $2 and o.deleted_at is null
+       join role_assignment a on a.organization_id = wanted.organization_id and a.user_id = wanted.user_id
+       join role r on r.id = a.role_id
+      where wanted.id = any($1::text[]) and ($3::boolean or o.id = any($4::text[]))
+      group by wanted.id, a.organization_id, a.user_id`,
+    [ids, visible.enterpriseId, visible.all, visible.ids],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
 }

@@ -31,7 +31,10 @@ export const tagsSchema = z
 const secretInput = z.object({
   key: text('key', { min: 1, max: 256 }),
   value: text('value', { max: 65_536 }),
-  sensitive: z.boolean().default(true),
+  sensitive: z
+    .boolean()
+    .nullish()
+    .transform((sensitive) => sensitive ?? true),
 });
 
 const inputSchema = z.object({
@@ -47,7 +50,7 @@ const inputSchema = z.object({
   structuredOutputSchema: z.unknown().superRefine((schema, check) => {
     const complaint = schema == null ? null : schemaComplaint(schema);
     if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
-  }),
+  }).optional(),
   snapshotId: text('snapshotId', { min: 1, max: 200 }).nullish(),
   playbookId: z.string().nullish(),
   secretIds: ids,

@@ -1,0 +1,49 @@
+import SchemaBuilder from '@pothos/core';
+import RelayPlugin from '@pothos/plugin-relay';
+import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
+import type { GraphqlContext } from './context.ts';
+
+/** The types that the schema is built with: our context, our scalars, and non-null unless said otherwise. */
+export const builder = new SchemaBuilder<{
+  Context: GraphqlContext;
+  DefaultFieldNullability: false;
+  DefaultEdgesNullability: false;
+  DefaultNodeNullability: false;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    DateTime: { Input: Date; Output: Date };
+    JSON: { Input: unknown; Output: unknown };
+  };
+}>({
+  plugins: [RelayPlugin],
+  defaultFieldNullability: false,
+  relay: {
+    // Query.node and Query.nodes are our own: an id that is none of ours is null there, not an error.
+    nodeQueryOptions: false,
+    nodesQueryOptions: false,
+    nodeTypeOptions: { description: 'Anything that has a global ID.' },
+    cursorType: 'String',
+    clientMutationId: 'omit',
+    pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
+    hasNextPageFieldOptions: { description: 'Whether there is more after this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether there is more before this page.' },
+    startCursorFieldOptions: { description: 'The cursor of the first edge.' },
+    endCursorFieldOptions: { description: 'The cursor of the last edge.' },
+    edgesFieldOptions: { description: 'The items with their cursors.', nullable: false },
+    nodesOnConnection: { description: 'The items alone.' },
+    nodeFieldOptions: { description: 'The item.' },
+    cursorFieldOptions: { description: 'An opaque place in the list, which outlives its item.' },
+    pageInfoFieldOptions: { description: 'Where this page lies in the list.' },
+    firstArgOptions: { description: 'How many from the start (1 to 100, 20 when neither this nor "last" is given).' },
+    lastArgOptions: { description: 'How many from the end (1 to 100).' },
+    afterArgOptions: { description: 'Only what comes after this cursor.' },
+    beforeArgOptions: { description: 'Only what comes before this cursor.' },
+  },
+});
+
+builder.addScalarType('DateTime', DateTimeResolver, { description: 'A moment, as RFC 3339 text in UTC.' });
+builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value.' });
+
+builder.queryType({ description: 'What can be read.' });
+builder.mutationType({ description: 'What can be changed. A bad value is a user error in the payload, not an error.' });
+builder.subscriptionType({ description: 'What can be followed: over WebSocket (graphql-transport-ws) or server-sent events.' });

@@ -1,0 +1,68 @@
+import { GraphQLError } from 'graphql';
+import { DomainError, type ErrorCode } from '../domain/errors.ts';
+
+/** How this door says each refusal: as a user error in a mutation's payload, or as an error with an extension code. */
+const dialect = {
+  UNAUTHENTICATED: { as: 'error', code: 'UNAUTHENTICATED' },
+  FORBIDDEN: { as: 'error', code: 'FORBIDDEN' },
+  // Missing and forbidden are the same here.
+  ORGANIZATION_NOT_USABLE: { as: 'error', code: 'NOT_FOUND' },
+  NOT_FOUND: { as: 'error', code: 'NOT_FOUND' },
+  BAD_CURSOR: { as: 'error', code: 'BAD_CURSOR' },
+  INVALID_INPUT: { as: 'userError', code: 'INVALID_INPUT' },
+  UNKNOWN_REFERENCE: { as: 'userError', code: 'UNKNOWN_REFERENCE' },
+  NOT_UNIQUE: { as: 'userError', code: 'NOT_UNIQUE' },
+  INVALID_STATE: { as: 'userError', code: 'INVALID_STATE' },
+  LIMIT_EXCEEDED: { as: 'userError', code: 'LIMIT_EXCEEDED' },
+  IDEMPOTENCY_CONFLICT: { as: 'userError', code: 'IDEMPOTENCY_CONFLICT' },
+} as const satisfies Record<ErrorCode, { as: 'error' | 'userError'; code: string }>;
+
+/** The codes of a user error: the enum ErrorCode of the schema. */
+export const userErrorCodes = [
+  'INVALID_INPUT',
+  'UNKNOWN_REFERENCE',
+  'NOT_UNIQUE',
+  'INVALID_STATE',
+  'LIMIT_EXCEEDED',
+  'IDEMPOTENCY_CONFLICT',
+] as const;
+
+/** One complaint in a mutation's payload. */
+export interface UserError {
+  readonly code: (typeof userErrorCodes)[number];
+  readonly message: string;
+  readonly path: readonly string[] | null;
+}
+
+/** The user errors of a refusal; null when it must be an error instead. `prefix`: what stands before the issues' paths. */
+export function toUserErrors(error: unknown, prefix: readonly string[]): UserError[] | null {
+  if (!(error instanceof DomainError)) return null;
+  const said = dialect[error.code];
+  if (said.as !== 'userError') return null;
+  const { code } = said;
+  if (error.issues.length === 0) return [{ code, message: error.message, path: null }];
+  return error.issues.map(({ message, path }) => ({ code, message, path: [...prefix, ...path] }));
+}
+
+/**
+ * What a client may see of an error: a refusal with its code; GraphQL's own complaints as they are; anything else masked,
+ * after `report` was told.
+ */
+export function maskError(error: unknown, report: (error: unknown) => void): GraphQLError {
+  if (!(error instanceof GraphQLError)) {
+    report(error);
+    return masked();
+  }
+  const { originalError } = error;
+  if (originalError === undefined) return error;
+  const { nodes, source, positions, path } = error;
+  const place = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
+  if (originalError instanceof GraphQLError) return error;
+  if (originalError instanceof DomainError) return new GraphQLError(originalError.message, { ...place, extensions: { code: dialect[originalError.code].code } });
+  report(originalError);
+  return masked(place);
+}
+
+function masked(place: object = {}): GraphQLError {
+  return new GraphQLError('Unexpected error.', { ...place, extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+}

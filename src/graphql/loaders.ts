@@ -1,0 +1,45 @@
+import DataLoader from 'dataloader';
+import type { Context } from '../domain/context.ts';
+import { findEnterprises } from '../domain/organizations/enterprises.ts';
+import { findMembersByIds } from '../domain/organizations/members.ts';
+import { findOrganizations } from '../domain/organizations/use-organization.ts';
+import type { Page, PageLimits } from '../domain/pages.ts';
+import { findServiceUsers, findUsers } from '../domain/people.ts';
+import { findSessions } from '../domain/sessions/find-session.ts';
+import { findLogEntries, listLogs, type LogListRequest } from '../domain/sessions/list-log.ts';
+import type { LogEntry } from '../domain/sessions/log.ts';
+
+/** The most that GraphQL gives in one page, and what it gives when not asked (contract.graphql). */
+export const pageLimits: PageLimits = { max: 100, default: 20 };
+
+function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]>): DataLoader<string, T | null> {
+  return new DataLoader((ids: readonly string[]) => find(ids));
+}
+
+/** One statement for all ids, or all sessions' pages, that are asked for in the same tick. */
+export function createLoaders(context: Context) {
+  const logPages = new Map<string, DataLoader<string, Page<LogEntry>>>();
+  return {
+    sessions: byId((ids) => findSessions(context, ids)),
+    organizations: byId((ids) => findOrganizations(context, ids)),
+    enterprises: byId((ids) => findEnterprises(context, ids)),
+    users: byId((ids) => findUsers(context, ids)),
+    serviceUsers: byId((ids) => findServiceUsers(context, ids)),
+    members: byId((ids) => findMembersByIds(context, ids)),
+    logEntries: byId((ids) => findLogEntries(context, ids)),
+    /** A page of a session's log; those with the same arguments are read together. */
+    logPage(sessionId: string, request: LogListRequest): Promise<Page<LogEntry>> {
+      const key = JSON.stringify(request);
+      let loader = logPages.get(key);
+      if (!loader) {
+        const read = (ids: readonly string[]) => listLogs(context, ids.map((id) => ({ id })), request, pageLimits);
+        loader = new DataLoader(read);
+        logPages.set(key, loader);
+      }
+      return loader.load(sessionId);
+    },
+  };
+}
+
+/** See {@link createLoaders}. */
+export type Loaders = ReturnType<typeof createLoaders>;

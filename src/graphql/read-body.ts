@@ -1,0 +1,38 @@
+/** The largest body of an operation. */
+const mostBytes = 1_024 * 1_024;
+
+/** A body that cannot be an operation; `status` is HTTP's word for why. */
+export class BodyError extends Error {
+  readonly status: 400 | 413;
+
+  constructor(status: 400 | 413, message: string) {
+    super(message);
+    this.name = 'BodyError';
+    this.status = status;
+  }
+}
+
+/**
+ * The request with its body read: bounded while it comes, since a length may be left out or wrong, and checked to be
+ * UTF-8. `stopping` aborts it, so that streams end when the service stops.
+ */
+export async function readBody(request: Request, stopping: AbortSignal): Promise<Request> {
+  const signal = AbortSignal.any([request.signal, stopping]);
+  if (!request.body) return new Request(request.url, { method: request.method, headers: request.headers, signal });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new BodyError(413, `The body must be at most 1 MiB (${mostBytes} bytes).`);
+    chunks.push(chunk);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new BodyError(400, 'The body must be UTF-8 text.');
+  }
+  const headers = new Headers(request.headers);
+  headers.delete('content-length');
+  return new Request(request.url, { method: request.method, headers, body: text, signal });
+}

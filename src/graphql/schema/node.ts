@@ -1,0 +1,60 @@
+import { brandWithType } from '@pothos/core';
+import { GraphQLError } from 'graphql';
+import { parseGlobalId } from '../../domain/ids.ts';
+import type { LogEntry } from '../../domain/sessions/log.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import { eventTypeOf, eventTypes } from './event-types.ts';
+
+/** The most ids that `nodes` takes. */
+const mostNodes = 100;
+
+type Load = (context: GraphqlContext, id: string) => Promise<object | null>;
+
+const entry =
+  (type: string): Load =>
+  async ({ loaders }, id) => {
+    const found: LogEntry | null = await loaders.logEntries.load(id);
+    return found && eventTypeOf(found) === type ? found : null;
+  };
+
+/** How each type of node is read; a type that is not here is nobody's node. */
+const loads: Record<string, Load> = {
+  Session: ({ loaders }, id) => loaders.sessions.load(id),
+  Organization: ({ loaders }, id) => loaders.organizations.load(id),
+  Enterprise: ({ loaders }, id) => loaders.enterprises.load(id),
+  User: ({ loaders }, id) => loaders.users.load(id),
+  ServiceUser: ({ loaders }, id) => loaders.serviceUsers.load(id),
+  Member: ({ loaders }, id) => loaders.members.load(id),
+  ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
+};
+
+async function loadNode(context: GraphqlContext, globalId: string): Promise<object | null> {
+  const parsed = parseGlobalId(globalId);
+  const load = parsed && Object.hasOwn(loads, parsed.type) ? loads[parsed.type] : undefined;
+  const node = parsed && load ? await load(context, parsed.id) : null;
+  if (node && parsed) brandWithType(node, parsed.type as never);
+  return node;
+}
+
+builder.queryFields((t) => ({
+  node: t.field({
+    type: builder.nodeInterfaceRef(),
+    nullable: true,
+    description: 'The thing of a global ID; null when there is none that the viewer may see.',
+    args: { id: t.arg.id({ required: true, description: 'A global ID.' }) },
+    resolve: (_root, { id }, context) => loadNode(context, id) as never,
+  }),
+  nodes: t.field({
+    type: [builder.nodeInterfaceRef()],
+    nullable: { list: false, items: true },
+    description: 'The things of these global IDs, in their order; null for each that the viewer may not see.',
+    args: { ids: t.arg.idList({ required: true, description: 'At most 100 global IDs.' }) },
+    resolve: (_root, { ids }, context) => {
+      if (ids.length > mostNodes) {
+        throw new GraphQLError(`"ids" must have at most ${mostNodes} items, but has ${ids.length}.`, { extensions: { code: 'INVALID_INPUT' } });
+      }
+      return Promise.all(ids.map((id) => loadNode(context, id))) as never;
+    },
+  }),
+}));

@@ -1,0 +1,110 @@
+import { type IdKind, parseId, prefixedId } from '../../domain/ids.ts';
+import type { EnterpriseRecord } from '../../domain/organizations/enterprises.ts';
+import { listMembers } from '../../domain/organizations/members.ts';
+import { listOrganizations } from '../../domain/organizations/organizations.ts';
+import { findOrganization } from '../../domain/organizations/use-organization.ts';
+import { listSessions, type SessionFilter } from '../../domain/sessions/list-sessions.ts';
+import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
+import { pageLimits } from '../loaders.ts';
+import { Organization } from './organization-ref.ts';
+import { Member, MemberConnection } from './people.ts';
+import { Session, SessionConnection, SessionFilterInput, SessionOrderInput } from './sessions.ts';
+
+type FilterInput = typeof SessionFilterInput.$inferInput;
+
+// An id that is none matches nothing, as any other id of something that does not exist.
+const readId = (kind: IdKind, id: string | null | undefined) => (id == null ? undefined : (parseId(kind, id) ?? ''));
+
+function parseFilter(filter: FilterInput | null | undefined): SessionFilter {
+  if (!filter) return {};
+  const { createdById } = filter;
+  const automationId = readId('automation', filter.automationId);
+  return {
+    status: filter.status ?? undefined,
+    tags: filter.tags ?? undefined,
+    isArchived: filter.isArchived ?? undefined,
+    origins: filter.origin ?? undefined,
+    playbookId: readId('playbook', filter.playbookId),
+    automationIds: automationId === undefined ? undefined : [automationId],
+    createdByIds: createdById == null ? undefined : [parseId('user', createdById) ?? parseId('serviceUser', createdById) ?? ''],
+    createdAfter: filter.createdAfter ?? undefined,
+    createdBefore: filter.createdBefore ?? undefined,
+    updatedAfter: filter.updatedAfter ?? undefined,
+    updatedBefore: filter.updatedBefore ?? undefined,
+    search: filter.search ?? undefined,
+  };
+}
+
+builder.node(Organization, {
+  description: 'A part of the enterprise with sessions, members and resources of its own.',
+  id: { resolve: (organization) => organization.id, description: 'The global ID.' },
+  fields: (t) => ({
+    organizationId: t.string({ description: 'The id as REST writes it.', resolve: ({ id }) => prefixedId('organization', id) }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    sessions: t.connection(
+      {
+        type: Session,
+        description: 'Its sessions, newest first unless ordered otherwise; archived ones too, unless filtered.',
+        args: {
+          filter: t.arg({ type: SessionFilterInput, description: 'Which ones.' }),
+          orderBy: t.arg({ type: SessionOrderInput, description: 'In which order.' }),
+        },
+        resolve: async ({ id }, { filter, orderBy, ...page }, { domain }) => {
+          const request = { ...page, organizationId: id, filter: parseFilter(filter), order: orderBy ?? undefined };
+          return toConnection(await listSessions(domain, request, pageLimits));
+        },
+      },
+      SessionConnection,
+    ),
+    members: t.connection(
+      {
+        type: Member,
+        description: 'Its members, newest first.',
+        resolve: async ({ id }, page, { domain }) => toConnection(await listMembers(domain, id, page, pageLimits)),
+      },
+      MemberConnection,
+    ),
+  }),
+});
+
+const OrganizationConnection = builder.connectionObject(
+  { type: Organization, name: 'OrganizationConnection', description: 'A page of organizations.' },
+  { name: 'OrganizationEdge', description: 'An organization in a list.' },
+);
+
+const Enterprise = builder.objectRef<EnterpriseRecord>('Enterprise');
+builder.node(Enterprise, {
+  description: 'The whole installation’s tenant.',
+  id: { resolve: (enterprise) => enterprise.id, description: 'The global ID.' },
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  organizations: t.connection(
+    {
+      type: Organization,
+      description: 'The organizations that the viewer may use, newest first.',
+      resolve: async (_root, page, { domain }) => toConnection(await listOrganizations(domain, page, pageLimits)),
+    },
+    OrganizationConnection,
+  ),
+  organization: t.field({
+    type: Organization,
+    nullable: true,
+    description: 'An organization by its id; null when there is none that the viewer may use.',
+    args: { id: t.arg.id({ required: true, description: 'The global ID, or any form of the organization’s id.' }) },
+    resolve: (_root, { id }, { domain }) => findOrganization(domain, id),
+  }),
+  enterprise: t.field({
+    type: Enterprise,
+    nullable: true,
+    description: 'The viewer’s enterprise; null for a viewer of one organization.',
+    resolve: (_root, _args, { domain, loaders }) =>
+      domain.viewer.homeOrganizationId === null ? loaders.enterprises.load(domain.viewer.enterpriseId) : null,
+  }),
+}));

@@ -1,0 +1,128 @@
+import { createSession } from '../../domain/sessions/create-session.ts';
+import type { MessageEntry } from '../../domain/sessions/log.ts';
+import { sendMessage } from '../../domain/sessions/messages.ts';
+import type { SessionRecord } from '../../domain/sessions/session.ts';
+import { terminateSession } from '../../domain/sessions/terminate-session.ts';
+import { builder } from '../builder.ts';
+import { SessionMessage } from './events.ts';
+import { described, idempotencyKeyOf, type Payload, toPayload, UserErrorType } from './payloads.ts';
+import { Session } from './sessions.ts';
+
+const SessionSecretInput = builder.inputType('SessionSecretInput', {
+  description: 'A secret that lives and dies with the session.',
+  fields: (t) => ({
+    key: t.string({ required: true, description: 'Its name: the environment variable that the agent gets.' }),
+    value: t.string({ required: true, description: 'Its value. It is never given back.' }),
+    sensitive: t.boolean({ defaultValue: true, description: 'Whether it is blotted out of what the agent says.' }),
+  }),
+});
+
+const CreateSessionInput = builder.inputType('CreateSessionInput', {
+  description: 'What a session is made from.',
+  fields: (t) => ({
+    organizationId: t.id({ description: 'Where; may be left out when the viewer has exactly one organization.' }),
+    prompt: t.string({ required: true, description: 'What the agent shall do.' }),
+    title: t.string({ description: 'What to call it; the prompt’s first line when left out.' }),
+    tags: t.stringList({ description: 'At most 50.' }),
+    playbookId: t.id({ description: 'A playbook to follow.' }),
+    snapshotId: t.string({ description: 'A machine snapshot; kept and given back.' }),
+    knowledgeIds: t.idList({ description: 'Notes to use; null: all, empty: none.' }),
+    secretIds: t.idList({ description: 'Secrets to use; null: all, empty: none.' }),
+    sessionSecrets: t.field({ type: [SessionSecretInput], description: 'Secrets of this session only.' }),
+    maxAcuLimit: t.int({ description: 'The most agent compute units that it may use.' }),
+    structuredOutputSchema: t.field({ type: 'JSON', description: 'A JSON Schema (Draft 7) for its output: at most 64 KB, no external "$ref".' }),
+    attachmentIds: t.idList({ description: 'Files for the agent.' }),
+    createAsUserId: t.id({ description: 'The user that it shall belong to.' }),
+    agent: t.string({ description: 'An agent profile’s id; the default profile when left out.' }),
+    unlisted: t.boolean({ description: 'Whether lists leave it out.' }),
+    idempotencyKey: t.string({ description: 'The same key and input give the same session, once, within 24 hours.' }),
+    clientMutationId: t.string({ description: described.clientMutationId }),
+  }),
+});
+
+const CreateSessionPayload = builder.objectRef<Payload<{ session: SessionRecord; isNewSession: boolean }>>('CreateSessionPayload').implement({
+  description: 'A session that was started.',
+  fields: (t) => ({
+    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+    isNewSession: t.exposeBoolean('isNewSession', { nullable: true, description: 'False when the idempotency key had made it before.' }),
+    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
+    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+  }),
+});
+
+const SendMessageInput = builder.inputType('SendMessageInput', {
+  description: 'A message to a session.',
+  fields: (t) => ({
+    sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
+    message: t.string({ required: true, description: 'The words.' }),
+    attachmentIds: t.idList({ description: 'Files for the agent.' }),
+    idempotencyKey: t.string({ description: 'The same key and input send one message, within 24 hours.' }),
+    clientMutationId: t.string({ description: described.clientMutationId }),
+  }),
+});
+
+const SendMessagePayload = builder.objectRef<Payload<{ session: SessionRecord; message: MessageEntry }>>('SendMessagePayload').implement({
+  description: 'A message that was sent.',
+  fields: (t) => ({
+    session: t.expose('session', { type: Session, nullable: true, description: 'The session; a sleeping one is being taken up again.' }),
+    message: t.expose('message', { type: SessionMessage, nullable: true, description: 'The message in the log.' }),
+    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
+    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+  }),
+});
+
+const TerminateSessionInput = builder.inputType('TerminateSessionInput', {
+  description: 'A session to end for good.',
+  fields: (t) => ({
+    sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
+    archive: t.boolean({ defaultValue: false, description: 'Whether to put it away, too.' }),
+    clientMutationId: t.string({ description: described.clientMutationId }),
+  }),
+});
+
+const TerminateSessionPayload = builder.objectRef<Payload<{ session: SessionRecord }>>('TerminateSessionPayload').implement({
+  description: 'A session that was ended.',
+  fields: (t) => ({
+    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
+    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  createSession: t.field({
+    type: CreateSessionPayload,
+    description: 'Starts a session: it waits for a worker from now on.',
+    args: { input: t.arg({ type: CreateSessionInput, required: true, description: described.input }) },
+    resolve: (_root, { input }, context) =>
+      toPayload(input, { session: null, isNewSession: null }, async () => {
+        const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, unlisted, ...rest } = input;
+        const made = await createSession(context.domain, { ...rest, isUnlisted: unlisted }, {
+          organizationId,
+          origin: 'api',
+          idempotencyKey: idempotencyKeyOf(context, input),
+        });
+        return { session: made.session, isNewSession: made.isNew };
+      }),
+  }),
+  sendMessage: t.field({
+    type: SendMessagePayload,
+    description: 'Sends a message, and takes up a session that sleeps.',
+    args: { input: t.arg({ type: SendMessageInput, required: true, description: described.input }) },
+    resolve: (_root, { input }, context) =>
+      toPayload(input, { session: null, message: null }, () => {
+        const { sessionId, message, attachmentIds } = input;
+        return sendMessage(context.domain, { sessionId, message, attachmentIds, idempotencyKey: idempotencyKeyOf(context, input) });
+      }),
+  }),
+  terminateSession: t.field({
+    type: TerminateSessionPayload,
+    description: 'Ends a session for good; once more does no harm.',
+    args: { input: t.arg({ type: TerminateSessionInput, required: true, description: described.input }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { session: null }, async () => {
+        const { session } = await terminateSession(domain, { sessionId: input.sessionId, archive: input.archive ?? false });
+        return { session };
+      }),
+  }),
+}));

@@ -1,0 +1,125 @@
+import { prefixedId } from '../../domain/ids.ts';
+import { findSession } from '../../domain/sessions/find-session.ts';
+import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
+import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
+import { OrderDirectionEnum, SessionEventKindEnum, SessionOrderFieldEnum, SessionOriginEnum, SessionStatusDetailEnum, SessionStatusEnum } from './enums.ts';
+import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
+import { Organization } from './organization-ref.ts';
+import { Actor, loadActor } from './people.ts';
+
+const PullRequestType = builder.objectRef<PullRequest>('PullRequest').implement({
+  description: 'A pull request that a session made.',
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'Its page.' }),
+    state: t.exposeString('state', { description: '"open", "closed" or "merged".' }),
+  }),
+});
+
+/** Session of the contract. */
+export const Session = builder.objectRef<SessionRecord>('Session');
+builder.node(Session, {
+  description: 'An agent at work on a prompt, and all that came of it.',
+  id: { resolve: (session) => session.id, description: 'The global ID.' },
+  fields: (t) => ({
+    sessionId: t.string({ description: 'The id as v1 writes it.', resolve: (session) => prefixedId('session', session.id) }),
+    url: t.string({ description: 'Its page in the console.', resolve: (session, _args, { domain }) => sessionUrl(domain, session.id) }),
+    organization: t.field({
+      type: Organization,
+      description: 'Where it belongs.',
+      resolve: async (session, _args, { loaders }) => (await loaders.organizations.load(session.organizationId)) as never,
+    }),
+    title: t.exposeString('title', { nullable: true, description: 'What it is about: given, or the prompt’s first line, or the agent’s own.' }),
+    status: t.expose('status', { type: SessionStatusEnum, description: 'Where it is.' }),
+    statusDetail: t.expose('statusDetail', { type: SessionStatusDetailEnum, nullable: true, description: 'Why it is there.' }),
+    isArchived: t.exposeBoolean('isArchived', { description: 'Whether it was put away.' }),
+    isUnlisted: t.exposeBoolean('isUnlisted', { description: 'Whether lists leave it out.' }),
+    origin: t.expose('origin', { type: SessionOriginEnum, description: 'Where it was started.' }),
+    agent: t.exposeString('agent', { nullable: true, description: 'The agent profile that was asked for; null: the default.' }),
+    snapshotId: t.exposeString('snapshotId', { nullable: true, description: 'The machine snapshot that was asked for.' }),
+    tags: t.stringList({ description: 'Its tags.', resolve: (session) => [...session.tags] }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was started.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its status or its messages last changed.' }),
+    createdBy: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who started it; null: a service key, or the service.',
+      resolve: (session, _args, context) => loadActor(context, session),
+    }),
+    parent: t.field({
+      type: Session,
+      nullable: true,
+      description: 'The session that started it.',
+      resolve: (session, _args, { loaders }) => (session.parentId === null ? null : loaders.sessions.load(session.parentId)),
+    }),
+    acusConsumed: t.exposeFloat('acusConsumed', { description: 'Agent compute units used so far.' }),
+    maxAcuLimit: t.exposeInt('maxAcuLimit', { nullable: true, description: 'The most it may use.' }),
+    structuredOutputSchema: t.expose('structuredOutputSchema', { type: 'JSON', nullable: true, description: 'The JSON Schema (Draft 7) of its output.' }),
+    structuredOutput: t.expose('structuredOutput', { type: 'JSON', nullable: true, description: 'Its last valid output.' }),
+    pullRequests: t.field({ type: [PullRequestType], description: 'The pull requests that it made.', resolve: (session) => [...session.pullRequests] }),
+    messages: t.connection(
+      {
+        type: SessionMessage,
+        description: 'Its messages, oldest first.',
+        resolve: async (session, args, { loaders }) =>
+          toConnection(await loaders.logPage(session.id, { ...args, messagesOnly: true })) as never,
+      },
+      SessionMessageConnection,
+    ),
+    events: t.connection(
+      {
+        type: SessionEvent,
+        description: 'Its whole log, oldest first.',
+        args: { kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }) },
+        resolve: async (session, { kinds, ...args }, { loaders }) =>
+          toConnection(await loaders.logPage(session.id, { ...args, kinds: kinds ?? null, messagesOnly: false })),
+      },
+      SessionEventConnection,
+    ),
+  }),
+});
+
+/** SessionConnection of the contract. */
+export const SessionConnection = builder.connectionObject(
+  { type: Session, name: 'SessionConnection', description: 'A page of sessions.' },
+  { name: 'SessionEdge', description: 'A session in a list.' },
+);
+
+/** SessionFilter of the contract. */
+export const SessionFilterInput = builder.inputType('SessionFilter', {
+  description: 'What narrows a list of sessions; every condition given must hold.',
+  fields: (t) => ({
+    status: t.field({ type: [SessionStatusEnum], description: 'Any of these.' }),
+    tags: t.stringList({ description: 'Tagged with any of these.' }),
+    isArchived: t.boolean({ description: 'Only archived ones, or only others; both when left out.' }),
+    origin: t.field({ type: [SessionOriginEnum], description: 'Started at any of these.' }),
+    playbookId: t.id({ description: 'With this playbook.' }),
+    automationId: t.id({ description: 'Started by this automation.' }),
+    createdById: t.id({ description: 'Started by this user or service user.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Started then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Started before.' }),
+    updatedAfter: t.field({ type: 'DateTime', description: 'Changed then or later.' }),
+    updatedBefore: t.field({ type: 'DateTime', description: 'Changed before.' }),
+    search: t.string({ description: 'Part of the title, upper and lower case alike.' }),
+  }),
+});
+
+/** SessionOrder of the contract. */
+export const SessionOrderInput = builder.inputType('SessionOrder', {
+  description: 'The order of a list of sessions; without it the newest come first.',
+  fields: (t) => ({
+    field: t.field({ type: SessionOrderFieldEnum, required: true, description: 'What counts.' }),
+    direction: t.field({ type: OrderDirectionEnum, required: true, description: 'Which end comes first.' }),
+  }),
+});
+
+builder.queryField('session', (t) =>
+  t.field({
+    type: Session,
+    nullable: true,
+    description: 'A session by its id; null when there is none that the viewer may see.',
+    args: { id: t.arg.id({ required: true, description: 'The global ID, or any form of the session’s id.' }) },
+    resolve: (_root, { id }, { domain }) => findSession(domain, id),
+  }),
+);
+

@@ -1,0 +1,55 @@
+import { logCursor } from '../../domain/sessions/list-log.ts';
+import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
+import type { SessionRecord } from '../../domain/sessions/session.ts';
+import { watchLog, watchSession } from '../../domain/sessions/watch.ts';
+import { builder } from '../builder.ts';
+import { renewLoaders } from '../context.ts';
+import { SessionEventKindEnum } from './enums.ts';
+import { SessionEventEdge, SessionMessageEdge } from './events.ts';
+import { Session } from './sessions.ts';
+
+const sessionIdDescription = 'The global ID, or any form of the session’s id.';
+const afterDescription = 'Any cursor of the session’s messages, its events, or of these subscriptions; from the first when left out.';
+
+const toEdge = <T extends LogEntry>(node: T) => ({ cursor: logCursor(node), node });
+
+builder.subscriptionFields((t) => ({
+  sessionMessages: t.field({
+    type: SessionMessageEdge,
+    description: 'The messages after the cursor, then new ones as they come: each exactly once and in order. It stays open after the session ends.',
+    args: {
+      sessionId: t.arg.id({ required: true, description: sessionIdDescription }),
+      after: t.arg.string({ description: afterDescription }),
+    },
+    subscribe: (_root, { sessionId, after }, { domain, watches }) => watchLog(domain, watches, { sessionId, after, messagesOnly: true }),
+    resolve: (entry, _args, context) => {
+      renewLoaders(context);
+      return toEdge(entry as MessageEntry) as never;
+    },
+  }),
+  sessionEvents: t.field({
+    type: SessionEventEdge,
+    description: 'The same for the whole log: messages, tool calls, plans, status, usage.',
+    args: {
+      sessionId: t.arg.id({ required: true, description: sessionIdDescription }),
+      after: t.arg.string({ description: afterDescription }),
+      kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }),
+    },
+    subscribe: (_root, { sessionId, after, kinds }, { domain, watches }) =>
+      watchLog(domain, watches, { sessionId, after, messagesOnly: false, kinds: kinds ?? null }),
+    resolve: (entry, _args, context) => {
+      renewLoaders(context);
+      return toEdge(entry as LogEntry) as never;
+    },
+  }),
+  sessionUpdated: t.field({
+    type: Session,
+    description: 'The session now, then after each change; changes close together may come as one.',
+    args: { sessionId: t.arg.id({ required: true, description: sessionIdDescription }) },
+    subscribe: (_root, { sessionId }, { domain, watches }) => watchSession(domain, watches, sessionId),
+    resolve: (session, _args, context) => {
+      renewLoaders(context);
+      return session as SessionRecord;
+    },
+  }),
+}));

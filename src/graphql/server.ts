@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { createYoga } from 'graphql-yoga';
+import { authenticate } from '../auth/authenticate.ts';
+import { readToken } from '../auth/tokens.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { Context, Services } from '../domain/context.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { Watches } from '../domain/sessions/watch.ts';
+import { createContext, type GraphqlContext } from './context.ts';
+import { maskError } from './errors.ts';
+import { operationGate } from './operation-gate.ts';
+import { BodyError, readBody } from './read-body.ts';
+import { schema } from './schema/index.ts';
+import { createSockets } from './websocket.ts';
+
+/** The GraphQL door. */
+export interface Graphql {
+  /** POST and GET as of GraphQL over HTTP, server-sent events, and the explorer for browsers. */
+  fetch(request: Request, env: { address: string | null }): Promise<Response>;
+  /** A WebSocket, subprotocol graphql-transport-ws. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void;
+  /** Ends every socket and stream. */
+  stop(): Promise<void>;
+}
+
+/** Makes the door. */
+export function createGraphql(services: Services, watches: Watches): Graphql {
+  const report = (error: unknown) => services.log.error({ err: error }, 'A GraphQL operation failed.');
+  const contextOf = (viewer: Viewer, address: string | null, idempotencyKey: string | null): GraphqlContext => {
+    const { baseUrl } = services;
+    const domain: Context = { ...services, baseUrl, viewer, address };
+    return createContext(domain, watches, idempotencyKey);
+  };
+  const yoga = createYoga<GraphqlContext>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    // Refused by us first, with the right answer; yoga's own page loads its scripts from elsewhere.
+    graphiql: false,
+    landingPage: false,
+    batching: false,
+    cors: false,
+    logging: false,
+    healthCheckEndpoint: '/graphql/health-is-elsewhere',
+    maskedErrors: { maskError: (error) => maskError(error, report) },
+    plugins: [operationGate()],
+  });
+  const sockets = createSockets({
+    yoga,
+    contextOf,
+    authenticate: (token) => authenticate(services, token),
+    log: services.log,
+  });
+  const stopping = new AbortController();
+
+  return {
+    upgrade: sockets.upgrade,
+    async fetch(request, { address }) {
+      if (new URL(request.url).pathname.replace(/\/+$/, '') !== '/graphql') return failure(404, 'NOT_FOUND', 'There is nothing at this address.');
+      if (wantsPage(request)) return page();
+      try {
+        const viewer = await authenticate(services, readToken(request.headers.get('authorization'), false));
+        const whole = await readBody(request, stopping.signal);
+        return await yoga.fetch(whole, contextOf(viewer, address, request.headers.get('idempotency-key')));
+      } catch (error) {
+        if (error instanceof BodyError) return failure(error.status, 'INVALID_INPUT', error.message);
+        if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') return failure(401, error.code, error.message);
+        report(error);
+        return failure(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await sockets.stop();
+      await yoga.dispose();
+    },
+  };
+}
+
+function wantsPage(request: Request): boolean {
+  const isBrowser = request.headers.get('accept')?.includes('text/html') ?? false;
+  return request.method === 'GET' && isBrowser && !new URL(request.url).searchParams.has('query');
+}
+
+// The page itself holds nothing of anybody's, and needs no token; what it sends does.
+function page(): Response {
+  const html = renderGraphiQL({
+    endpoint: '/graphql',
+    title: 'Switchyard',
+    subscriptionsProtocol: 'SSE',
+    headers: '{\n  "Authorization": "Bearer …"\n}',
+  });
+  return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
+}
+
+function failure(status: number, code: string, message: string): Response {
+  return Response.json({ errors: [{ message, extensions: { code } }] }, { status });
+}

@@ -4,6 +4,9 @@ import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
 /** The largest body that is read, in bytes (pinned 2). */
 export const maxBodyBytes = 1_048_576; // 1 MiB
 
+/** How much of a larger one is still received before its sender is cut off. */
+const maxSkippedBytes = 16 * maxBodyBytes;
+
 /** How deep a body may nest. JSON.stringify recurses, so that a deeper value would end in a stack overflow further in. */
 const maxDepth = 128;
 
@@ -23,25 +26,32 @@ export async function readJson(request: Request): Promise<unknown> {
   return value;
 }
 
-// Content-Length is only a promise, and chunked bodies have none: what counts is what arrives.
+// Content-Length is only a promise, and chunked bodies have none: what counts is what arrives. What is a little too large
+// is read to its end, though not kept: a client that is still sending often does not see an answer, and a connection with
+// half a body on it cannot be used again.
 async function readBytes(request: Request): Promise<Uint8Array> {
-  const tooLarge = () => new RequestError(`The body must be at most ${maxBodyBytes} bytes (1 MiB).`, { status: 413 });
-  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge();
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > maxSkippedBytes) throw tooLarge({ isCutOff: true });
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
-      if (size > maxBodyBytes) break;
-      chunks.push(chunk);
+      if (size > maxSkippedBytes) break;
+      if (size <= maxBodyBytes) chunks.push(chunk);
     }
   } catch (cause) {
     // The caller went away, or broke the transfer: no fault of ours that should be logged as one.
     throw new RequestError('The body could not be read to its end.', { status: 400, cause });
   }
-  if (size > maxBodyBytes) throw tooLarge();
+  if (size > maxBodyBytes) throw tooLarge({ isCutOff: size > maxSkippedBytes });
   return Buffer.concat(chunks);
+}
+
+function tooLarge({ isCutOff }: { isCutOff: boolean }): RequestError {
+  const headers: Record<string, string> = isCutOff ? { connection: 'close' } : {};
+  return new RequestError(`The body must be at most ${maxBodyBytes} bytes (1 MiB).`, { status: 413, headers });
 }
 
 function decode(bytes: Uint8Array): string {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, countSessions, makeServiceKey, makeServiceUser, sendRaw, startApp, type TestApp } from './rest-app.ts';
 
@@ -271,17 +272,38 @@ describe('413', () => {
     await refused(413, /at most 1048576 bytes/, () => create({ prompt: 'x'.repeat(1_100_000) }));
   });
 
-  test('a body over 1 MiB that does not say its length', async () => {
-    const chunk = new Uint8Array(64 * 1_024).fill(0x20);
-    let sent = 0;
-    const body = new ReadableStream<Uint8Array>({
+  const spaces = (chunks: number): ReadableStream<Uint8Array> => {
+    let left = chunks;
+    return new ReadableStream({
       pull(controller) {
-        sent += 1;
-        if (sent > 32) controller.close();
-        else controller.enqueue(chunk);
+        left -= 1;
+        if (left < 0) controller.close();
+        else controller.enqueue(new Uint8Array(64 * 1_024).fill(0x20));
       },
     });
-    await refused(413, /at most 1048576 bytes/, () => sendRaw(app, app.v1Key, '/v1/sessions', body));
+  };
+
+  test('a body over 1 MiB that does not say its length, and the connection can be used again', async () => {
+    for (let round = 0; round < 5; round++) {
+      await refused(413, /at most 1048576 bytes/, () => sendRaw(app, app.v1Key, '/v1/sessions', spaces(32)));
+    }
+  });
+
+  test('a body that promises a gigabyte is refused before it comes', async () => {
+    const { hostname, port } = new URL(app.url);
+    const socket = connect(Number(port), hostname);
+    const answer = new Promise<string>((resolve, reject) => {
+      let text = '';
+      socket.on('data', (data) => {
+        text += data;
+      });
+      socket.on('close', () => resolve(text));
+      socket.on('error', reject);
+    });
+    socket.write(
+      `POST /v1/sessions HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${app.v1Key}\r\nContent-Length: 1000000000\r\n\r\n{`,
+    );
+    expect(await answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*connection: close[\s\S]*at most 1048576 bytes/i);
   });
 });
 

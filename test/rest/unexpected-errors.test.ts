@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Log } from '../../src/domain/context.ts';
+import { appendEntries } from '../../src/domain/sessions/log.ts';
+import { createRest, type Rest } from '../../src/rest/router.ts';
+import { call, startApp, type TestApp } from './rest-app.ts';
+
+let app: TestApp;
+let rest: Rest;
+let logged: { fields: { err?: unknown }; message: string }[];
+beforeEach(async () => {
+  app = await startApp();
+  logged = [];
+  const nothing = () => undefined;
+  const log: Log = {
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: (fields, message) => logged.push({ fields, message }),
+  };
+  rest = createRest({ ...app.app.services, log });
+});
+afterEach(() => app.close());
+
+const get = (token: string, path: string) =>
+  rest.fetch(new Request(app.url + path, { headers: { authorization: `Bearer ${token}` } }), { address: null });
+
+const breakTable = (name: string) => app.app.services.store.execute(`alter table ${name} rename to broken_${name}`);
+
+test('v1: 500 says nothing of what happened, and the log has the stack', async () => {
+  await breakTable('session');
+  const response = await get(app.v1Key, '/v1/sessions');
+  expect(response.status).toBe(500);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(await response.json()).toEqual({ detail: 'Something went wrong' });
+  expect(logged).toEqual([
+    { fields: expect.objectContaining({ err: expect.any(Error), path: '/v1/sessions' }), message: expect.any(String) },
+  ]);
+  expect((logged[0]?.fields.err as Error).stack).toMatch(/session/);
+});
+
+test('v3: the same as a problem, also when the key cannot be looked up', async () => {
+  await breakTable('api_key');
+  const response = await get(app.adminToken, '/v3/self');
+  expect(response.status).toBe(500);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  const title = 'Internal Server Error';
+  expect(await response.json()).toEqual({
+    type: 'about:blank',
+    title,
+    status: 500,
+    detail: 'Something went wrong',
+    instance: '/v3/self',
+  });
+  expect(logged).toHaveLength(1);
+});
+
+test('v1: details that fail half way end in a broken transfer, not in a short answer that looks whole', async () => {
+  const { body } = await call(app, app.v1Key, 'POST', '/v1/sessions', { prompt: 'x' });
+  const id = body.session_id.replace('devin-', '');
+  const entries = Array.from(
+    { length: 200 },
+    () => ({ kind: 'MESSAGE', messageType: 'agent_message', body: 'x'.repeat(60_000) }) as const,
+  );
+  await appendEntries(app.app.services.store, id, null, entries, new Date());
+  const response = await get(app.v1Key, `/v1/sessions/${id}`);
+  expect(response.status).toBe(200);
+  if (!response.body) throw new Error('The details have no body.');
+  const reader = response.body.getReader();
+  await reader.read();
+  await breakTable('log_entry');
+  const readOn = async () => {
+    while (!(await reader.read()).done);
+  };
+  await expect(readOn()).rejects.toThrow(/log_entry/);
+  expect(logged.map(({ message }) => message)).toEqual(['The messages of a session could not be read to their end.']);
+});

@@ -1,8 +1,9 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
 
-/** Prisma's side of an open transaction, and of a connection pool; Prisma exports only the factory's type. */
+/** Prisma's side of a database; Prisma exports only the factory's type. */
 type Adapter = Awaited<ReturnType<SqlDriverAdapterFactory['connect']>>;
+/** Prisma's side of an open transaction. */
 export type AdapterTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
 
 /** One run of `transact`: found through AsyncLocalStorage by everything that its function calls. */

@@ -1,81 +1,10 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
 import { authenticate } from '../../src/auth/authenticate.ts';
-import { prepareInstallation } from '../../src/domain/bootstrap.ts';
-import type { Context, Services } from '../../src/domain/context.ts';
+import type { Context } from '../../src/domain/context.ts';
 import { createApiKey } from '../../src/domain/keys/api-keys.ts';
 import { createServiceUser, createUser } from '../../src/domain/keys/users.ts';
-import { createBell } from '../../src/events/create-bell.ts';
-import { createRest } from '../../src/rest/router.ts';
-import { createKeyring } from '../../src/store/cipher.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { call, type TestApp } from '../support/app.ts';
 
-export interface TestApp {
-  readonly app: { readonly services: Services };
-  readonly url: string;
-  readonly adminToken: string;
-  readonly v1Key: string;
-  readonly organizationId: string;
-  close(): Promise<void>;
-}
-
-export async function startApp(): Promise<TestApp> {
-  const test = await openTestStore();
-  const show = (fields: object, message: string) => console.error(message, fields);
-  const log = { debug: () => undefined, info: () => undefined, warn: show, error: show };
-  const bell = createBell({ databaseUrl: null, execute: (sql, values) => test.store.execute(sql, values), log });
-  const services = {
-    store: test.store,
-    bell,
-    keyring: createKeyring({ secretKey: 'a secret key that is only for the tests', previousSecretKey: null }),
-    log,
-    now: () => new Date(),
-    baseUrl: 'http://switchyard.test',
-    agentProfiles: new Map(),
-    defaultAgent: 'demo',
-  } satisfies Services;
-  const { firstStart } = await prepareInstallation(services, {
-    bootstrapToken: null,
-    isKeyGenerated: false,
-    isShared: false,
-  });
-  if (!firstStart) throw new Error('The database of a test was not new.');
-  const rest = createRest(services);
-  const server = createAdaptorServer({ fetch: (request: Request) => rest.fetch(request, { address: null }) }) as Server;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    app: { services },
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...firstStart,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await test.close();
-    },
-  };
-}
-
-export async function call(
-  test: Pick<TestApp, 'url'>,
-  token: string | null,
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<{ status: number; body: any; headers: Headers }> {
-  const response = await fetch(test.url + path, {
-    method,
-    headers: {
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers };
-}
+export { call, startApp, type TestApp } from '../support/app.ts';
 
 /** Sends bytes as they are: for bodies that are no JSON, no UTF-8, or too long. */
 export async function sendRaw(
@@ -84,7 +13,7 @@ export async function sendRaw(
   path: string,
   body: Uint8Array | string | ReadableStream<Uint8Array>,
   headers: Record<string, string> = {},
-): Promise<{ status: number; body: any; headers: Headers }> {
+): ReturnType<typeof call> {
   const init = {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, ...headers },

@@ -36,7 +36,7 @@ const statusOf = {
   BAD_CURSOR: 422,
   UNKNOWN_REFERENCE: 400,
   NOT_UNIQUE: 409,
-  INVALID_STATE: 409,
+  INVALID_STATE: 400,
   LIMIT_EXCEEDED: 400,
   IDEMPOTENCY_CONFLICT: 400,
 } as const satisfies Record<ErrorCode, number>;

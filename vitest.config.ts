@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
@@ -32,13 +33,17 @@ if (!havePostgres) {
   console.warn(`Skipping the tests on PostgreSQL. ${said}`);
 }
 
+// Vite would take graphql's "module" build, while the libraries, which Node loads itself, take its "main": two copies,
+// whose errors and schemas do not know each other.
+const resolve = { alias: [{ find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve('graphql')) }] };
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { ...everywhere, name: 'unit', include: storeless } },
-      { test: { ...onStore, name: 'pglite', env: { TEST_DATABASE: 'pglite' } } },
-      ...(havePostgres ? [{ test: onPostgres }] : []),
+      { resolve, test: { ...everywhere, name: 'unit', include: storeless } },
+      { resolve, test: { ...onStore, name: 'pglite', env: { TEST_DATABASE: 'pglite' } } },
+      ...(havePostgres ? [{ resolve, test: onPostgres }] : []),
     ],
   },
 });

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { openTestStore } from './test-store.ts';
@@ -18,7 +19,8 @@ export interface TestApp {
 
 /** Nothing is logged in tests unless TEST_LOG is set. */
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const loud = { ...quiet, warn: console.warn, error: console.error };
+const say = (fields: object, message: string) => process.stderr.write(`${message} ${inspect(fields)}\n`);
+const loud = { ...quiet, warn: say, error: say };
 
 /**
  * Starts one. By default it has no worker, so that sessions stay `new` and their logs are the test's own to write; with
@@ -26,7 +28,7 @@ const loud = { ...quiet, warn: console.warn, error: console.error };
  */
 export async function startApp(overrides: Partial<Config> = {}): Promise<TestApp> {
   const test = await openTestStore();
-  const env = readConfig({ ...process.env, DATA_DIR: test.dataDir, PORT: '0', ROLES: 'api', BOOTSTRAP_TOKEN: '', DATABASE_URL: '' });
+  const env = readConfig({ PATH: process.env.PATH, DATA_DIR: test.dataDir, PORT: '0', ROLES: 'api' });
   const config: Config = { ...env, databaseUrl: test.databaseUrl, secretKey: 'a secret key that is only for the tests', ...overrides };
   const app = await createApp(config, { store: test.store, log: process.env.TEST_LOG ? loud : quiet });
   const { url } = await app.start();

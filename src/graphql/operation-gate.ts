@@ -1,10 +1,10 @@
-import { type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext, type ValidationRule } from 'graphql';
+import { type ASTVisitor, type FieldNode, GraphQLError, Kind, type ParseOptions, parse, type SelectionSetNode, type ValidationContext, type ValidationRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
 /** What an operation may be, over whichever transport it comes. */
 export const operationLimits = {
   /** Tokens of a document: bounds the work of parsing and validating. */
-  tokens: 5_000,
+  tokens: 2_000,
   /** Fields inside fields; introspection is not counted. */
   depth: 15,
   /** Renamed fields. */
@@ -12,7 +12,7 @@ export const operationLimits = {
   /** Fields at the top of one operation. */
   rootFields: 20,
   /** Fields in all, with fragments counted each time they are used. */
-  fields: 2_000,
+  fields: 1_000,
 } as const;
 
 /**
@@ -21,8 +21,8 @@ export const operationLimits = {
  */
 export function operationGate(): Plugin {
   return {
-    onParse({ params, setParsedDocument: _set }) {
-      params.options = { ...params.options, maxTokens: operationLimits.tokens };
+    onParse({ setParseFn }) {
+      setParseFn((source: string, options?: ParseOptions) => parse(source, { ...options, maxTokens: operationLimits.tokens }));
     },
     onValidate({ addValidationRule }) {
       addValidationRule(limitsRule);

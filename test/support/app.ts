@@ -14,6 +14,7 @@ export interface TestApp {
   /** Bare. */
   readonly organizationId: string;
   readonly databaseUrl: string | null;
+  readonly dataDir: string;
   close(): Promise<void>;
 }
 
@@ -39,6 +40,7 @@ export async function startApp(overrides: Partial<Config> = {}): Promise<TestApp
     url,
     ...firstStart,
     databaseUrl: test.databaseUrl,
+    dataDir: test.dataDir,
     async close() {
       await app.stop();
       await test.close();

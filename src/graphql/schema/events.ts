@@ -116,7 +116,8 @@ builder.node(ToolCallEvent, {
     toolCallId: t.string({ description: 'The same for all entries of one call.', resolve: (entry) => textOf(data(entry).toolCallId) ?? '' }),
     title: t.string({ description: 'What it does.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
     toolKind: t.string({ description: 'ACP’s kind: read, edit, execute …', resolve: (entry) => textOf(data(entry).toolKind) ?? 'other' }),
-    status: t.string({ description: '"pending", "in_progress", "completed" or "failed".', resolve: (entry) => textOf(data(entry).status) ?? 'pending' }),
+    // Not "status": beside StatusEvent's, one selection could not have both.
+    toolStatus: t.string({ description: '"pending", "in_progress", "completed" or "failed".', resolve: (entry) => textOf(data(entry).status) ?? 'pending' }),
     output: t.string({ nullable: true, description: 'What it gave, cut at 16 kB.', resolve: (entry) => textOf(data(entry).output) }),
     locations: t.field({ type: [ToolLocation], description: 'Where it works.', resolve: (entry) => listOf<{ path: string; line: number | null }>(data(entry).locations) }),
     diffs: t.field({ type: [ToolDiff], description: 'What it changed.', resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(data(entry).diffs) }),
@@ -184,7 +185,7 @@ for (const [name, description] of Object.entries(worded)) {
     interfaces: [SessionEvent],
     id: { resolve: (entry) => entry.id, description: 'The global ID.' },
     fields: (t) => ({
-      body: t.string({ nullable: true, description: 'The words.', resolve: (entry) => entry.body }),
+      body: t.string({ description: 'The words; empty where there are none.', resolve: (entry) => entry.body ?? '' }),
       data: t.field({ type: 'JSON', nullable: true, description: 'What else came with it.', resolve: (entry) => entry.data }),
     }),
   });

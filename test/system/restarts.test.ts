@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { findByEnvironment } from '../../src/agents/process-identity.ts';
+import { call, graphql } from '../support/app.ts';
+import { bootstrapToken, freePort, type ServerProcess, startRefused, startServer } from '../support/server.ts';
+import { connect, follow } from '../support/sockets.ts';
+import { createDatabase, testDatabase } from '../support/test-store.ts';
+import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+
+const dirs: string[] = [];
+afterEach(() => {
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+const secretKey = 'the same secret key at every start';
+
+async function makeEnv(): Promise<Record<string, string>> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-restart-'));
+  dirs.push(dataDir);
+  const database = testDatabase === 'postgres' ? { DATABASE_URL: await createDatabase(), SECRET_KEY: secretKey } : {};
+  return { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'warn', ...database };
+}
+
+const target = (server: ServerProcess) => ({ url: server.url, adminToken: bootstrapToken });
+
+async function create(server: ServerProcess, prompt: string): Promise<string> {
+  const { data } = await graphql(server, bootstrapToken, 'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } } }', {
+    input: { prompt },
+  });
+  return data.createSession.session.sessionId;
+}
+
+const runMark = (id: string) => ({ SWITCHYARD_RUN: id.replace('devin-', '') });
+const messagesQuery = 'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq body } } }';
+
+it('gives every message once and in order to a client that reconnects 50 times, through two kills of the server', async () => {
+  const env = await makeEnv();
+  let server = await startServer(env);
+  const lines = Array.from({ length: 40 }, (_, n) => `say line ${n}\nsleep 0.05`).join('\n');
+  const id = await create(server, lines);
+  const received: { seq: number; body: string }[] = [];
+  let after: string | undefined;
+  let connections = 0;
+  const receive = async (count: number) => {
+    const client = connect(server.url, bootstrapToken);
+    const following = follow(client, messagesQuery, { id, after });
+    connections += 1;
+    for (const payload of await following.take(count)) {
+      received.push(payload.data.sessionMessages.node);
+      after = payload.data.sessionMessages.cursor;
+    }
+    // Killed, not closed: what was on its way is lost, and must come again from the cursor.
+    client.terminate();
+  };
+  for (let n = 0; n < 50; n++) {
+    if (n === 12 || n === 24) {
+      await server.kill();
+      server = await startServer(env);
+    }
+    await receive(1);
+  }
+  await untilOver(target(server), id);
+  const { data } = await graphql(server, bootstrapToken, 'query($id: ID!) { session(id: $id) { messages(first: 100) { nodes { seq body } pageInfo { hasNextPage } } events(first: 100, kinds: [STATUS, TURN]) { nodes { seq } } } }', { id });
+  const stored = data.session.messages.nodes;
+  if (stored.length > received.length) await receive(stored.length - received.length);
+  expect(connections).toBeGreaterThanOrEqual(50);
+  expect(data.session.messages.pageInfo.hasNextPage).toBe(false);
+  expect(received).toEqual(stored);
+  expect(await server.stop()).toBe(0);
+}, 120_000);
+
+it('goes on after a kill in the middle of a turn, loses no message, and leaves no agent', async () => {
+  const env = await makeEnv();
+  const first = await startServer(env);
+  const id = await create(first, 'say started\nask Go on?\nsay done');
+  await untilWaiting(target(first), id);
+  const [left] = findByEnvironment(runMark(id));
+  expect(left).toBeDefined();
+  await first.kill();
+  const second = await startServer(env);
+  await untilWaiting(target(second), id);
+  expect(findByEnvironment(runMark(id))).not.toContain(left);
+  const { data } = await graphql(second, bootstrapToken, 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }', {
+    input: { sessionId: id, message: 'yes' },
+  });
+  expect(data.sendMessage.message.seq).toBeGreaterThan(0);
+  await untilOver(target(second), id);
+  const messages = await readMessages(target(second), id);
+  expect(messages[0]).toContain('say started');
+  expect(messages.filter((message) => message === 'USER_MESSAGE: yes')).toHaveLength(1);
+  expect(messages.at(-1)).toBe('AGENT_MESSAGE: done');
+  expect(await second.stop()).toBe(0);
+  expect(findByEnvironment(runMark(id))).toEqual([]);
+}, 60_000);
+
+it('stops cleanly on SIGTERM while an agent works, and takes the session up again at the next start', async () => {
+  const env = await makeEnv();
+  const first = await startServer(env);
+  const id = await create(first, 'say one\nsleep 1\nsay two');
+  await untilSession(target(first), id, ({ statusDetail }) => statusDetail === 'WORKING');
+  expect(await first.stop()).toBe(0);
+  expect(findByEnvironment(runMark(id))).toEqual([]);
+  const second = await startServer(env);
+  await untilOver(target(second), id);
+  expect((await readMessages(target(second), id)).at(-1)).toBe('AGENT_MESSAGE: two');
+  expect(await second.stop()).toBe(0);
+}, 60_000);
+
+it('prints what a newcomer needs at the first start, once, and its curl lines work as printed', async () => {
+  const env = await makeEnv();
+  const first = await startServer({ ...env, BOOTSTRAP_TOKEN: '' });
+  const text = first.output();
+  const v1Key = /apk_user_[a-z2-7]{52}/.exec(text)?.[0] ?? '';
+  const adminToken = /cog_[a-z2-7]{52}/.exec(text)?.[0] ?? '';
+  expect(text).toMatch(/org-[0-9a-f]{32}/);
+  expect(text.match(/^curl /gm)).toHaveLength(4);
+  const self = await call(first, adminToken, 'GET', '/v3/self');
+  expect(self.body).toMatchObject({ principal_type: 'service_user', org_id: null });
+  expect((await call(first, v1Key, 'GET', '/v1/sessions')).body).toEqual({ sessions: [] });
+  for (const path of ['/healthz', '/readyz']) expect((await fetch(first.url + path)).status).toBe(200);
+  if (testDatabase === 'pglite') {
+    expect(statSync(join(env.DATA_DIR ?? '', 'secret.key')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(env.DATA_DIR ?? '', 'secret.key'), 'utf8').trim().length).toBeGreaterThan(40);
+  }
+  expect(await first.stop()).toBe(0);
+  const second = await startServer({ ...env, BOOTSTRAP_TOKEN: '' });
+  expect(second.output()).not.toContain('cog_');
+  expect((await call(second, v1Key, 'GET', '/v1/sessions')).status).toBe(200);
+  const refused = await startRefused({ ...env, PORT: '0' });
+  expect(refused.code).toBe(1);
+  expect(refused.output).toContain('is in use by another Switchyard process');
+  await second.stop();
+}, 60_000);
+
+it('reports every bad variable at once, by name, before it opens anything', async () => {
+  const env = await makeEnv();
+  const refused = await startRefused({ ...env, PORT: '70000', BOOTSTRAP_TOKEN: 'cog_short', ROLES: 'api,cook', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x', SECRET_KEY: 'short' });
+  expect(refused.code).toBe(1);
+  for (const name of ['PORT', 'BOOTSTRAP_TOKEN', 'ROLES', 'LOG_LEVEL', 'DATABASE_URL', 'SECRET_KEY']) expect(refused.output).toContain(name);
+  expect(refused.output).not.toContain('cog_short');
+  expect(() => statSync(join(env.DATA_DIR ?? '', 'secret.key'))).toThrow();
+});
+
+it('refuses a database that belongs to another SECRET_KEY', async () => {
+  const env = { ...(await makeEnv()), SECRET_KEY: secretKey };
+  await (await startServer(env)).stop();
+  const refused = await startRefused({ ...env, SECRET_KEY: 'quite another key of enough length' });
+  expect(refused.code).toBe(1);
+  expect(refused.output).toContain('SECRET_KEY is not the one');
+  const rotated = await startServer({ ...env, SECRET_KEY: 'quite another key of enough length', SECRET_KEY_PREVIOUS: secretKey });
+  expect((await call(rotated, bootstrapToken, 'GET', '/v3/self')).status).toBe(200);
+  await rotated.stop();
+}, 60_000);

@@ -1,6 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
+import type { FirstStart } from '../../src/domain/bootstrap.ts';
 import { openTestStore } from './test-store.ts';
 
 /** A running Switchyard on a database of its own, in this process. */
@@ -15,13 +19,15 @@ export interface TestApp {
   readonly organizationId: string;
   readonly databaseUrl: string | null;
   readonly dataDir: string;
+  /** Another process' worth of Switchyard on the same database, with a directory of its own. */
+  another(overrides?: Partial<Config>): Promise<TestApp>;
   close(): Promise<void>;
 }
 
 /** Nothing is logged in tests unless TEST_LOG is set. */
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const say = (fields: object, message: string) => process.stderr.write(`${message} ${inspect(fields)}\n`);
-const loud = { ...quiet, warn: say, error: say };
+const log = process.env.TEST_LOG ? { ...quiet, warn: say, error: say } : quiet;
 
 /**
  * Starts one. By default it has no worker, so that sessions stay `new` and their logs are the test's own to write; with
@@ -29,21 +35,36 @@ const loud = { ...quiet, warn: say, error: say };
  */
 export async function startApp(overrides: Partial<Config> = {}): Promise<TestApp> {
   const test = await openTestStore();
-  const env = readConfig({ PATH: process.env.PATH, DATA_DIR: test.dataDir, PORT: '0', ROLES: 'api' });
-  const config: Config = { ...env, databaseUrl: test.databaseUrl, secretKey: 'a secret key that is only for the tests', ...overrides };
-  const app = await createApp(config, { store: test.store, log: process.env.TEST_LOG ? loud : quiet });
-  const { url } = await app.start();
+  const config = testConfig(test.dataDir, test.databaseUrl, overrides);
+  const app = await createApp(config, { store: test.store, log });
   const { firstStart } = app.installation;
   if (!firstStart) throw new Error('The database of a test was not new.');
+  return wrap(app, test, firstStart, () => test.close());
+}
+
+function testConfig(dataDir: string, databaseUrl: string | null, overrides: Partial<Config>): Config {
+  const env = readConfig({ PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', ROLES: 'api' });
+  return { ...env, databaseUrl, secretKey: 'a secret key that is only for the tests', ...overrides };
+}
+
+type Shared = Pick<TestApp, 'databaseUrl' | 'dataDir'>;
+
+async function wrap(app: App, shared: Shared, firstStart: FirstStart, cleanUp: () => Promise<unknown>): Promise<TestApp> {
+  const { url } = await app.start();
   return {
     app,
     url,
     ...firstStart,
-    databaseUrl: test.databaseUrl,
-    dataDir: test.dataDir,
+    databaseUrl: shared.databaseUrl,
+    dataDir: shared.dataDir,
+    async another(overrides = {}) {
+      const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-test-'));
+      const other = await createApp(testConfig(dataDir, shared.databaseUrl, overrides), { log });
+      return wrap(other, { ...shared, dataDir }, firstStart, () => rm(dataDir, { recursive: true, force: true }));
+    },
     async close() {
       await app.stop();
-      await test.close();
+      await cleanUp();
     },
   };
 }

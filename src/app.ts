@@ -65,7 +65,12 @@ function createLog(config: Config): Log {
   return pino({ level: config.logLevel, base: null }, pino.destination(2)) as unknown as Log;
 }
 
-async function assemble(config: Config, store: Store, log: Log, profiles: Awaited<ReturnType<typeof loadProfiles>>): Promise<App> {
+async function assemble(
+  config: Config,
+  store: Store,
+  log: Log,
+  profiles: Awaited<ReturnType<typeof loadProfiles>>,
+): Promise<App> {
   const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
   const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
   const { databaseUrl } = config;
@@ -104,7 +109,8 @@ async function assemble(config: Config, store: Store, log: Log, profiles: Awaite
       const { pathname } = new URL(request.url);
       if (pathname === '/healthz') return plain(200, 'ok');
       if (pathname === '/readyz') return plain(...(await readiness(store, isReady)));
-      if (!config.roles.includes('api')) return plain(404, 'This process does not serve the API: its ROLES lack "api".');
+      if (!config.roles.includes('api'))
+        return plain(404, 'This process does not serve the API: its ROLES lack "api".');
       if (pathname === '/graphql' || pathname.startsWith('/graphql/')) return graphql.fetch(request, { address });
       if (pathname === '/') return plain(200, welcome(baseUrl));
       return rest.fetch(request, { address });
@@ -170,7 +176,9 @@ async function openWorker(config: Config, services: Services, enterpriseId: stri
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
   });
-  const slots = config.maxConcurrentSessions ?? Math.max(1, Math.min(availableParallelism() * 2, Math.floor(totalmem() / agentBytes)));
+  const slots =
+    config.maxConcurrentSessions ??
+    Math.max(1, Math.min(availableParallelism() * 2, Math.floor(totalmem() / agentBytes)));
   const { dataDir, leaseMs } = config;
   return createWorker(context, { workerId, agents, dataDir, slots, leaseMs, pollMs: queuePollMs });
 }
@@ -189,7 +197,11 @@ function listen(server: Server, config: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const place = `HOST ${config.host}, PORT ${config.port}`;
-      reject(error.code === 'EADDRINUSE' ? new Error(`Another process listens there already (${place}). Set PORT to another number.`) : error);
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`Another process listens there already (${place}). Set PORT to another number.`)
+          : error,
+      );
     });
     server.listen(config.port, config.host, resolve);
   });

@@ -13,14 +13,22 @@ const url = (protocols: readonly string[]) =>
     error: `must be an address that begins with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
   });
 
-const secretKey = z.string().min(32, 'must have at least 32 characters').max(1_000, 'must have at most 1,000 characters');
+const secretKey = z
+  .string()
+  .min(32, 'must have at least 32 characters')
+  .max(1_000, 'must have at most 1,000 characters');
 
 /** Every variable: its meaning, its form, its default. Nothing else reads the environment. */
 const variables = z.object({
   /** The address to listen on. */
   HOST: z.string().min(1).default('127.0.0.1'),
   /** The port to listen on; 0 takes a free one. */
-  PORT: z.coerce.number({ error: 'must be a number' }).int('must be an integer').min(0, 'must be 0 to 65535').max(65_535, 'must be 0 to 65535').default(4_000),
+  PORT: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(0, 'must be 0 to 65535')
+    .max(65_535, 'must be 0 to 65535')
+    .default(4_000),
   /** Where the embedded database, the secret key and the agents' workspaces live. */
   DATA_DIR: z.string().min(1).default('./data'),
   /** A PostgreSQL (15 or newer) instead of the embedded database. */
@@ -50,9 +58,19 @@ const variables = z.object({
   /** How much is logged. */
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   /** How many sessions this process works on at once; decided by cores and memory when not set. */
-  MAX_CONCURRENT_SESSIONS: z.coerce.number({ error: 'must be a number' }).int('must be an integer').min(1, 'must be at least 1').max(1_000, 'must be at most 1000').optional(),
+  MAX_CONCURRENT_SESSIONS: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(1, 'must be at least 1')
+    .max(1_000, 'must be at most 1000')
+    .optional(),
   /** How long a worker's claim on a session holds without a heartbeat. */
-  LEASE_SECONDS: z.coerce.number({ error: 'must be a number' }).int('must be an integer').min(2, 'must be at least 2').max(3_600, 'must be at most 3600').default(45),
+  LEASE_SECONDS: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(2, 'must be at least 2')
+    .max(3_600, 'must be at most 3600')
+    .default(45),
 });
 
 /** The configuration of one process. Paths are absolute. */
@@ -77,7 +95,9 @@ export interface Config {
 /** All that is wrong with the environment, one line a variable; it never repeats a value. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
-    super(`The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    super(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+    );
     this.name = 'ConfigError';
   }
 }
@@ -86,7 +106,9 @@ const agentVariables = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'TZ'];
 
 /** Reads the environment; an empty variable counts as not set. Throws one {@link ConfigError} with every problem. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
   const result = variables.safeParse(given);
   if (!result.success) {
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`));
@@ -106,6 +128,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     logLevel: env.LOG_LEVEL,
     maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
     leaseMs: env.LEASE_SECONDS * 1_000,
-    agentBaseEnv: Object.fromEntries(agentVariables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))),
+    agentBaseEnv: Object.fromEntries(
+      agentVariables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+    ),
   };
 }

@@ -35,11 +35,13 @@ function giveUp(error: unknown): never {
 
 function firstStartText(address: string, { adminToken, v1Key, organizationId }: FirstStart): string {
   const graphql = JSON.stringify({
-    query: 'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId url status } userErrors { message } } }',
+    query:
+      'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId url status } userErrors { message } } }',
     variables: { input: { prompt: 'Write a haiku into haiku.txt' } },
   });
   const read = JSON.stringify({
-    query: '{ organizations(first: 1) { nodes { sessions(first: 1) { nodes { sessionId title status messages(first: 20) { nodes { type body } } } } } } }',
+    query:
+      '{ organizations(first: 1) { nodes { sessions(first: 1) { nodes { sessionId title status messages(first: 20) { nodes { type body } } } } } } }',
   });
   return `
 Switchyard is at ${address}. This is shown once; keep it.

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /**
  * When a process started, as text that is only good for comparison; null when there is no such process. With it a process

@@ -18,15 +18,18 @@ const profileSchema = z
     name: z.string().min(1).optional(),
     command: z.array(z.string().min(1)).min(1, 'must name a program'),
     env: z.record(z.string(), z.string()).default({}),
-    auth_method: z.string().nullable().default(null),
+    'auth_method': z.string().nullable().default(null),
     mode: z.string().nullable().default(null),
     permission: z.enum(['auto', 'ask', 'deny']).default('auto'),
-    resume_order: z.array(z.enum(['resume', 'load', 'new'])).min(1).default(['resume', 'load', 'new']),
-    on_end_turn: z.enum(['finished', 'blocked']).default('finished'),
-    warm_ttl_ms: ms(5 * 60_000),
-    retry_delays_ms: z.array(z.number().min(0)).max(20).default([5_000, 15_000, 60_000]),
-    inactivity_ms: ms(10 * 60_000),
-    stop_graces_ms: z.object({ cancel: ms(10_000), stdin: ms(3_000), term: ms(5_000) }).prefault({}),
+    'resume_order': z
+      .array(z.enum(['resume', 'load', 'new']))
+      .min(1)
+      .default(['resume', 'load', 'new']),
+    'on_end_turn': z.enum(['finished', 'blocked']).default('finished'),
+    'warm_ttl_ms': ms(5 * 60_000),
+    'retry_delays_ms': z.array(z.number().min(0)).max(20).default([5_000, 15_000, 60_000]),
+    'inactivity_ms': ms(10 * 60_000),
+    'stop_graces_ms': z.object({ cancel: ms(10_000), stdin: ms(3_000), term: ms(5_000) }).prefault({}),
   })
   .transform(
     (raw): AgentProfile => ({
@@ -42,7 +45,11 @@ const profileSchema = z
       warmTtlMs: raw.warm_ttl_ms,
       retryDelaysMs: raw.retry_delays_ms,
       inactivityMs: raw.inactivity_ms,
-      stopGraces: { cancelMs: raw.stop_graces_ms.cancel, stdinMs: raw.stop_graces_ms.stdin, termMs: raw.stop_graces_ms.term },
+      stopGraces: {
+        cancelMs: raw.stop_graces_ms.cancel,
+        stdinMs: raw.stop_graces_ms.stdin,
+        termMs: raw.stop_graces_ms.term,
+      },
     }),
   );
 
@@ -70,7 +77,7 @@ async function readProfilesFile(path: string): Promise<z.output<typeof fileSchem
   try {
     json = JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw new Error(`AGENTS_CONFIG (${path}) cannot be read as JSON: ${(error as Error).message}`);
+    throw new Error(`AGENTS_CONFIG (${path}) cannot be read as JSON: ${(error as Error).message}`, { cause: error });
   }
   const result = fileSchema.safeParse(json);
   if (result.success) return result.data;
@@ -80,6 +87,12 @@ async function readProfilesFile(path: string): Promise<z.output<typeof fileSchem
 
 // From sources (tests, development) the demo agent needs the loader that runs them.
 function demoCommand(): string[] {
-  if (!import.meta.url.endsWith('.ts')) return [process.execPath, fileURLToPath(new URL('demo/main.js', import.meta.url))];
-  return [process.execPath, '--import', import.meta.resolve('tsx'), fileURLToPath(new URL('demo/main.ts', import.meta.url))];
+  if (!import.meta.url.endsWith('.ts'))
+    return [process.execPath, fileURLToPath(new URL('demo/main.js', import.meta.url))];
+  return [
+    process.execPath,
+    '--import',
+    import.meta.resolve('tsx'),
+    fileURLToPath(new URL('demo/main.ts', import.meta.url)),
+  ];
 }

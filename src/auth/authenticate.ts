@@ -14,27 +14,28 @@ interface KeyRow {
   id: string;
   kind: ApiKeyKind;
   name: string;
-  enterprise_id: string;
-  organization_id: string | null;
-  user_id: string | null;
-  service_user_id: string | null;
-  expires_at: Date | null;
-  revoked_at: Date | null;
+  enterpriseId: string;
+  organizationId: string | null;
+  userId: string | null;
+  serviceUserId: string | null;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
   email: string | null;
-  user_name: string | null;
-  service_user_name: string | null;
-  service_user_organization_id: string | null;
-  service_user_expires_at: Date | null;
-  service_user_deleted_at: Date | null;
-  organization_deleted_at: Date | null;
+  userName: string | null;
+  serviceUserName: string | null;
+  serviceUserOrganizationId: string | null;
+  serviceUserExpiresAt: Date | null;
+  serviceUserDeletedAt: Date | null;
+  organizationDeletedAt: Date | null;
   grants: Grant[];
 }
 
 // One statement: the key, its owner and every role, with deleted organizations left out.
 const findKey = `
-  select k.id, k.kind, k.name, k.enterprise_id, k.organization_id, k.user_id, k.service_user_id, k.expires_at, k.revoked_at,
-         u.email, u.name as user_name, s.name as service_user_name, s.organization_id as service_user_organization_id,
-         s.expires_at as service_user_expires_at, s.deleted_at as service_user_deleted_at, ko.deleted_at as organization_deleted_at,
+  select k.id, k.kind, k.name, k.enterprise_id as "enterpriseId", k.organization_id as "organizationId", k.user_id as "userId",
+         k.service_user_id as "serviceUserId", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+         u.email, u.name as "userName", s.name as "serviceUserName", s.organization_id as "serviceUserOrganizationId",
+         s.expires_at as "serviceUserExpiresAt", s.deleted_at as "serviceUserDeletedAt", ko.deleted_at as "organizationDeletedAt",
          (select coalesce(json_agg(g), '[]'::json) from (
             select a.organization_id as "organizationId", r.scope, r.permissions
               from role_assignment a join role r on r.id = a.role_id left join organization o on o.id = a.organization_id
@@ -66,21 +67,21 @@ export async function authenticate(services: AuthServices, token: string | null)
 
 async function findLiveKey(services: AuthServices, token: string): Promise<KeyRow | null> {
   const [key] = await services.store.query<KeyRow>(findKey, [services.keyring.tokenHashes(token)]);
-  if (!key || key.revoked_at || key.service_user_deleted_at || key.organization_deleted_at) return null;
+  if (!key || key.revokedAt || key.serviceUserDeletedAt || key.organizationDeletedAt) return null;
   const now = services.now();
-  const ends = [key.expires_at, key.service_user_expires_at];
+  const ends = [key.expiresAt, key.serviceUserExpiresAt];
   return ends.some((end) => end !== null && end <= now) ? null : key;
 }
 
 function toPrincipal(key: KeyRow): Principal {
-  if (key.user_id) return { type: 'USER', id: key.user_id, name: key.user_name, email: key.email ?? '' };
-  if (key.service_user_id) return { type: 'SERVICE_USER', id: key.service_user_id, name: key.service_user_name ?? '' };
+  if (key.userId) return { type: 'USER', id: key.userId, name: key.userName, email: key.email ?? '' };
+  if (key.serviceUserId) return { type: 'SERVICE_USER', id: key.serviceUserId, name: key.serviceUserName ?? '' };
   return { type: 'SERVICE_KEY', id: key.id, name: key.name };
 }
 
 function toViewer(key: KeyRow): Viewer {
   // PERSONAL and SERVICE keys act in one organization only, whatever their owner may do elsewhere (pinned 1).
-  const only = key.kind === 'PERSONAL' || key.kind === 'SERVICE' ? key.organization_id : null;
+  const only = key.kind === 'PERSONAL' || key.kind === 'SERVICE' ? key.organizationId : null;
   const enterprise = new Set<RolePermission>();
   const organizations = new Map<string, Set<RolePermission>>();
   const add = (organizationId: string, permissions: readonly RolePermission[]) => {
@@ -102,14 +103,14 @@ function toViewer(key: KeyRow): Viewer {
     }
     if (only !== null) add(only, grant.permissions.filter(isOrganizationPermission));
   }
-  const expiries = [key.expires_at, key.service_user_expires_at].filter((end) => end !== null);
+  const expiries = [key.expiresAt, key.serviceUserExpiresAt].filter((end) => end !== null);
   return {
     principal: toPrincipal(key),
     keyKind: key.kind,
     apiKeyId: key.id,
     apiKeyName: key.name,
-    enterpriseId: key.enterprise_id,
-    homeOrganizationId: only ?? key.service_user_organization_id,
+    enterpriseId: key.enterpriseId,
+    homeOrganizationId: only ?? key.serviceUserOrganizationId,
     enterprisePermissions: enterprise,
     everywhere,
     organizations,

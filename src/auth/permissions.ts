@@ -47,7 +47,12 @@ export type RolePermission = Permission | typeof manageOwnSessions;
 
 /** The four built-in roles (pinned 1). */
 export const builtInRoles = [
-  { id: 'account_admin', name: 'Admin', scope: 'enterprise', permissions: [...enterprisePermissions, ...organizationPermissions] },
+  {
+    id: 'account_admin',
+    name: 'Admin',
+    scope: 'enterprise',
+    permissions: [...enterprisePermissions, ...organizationPermissions],
+  },
   { id: 'account_member', name: 'Member', scope: 'enterprise', permissions: ['ReadAccountMeta'] },
   { id: 'org_admin', name: 'Admin', scope: 'organization', permissions: [...organizationPermissions] },
   {

@@ -1,5 +1,10 @@
 import { DomainError } from '../domain/errors.ts';
-import { manageOwnSessions, type EnterprisePermission, type OrganizationPermission, type RolePermission } from './permissions.ts';
+import {
+  type EnterprisePermission,
+  manageOwnSessions,
+  type OrganizationPermission,
+  type RolePermission,
+} from './permissions.ts';
 
 /** The four kinds of key (pinned 1). */
 export const apiKeyKinds = ['PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN', 'SERVICE_USER'] as const;

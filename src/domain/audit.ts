@@ -26,7 +26,12 @@ export interface AuditTarget {
 }
 
 /** Writes one entry in the transaction of the act itself: both happen or neither does. */
-export async function audit(context: Context, tx: Transaction, action: AuditAction, target: AuditTarget): Promise<void> {
+export async function audit(
+  context: Context,
+  tx: Transaction,
+  action: AuditAction,
+  target: AuditTarget,
+): Promise<void> {
   const { viewer } = context;
   const { type, id } = viewer.principal;
   await tx.query(

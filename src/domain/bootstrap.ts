@@ -44,7 +44,8 @@ export async function prepareInstallation(
     await writeBuiltInRoles(tx);
     if (known) {
       await checkKey(services, tx, known.keyFingerprint, options);
-      if (options.bootstrapToken !== null) await ensureAdministratorToken(services, tx, known.enterpriseId, options.bootstrapToken);
+      if (options.bootstrapToken !== null)
+        await ensureAdministratorToken(services, tx, known.enterpriseId, options.bootstrapToken);
       return { enterpriseId: known.enterpriseId, firstStart: null };
     }
     return firstStart(services, tx, options.bootstrapToken);
@@ -52,7 +53,10 @@ export async function prepareInstallation(
 }
 
 /** A new administrator token, for whoever has the host but has lost the token. */
-export async function newAdministratorToken(services: Pick<Services, 'store' | 'keyring' | 'now'>, enterpriseId: string): Promise<string> {
+export async function newAdministratorToken(
+  services: Pick<Services, 'store' | 'keyring' | 'now'>,
+  enterpriseId: string,
+): Promise<string> {
   const token = newToken('SERVICE_USER');
   await services.store.transact((tx) => ensureAdministratorToken(services, tx, enterpriseId, token));
   return token;
@@ -67,10 +71,14 @@ async function checkKey(
   const { keyring } = services;
   if (fingerprint === keyring.fingerprint) return;
   if (options.isKeyGenerated && options.isShared) {
-    throw new StartError('SECRET_KEY is needed: the database at DATABASE_URL is in use, and its tokens and secrets are bound to the key it was first started with.');
+    throw new StartError(
+      'SECRET_KEY is needed: the database at DATABASE_URL is in use, and its tokens and secrets are bound to the key it was first started with.',
+    );
   }
   if (fingerprint !== keyring.previousFingerprint) {
-    throw new StartError('SECRET_KEY is not the one that this database was first started with: its tokens and secrets could not be read. Give the right key, or the old one as SECRET_KEY_PREVIOUS to rotate it.');
+    throw new StartError(
+      'SECRET_KEY is not the one that this database was first started with: its tokens and secrets could not be read. Give the right key, or the old one as SECRET_KEY_PREVIOUS to rotate it.',
+    );
   }
   await tx.prisma.installation.update({ where: { id: 'installation' }, data: { keyFingerprint: keyring.fingerprint } });
 }
@@ -79,7 +87,11 @@ async function writeBuiltInRoles(tx: Transaction): Promise<void> {
   for (const role of builtInRoles) {
     const { id, name, scope } = role;
     const permissions = [...role.permissions];
-    await tx.prisma.role.upsert({ where: { id }, create: { id, name, scope, permissions }, update: { name, scope, permissions } });
+    await tx.prisma.role.upsert({
+      where: { id },
+      create: { id, name, scope, permissions },
+      update: { name, scope, permissions },
+    });
   }
 }
 
@@ -96,7 +108,9 @@ async function firstStart(
   await tx.prisma.organization.create({
     data: { id: organizationId, enterpriseId, name: 'Default', createdAt, updatedAt: createdAt },
   });
-  await tx.prisma.user.create({ data: { id: userId, enterpriseId, email: 'admin@localhost', name: 'Admin', createdAt } });
+  await tx.prisma.user.create({
+    data: { id: userId, enterpriseId, email: 'admin@localhost', name: 'Admin', createdAt },
+  });
   const assign = { enterpriseId, userId, createdAt };
   await tx.prisma.roleAssignment.create({ data: { id: newId(), ...assign, roleId: 'account_admin' } });
   await tx.prisma.roleAssignment.create({ data: { id: newId(), ...assign, organizationId, roleId: 'org_admin' } });
@@ -136,5 +150,10 @@ async function ensureAdministratorToken(
     return;
   }
   const owner = { enterpriseId, organizationId: null, userId: null, serviceUserId: administrator.id, roleId: null };
-  await insertApiKey(services, tx, { kind: 'SERVICE_USER', name: 'Administrator token', ...owner, expiresAt: null }, token);
+  await insertApiKey(
+    services,
+    tx,
+    { kind: 'SERVICE_USER', name: 'Administrator token', ...owner, expiresAt: null },
+    token,
+  );
 }

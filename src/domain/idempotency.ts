@@ -51,13 +51,13 @@ export async function claimIdempotencyKey(
     [...scope, inputHash, claim.resultId, now, new Date(now.getTime() - idempotencyKeptMs)],
   );
   if (inserted.length > 0) return { replay: null };
-  const [first] = await tx.query<{ input_hash: string; result_id: string }>(
-    `select input_hash, result_id from idempotency_key
+  const [first] = await tx.query<{ inputHash: string; resultId: string }>(
+    `select input_hash as "inputHash", result_id as "resultId" from idempotency_key
       where organization_id = $1 and principal = $2 and operation = $3 and key = $4`,
     scope,
   );
-  if (first?.input_hash !== inputHash) {
+  if (first?.inputHash !== inputHash) {
     throw new DomainError('IDEMPOTENCY_CONFLICT', 'This idempotency key was already used with other input.');
   }
-  return { replay: first.result_id };
+  return { replay: first.resultId };
 }

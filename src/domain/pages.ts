@@ -40,7 +40,10 @@ export function pageWindow<C>(
   if (first != null && last != null) {
     throw refuse(['first'], 'Either "first" or "last" was expected, but both were given.');
   }
-  for (const [name, value] of [['first', first], ['last', last]] as const) {
+  for (const [name, value] of [
+    ['first', first],
+    ['last', last],
+  ] as const) {
     if (value == null) continue;
     if (!Number.isInteger(value) || value < 1 || value > limits.max) {
       throw refuse([name], `"${name}" must be an integer from 1 to ${limits.max}, but was ${value}.`);
@@ -56,7 +59,12 @@ export function pageWindow<C>(
     }
     return cursor;
   };
-  return { limit: first ?? last ?? limits.default, backward: last != null, after: read('after'), before: read('before') };
+  return {
+    limit: first ?? last ?? limits.default,
+    backward: last != null,
+    after: read('after'),
+    before: read('before'),
+  };
 }
 
 /** Cuts the row too many off, restores the list's order and says what lies beyond. */

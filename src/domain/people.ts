@@ -36,7 +36,11 @@ function visibility(context: Context): unknown[] {
   return [viewer.enterpriseId, all, viewer.principal.id, [...viewer.organizations.keys()]];
 }
 
-async function findVisible<T extends { id: string }>(context: Context, sql: string, ids: readonly string[]): Promise<(T | null)[]> {
+async function findVisible<T extends { id: string }>(
+  context: Context,
+  sql: string,
+  ids: readonly string[],
+): Promise<(T | null)[]> {
   const rows = await context.store.query<T>(sql, [ids, ...visibility(context)]);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);

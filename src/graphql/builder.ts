@@ -46,4 +46,6 @@ builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value.' });
 
 builder.queryType({ description: 'What can be read.' });
 builder.mutationType({ description: 'What can be changed. A bad value is a user error in the payload, not an error.' });
-builder.subscriptionType({ description: 'What can be followed: over WebSocket (graphql-transport-ws) or server-sent events.' });
+builder.subscriptionType({
+  description: 'What can be followed: over WebSocket (graphql-transport-ws) or server-sent events.',
+});

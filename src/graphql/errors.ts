@@ -58,7 +58,11 @@ export function maskError(error: unknown, report: (error: unknown) => void): Gra
   const { nodes, source, positions, path } = error;
   const place = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
   if (originalError instanceof GraphQLError) return error;
-  if (originalError instanceof DomainError) return new GraphQLError(originalError.message, { ...place, extensions: { code: dialect[originalError.code].code } });
+  if (originalError instanceof DomainError)
+    return new GraphQLError(originalError.message, {
+      ...place,
+      extensions: { code: dialect[originalError.code].code },
+    });
   report(originalError);
   return masked(place);
 }

@@ -6,7 +6,7 @@ import { findOrganizations } from '../domain/organizations/use-organization.ts';
 import type { Page, PageLimits } from '../domain/pages.ts';
 import { findServiceUsers, findUsers } from '../domain/people.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
-import { findLogEntries, listLogs, type LogListRequest } from '../domain/sessions/list-log.ts';
+import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
 import type { LogEntry } from '../domain/sessions/log.ts';
 
 /** The most that GraphQL gives in one page, and what it gives when not asked (contract.graphql). */
@@ -32,7 +32,13 @@ export function createLoaders(context: Context) {
       const key = JSON.stringify(request);
       let loader = logPages.get(key);
       if (!loader) {
-        const read = (ids: readonly string[]) => listLogs(context, ids.map((id) => ({ id })), request, pageLimits);
+        const read = (ids: readonly string[]) =>
+          listLogs(
+            context,
+            ids.map((id) => ({ id })),
+            request,
+            pageLimits,
+          );
         loader = new DataLoader(read);
         logPages.set(key, loader);
       }

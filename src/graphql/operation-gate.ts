@@ -1,4 +1,14 @@
-import { type ASTVisitor, type FieldNode, GraphQLError, Kind, type ParseOptions, parse, type SelectionSetNode, type ValidationContext, type ValidationRule } from 'graphql';
+import {
+  type ASTVisitor,
+  type FieldNode,
+  GraphQLError,
+  Kind,
+  type ParseOptions,
+  parse,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
 /** What an operation may be, over whichever transport it comes. */
@@ -22,7 +32,9 @@ export const operationLimits = {
 export function operationGate(): Plugin {
   return {
     onParse({ setParseFn }) {
-      setParseFn((source: string, options?: ParseOptions) => parse(source, { ...options, maxTokens: operationLimits.tokens }));
+      setParseFn((source: string, options?: ParseOptions) =>
+        parse(source, { ...options, maxTokens: operationLimits.tokens }),
+      );
     },
     onValidate({ addValidationRule }) {
       addValidationRule(limitsRule);
@@ -31,13 +43,18 @@ export function operationGate(): Plugin {
 }
 
 const refuse = (what: string, most: number, nodes: readonly FieldNode[] = []) =>
-  new GraphQLError(`The operation has ${what}: at most ${most} are allowed.`, { nodes, extensions: { code: 'INVALID_INPUT' } });
+  new GraphQLError(`The operation has ${what}: at most ${most} are allowed.`, {
+    nodes,
+    extensions: { code: 'INVALID_INPUT' },
+  });
 
 // One walk for all limits, through fragments as execution would go; it stops at the first that is passed.
 const limitsRule: ValidationRule = (context: ValidationContext): ASTVisitor => ({
   OperationDefinition(operation) {
     if (operation.selectionSet.selections.length > operationLimits.rootFields) {
-      context.reportError(refuse(`${operation.selectionSet.selections.length} fields at the top`, operationLimits.rootFields));
+      context.reportError(
+        refuse(`${operation.selectionSet.selections.length} fields at the top`, operationLimits.rootFields),
+      );
       return;
     }
     const counts = { aliases: 0, fields: 0 };
@@ -57,9 +74,11 @@ function walk(
     let error: GraphQLError | null = null;
     if (selection.kind === Kind.FIELD) {
       if (selection.name.value === '__schema' || selection.name.value === '__type') continue;
-      if (selection.alias && ++counts.aliases > operationLimits.aliases) return refuse('more aliases', operationLimits.aliases, [selection]);
+      if (selection.alias && ++counts.aliases > operationLimits.aliases)
+        return refuse('more aliases', operationLimits.aliases, [selection]);
       if (++counts.fields > operationLimits.fields) return refuse('more fields', operationLimits.fields, [selection]);
-      if (depth > operationLimits.depth) return refuse('more fields inside one another', operationLimits.depth, [selection]);
+      if (depth > operationLimits.depth)
+        return refuse('more fields inside one another', operationLimits.depth, [selection]);
       if (selection.selectionSet) error = walk(context, selection.selectionSet, depth + 1, counts, fragments);
     } else if (selection.kind === Kind.INLINE_FRAGMENT) {
       error = walk(context, selection.selectionSet, depth, counts, fragments);

@@ -5,8 +5,8 @@ const mostBytes = 1_024 * 1_024;
 export class BodyError extends Error {
   readonly status: 400 | 413;
 
-  constructor(status: 400 | 413, message: string) {
-    super(message);
+  constructor(status: 400 | 413, message: string, cause?: unknown) {
+    super(message, { cause });
     this.name = 'BodyError';
     this.status = status;
   }
@@ -29,8 +29,8 @@ export async function readBody(request: Request, stopping: AbortSignal): Promise
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new BodyError(400, 'The body must be UTF-8 text.');
+  } catch (error) {
+    throw new BodyError(400, 'The body must be UTF-8 text.', error);
   }
   const headers = new Headers(request.headers);
   headers.delete('content-length');

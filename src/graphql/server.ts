@@ -57,7 +57,8 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
   return {
     upgrade: sockets.upgrade,
     async fetch(request, { address }) {
-      if (new URL(request.url).pathname.replace(/\/+$/, '') !== '/graphql') return failure(404, 'NOT_FOUND', 'There is nothing at this address.');
+      if (new URL(request.url).pathname.replace(/\/+$/, '') !== '/graphql')
+        return failure(404, 'NOT_FOUND', 'There is nothing at this address.');
       if (wantsPage(request)) return page();
       try {
         const viewer = await authenticate(services, readToken(request.headers.get('authorization'), false));
@@ -65,7 +66,8 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
         return await yoga.fetch(whole, contextOf(viewer, address, request.headers.get('idempotency-key')));
       } catch (error) {
         if (error instanceof BodyError) return failure(error.status, 'INVALID_INPUT', error.message);
-        if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') return failure(401, error.code, error.message);
+        if (error instanceof DomainError && error.code === 'UNAUTHENTICATED')
+          return failure(401, error.code, error.message);
         report(error);
         return failure(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
       }

@@ -32,12 +32,18 @@ export interface SocketOptions {
 }
 
 type SocketExtra = Extra & { address?: string | null; viewer?: Viewer };
-type EnvelopedArgs = ExecutionArgs & { rootValue: { execute: (args: ExecutionArgs) => unknown; subscribe: (args: ExecutionArgs) => unknown } };
+type EnvelopedArgs = ExecutionArgs & {
+  rootValue: { execute: (args: ExecutionArgs) => unknown; subscribe: (args: ExecutionArgs) => unknown };
+};
 
 /** The WebSocket side of the door: graphql-transport-ws through the same parse, validate and execute as HTTP. */
 export function createSockets(options: SocketOptions) {
   const addresses = new WeakMap<IncomingMessage, string | null>();
-  const wss = new WebSocketServer({ noServer: true, maxPayload: socketLimits.payloadBytes, handleProtocols: (offered) => (offered.has('graphql-transport-ws') ? 'graphql-transport-ws' : false) });
+  const wss = new WebSocketServer({
+    noServer: true,
+    maxPayload: socketLimits.payloadBytes,
+    handleProtocols: (offered) => (offered.has('graphql-transport-ws') ? 'graphql-transport-ws' : false),
+  });
   const operations = new WeakMap<object, Set<string>>();
 
   const server: ServerOptions<Record<string, unknown>, SocketExtra> = {
@@ -62,7 +68,11 @@ export function createSockets(options: SocketOptions) {
       const open = operations.get(extra) ?? new Set();
       operations.set(extra, open);
       if (open.size >= socketLimits.operations) {
-        return [new GraphQLError(`A socket may have at most ${socketLimits.operations} operations at once.`, { extensions: { code: 'LIMIT_EXCEEDED' } })];
+        return [
+          new GraphQLError(`A socket may have at most ${socketLimits.operations} operations at once.`, {
+            extensions: { code: 'LIMIT_EXCEEDED' },
+          }),
+        ];
       }
       const address = addresses.get(extra.request) ?? null;
       const { schema, execute, subscribe, contextFactory, parse, validate } = options.yoga.getEnveloped({
@@ -77,7 +87,14 @@ export function createSockets(options: SocketOptions) {
         const contextValue = await contextFactory();
         const { operationName, variables } = payload;
         const rootValue = { execute, subscribe };
-        return { schema, document, operationName, variableValues: variables, contextValue, rootValue } as unknown as ExecutionArgs;
+        return {
+          schema,
+          document,
+          operationName,
+          variableValues: variables,
+          contextValue,
+          rootValue,
+        } as unknown as ExecutionArgs;
       } catch (error) {
         // A document that does not parse is this operation's error; thrown on, it would close the socket for all.
         if (error instanceof GraphQLError) return [error];

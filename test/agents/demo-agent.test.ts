@@ -7,13 +7,18 @@ it('says whole messages, cut at tool calls, in the order in which things happene
   const { agent, updates } = await launchAgent();
   await agent.open(null);
   const long = 'word '.repeat(40).trim();
-  await expect(agent.prompt(text(`say ${long}\nwrite a/b.txt hello there\nsay two`))).resolves.toEqual({ stopReason: 'end_turn' });
-  expect(updates.map((update) => (update.type === 'toolCall' ? `${update.title}: ${update.status}` : update.type === 'message' ? update.text : update.type))).toEqual([
-    long,
-    'Write a/b.txt: in_progress',
-    'Write a/b.txt: completed',
-    'two',
-  ]);
+  await expect(agent.prompt(text(`say ${long}\nwrite a/b.txt hello there\nsay two`))).resolves.toEqual({
+    stopReason: 'end_turn',
+  });
+  expect(
+    updates.map((update) =>
+      update.type === 'toolCall'
+        ? `${update.title}: ${update.status}`
+        : update.type === 'message'
+          ? update.text
+          : update.type,
+    ),
+  ).toEqual([long, 'Write a/b.txt: in_progress', 'Write a/b.txt: completed', 'two']);
 });
 
 it('works in its workspace and nowhere else', async () => {
@@ -89,7 +94,13 @@ it('sees only the variables that it was given', async () => {
   const { agent, said } = await launchAgent({ env: { FROM_PROFILE: 'p' } }, { env: { MY_SECRET: 's' } });
   await agent.open(null);
   await agent.prompt(text('env MY_SECRET\nenv FROM_PROFILE\nenv TEST_DATABASE\nenv NODE_OPTIONS\nenv VITEST'));
-  expect(said()).toEqual(['MY_SECRET=s', 'FROM_PROFILE=p', 'TEST_DATABASE=(not set)', 'NODE_OPTIONS=(not set)', 'VITEST=(not set)']);
+  expect(said()).toEqual([
+    'MY_SECRET=s',
+    'FROM_PROFILE=p',
+    'TEST_DATABASE=(not set)',
+    'NODE_OPTIONS=(not set)',
+    'VITEST=(not set)',
+  ]);
 });
 
 it.each([

@@ -9,7 +9,10 @@ import { createProcessSpool } from '../../src/agents/process-spool.ts';
 import { launchAgent, makeDirs, text } from '../support/agents.ts';
 
 const crash = async (promise: Promise<unknown>): Promise<AgentCrash> => {
-  const error = await promise.then(() => null, (reason: unknown) => reason);
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
   expect(error).toBeInstanceOf(AgentCrash);
   return error as AgentCrash;
 };
@@ -67,7 +70,11 @@ it('kills at its start what an earlier process left, also what escaped into a se
   const { spoolDir } = makeDirs();
   const workerId = `reaper-${process.pid}`;
   const start = async (env: Record<string, string>) => {
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)'], { detached: true, stdio: 'ignore', env });
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)'], {
+      detached: true,
+      stdio: 'ignore',
+      env,
+    });
     onTestFinished(() => {
       child.kill('SIGKILL');
     });

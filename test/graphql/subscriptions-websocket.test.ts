@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const messages = 'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq type body author { __typename } } } }';
+const messages =
+  'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq type body author { __typename } } } }';
 const edge = (payload: any) => payload.data.sessionMessages;
 const active = () => test.app.watches.active();
 const untilActive = async (count: number) => {
@@ -20,7 +21,9 @@ const untilActive = async (count: number) => {
 it('gives what there is, then what comes, each once and in order', async () => {
   const id = await createSession(test);
   const following = follow(connect(test.url, test.adminToken), messages, { id });
-  expect((await following.take(1)).map(edge)).toMatchObject([{ node: { type: 'INITIAL_USER_MESSAGE', body: 'say hello', author: { __typename: 'ServiceUser' } } }]);
+  expect((await following.take(1)).map(edge)).toMatchObject([
+    { node: { type: 'INITIAL_USER_MESSAGE', body: 'say hello', author: { __typename: 'ServiceUser' } } },
+  ]);
   await say(test, id, 'one', 'two');
   await say(test, id, 'three');
   expect((await following.take(3)).map((payload) => edge(payload).node.body)).toEqual(['one', 'two', 'three']);
@@ -53,14 +56,18 @@ it('reads a long log in batches without loss or repeat while it grows', async ()
 it('follows the whole log, or some kinds of it, with the same cursors', async () => {
   const id = await createSession(test);
   const client = connect(test.url, test.adminToken);
-  const query = 'subscription($id: ID!, $after: String, $kinds: [SessionEventKind!]) { sessionEvents(sessionId: $id, after: $after, kinds: $kinds) { cursor node { seq kind __typename ... on StatusEvent { status } } } }';
+  const query =
+    'subscription($id: ID!, $after: String, $kinds: [SessionEventKind!]) { sessionEvents(sessionId: $id, after: $after, kinds: $kinds) { cursor node { seq kind __typename ... on StatusEvent { status } } } }';
   const all = follow(client, query, { id });
   const [status, message] = (await all.take(2)).map((payload) => payload.data.sessionEvents);
   expect(status).toMatchObject({ node: { seq: 1, kind: 'STATUS', __typename: 'StatusEvent', status: 'NEW' } });
   expect(message).toMatchObject({ node: { seq: 2, kind: 'MESSAGE', __typename: 'SessionMessage' } });
   const some = follow(client, query, { id, kinds: ['STATUS'], after: message.cursor });
   await test.app.fetch(
-    new Request(`${test.url}/v1/sessions/${id}`, { method: 'DELETE', headers: { authorization: `Bearer ${test.v1Key}` } }),
+    new Request(`${test.url}/v1/sessions/${id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${test.v1Key}` },
+    }),
     null,
   );
   expect((await some.take(1))[0].data.sessionEvents.node).toMatchObject({ seq: 3, kind: 'STATUS', status: 'EXIT' });
@@ -68,10 +75,17 @@ it('follows the whole log, or some kinds of it, with the same cursors', async ()
 
 it('gives the session now and after each change', async () => {
   const id = await createSession(test);
-  const following = follow(connect(test.url, test.adminToken), 'subscription($id: ID!) { sessionUpdated(sessionId: $id) { status } }', { id });
+  const following = follow(
+    connect(test.url, test.adminToken),
+    'subscription($id: ID!) { sessionUpdated(sessionId: $id) { status } }',
+    { id },
+  );
   expect((await following.take(1))[0].data.sessionUpdated).toEqual({ status: 'NEW' });
   await test.app.fetch(
-    new Request(`${test.url}/v1/sessions/${id}`, { method: 'DELETE', headers: { authorization: `Bearer ${test.v1Key}` } }),
+    new Request(`${test.url}/v1/sessions/${id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${test.v1Key}` },
+    }),
     null,
   );
   expect((await following.take(1))[0].data.sessionUpdated).toEqual({ status: 'EXIT' });
@@ -114,7 +128,9 @@ it('hides the sessions of another organization', async () => {
   const id = await createSession(test);
   const { token } = await makeOrganization(test, 'Other');
   const foreign = await follow(connect(test.url, token), messages, { id }).errors();
-  const missing = await follow(connect(test.url, token), messages, { id: id.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }).errors();
+  const missing = await follow(connect(test.url, token), messages, {
+    id: id.replace(/.$/, (c) => (c === '0' ? '1' : '0')),
+  }).errors();
   expect(foreign).toEqual(missing);
   expect(foreign).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
 });
@@ -145,7 +161,9 @@ it('forgets a subscriber after every way of leaving', async () => {
   raw.send(JSON.stringify({ type: 'connection_init', payload: { authorization: test.adminToken } }));
   await once(raw, 'message');
   // Gone before the answer to subscribe can come.
-  raw.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query: messages, variables: { id } } }), () => raw.terminate());
+  raw.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query: messages, variables: { id } } }), () =>
+    raw.terminate(),
+  );
   await once(raw, 'close');
   await say(test, id, 'to nobody');
   await untilActive(0);

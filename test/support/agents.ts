@@ -37,7 +37,13 @@ export async function launchAgent(
   const demo = { ...(profiles.get('demo') as AgentProfile), stopGraces: graces, ...profile };
   const log = { info: () => undefined, debug: () => undefined };
   const baseEnv = { PATH: process.env.PATH ?? '' };
-  const agents = await createAgents({ profiles, baseEnv, workerId: options.workerId ?? `test-${process.pid}`, spoolDir: dirs.spoolDir, log });
+  const agents = await createAgents({
+    profiles,
+    baseEnv,
+    workerId: options.workerId ?? `test-${process.pid}`,
+    spoolDir: dirs.spoolDir,
+    log,
+  });
   const updates: AgentUpdate[] = [];
   const waiting = new Set<() => void>();
   const agent = await agents.launch({

@@ -49,7 +49,12 @@ function testConfig(dataDir: string, databaseUrl: string | null, overrides: Part
 
 type Shared = Pick<TestApp, 'databaseUrl' | 'dataDir'>;
 
-async function wrap(app: App, shared: Shared, firstStart: FirstStart, cleanUp: () => Promise<unknown>): Promise<TestApp> {
+async function wrap(
+  app: App,
+  shared: Shared,
+  firstStart: FirstStart,
+  cleanUp: () => Promise<unknown>,
+): Promise<TestApp> {
   const { url } = await app.start();
   return {
     app,

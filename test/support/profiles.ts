@@ -9,6 +9,9 @@ export async function writeProfiles(settings: Record<string, unknown>): Promise<
   const command = profiles.get('demo')?.command;
   const path = join(tmpdir(), `switchyard-profiles-${process.pid}-${Math.random().toString(36).slice(2)}.json`);
   const graces = { cancel: 2_000, stdin: 1_000, term: 300 };
-  writeFileSync(path, JSON.stringify({ default: 'demo', agents: [{ id: 'demo', command, stop_graces_ms: graces, ...settings }] }));
+  writeFileSync(
+    path,
+    JSON.stringify({ default: 'demo', agents: [{ id: 'demo', command, stop_graces_ms: graces, ...settings }] }),
+  );
   return path;
 }

@@ -1,14 +1,24 @@
-import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import { parseId } from '../../src/domain/ids.ts';
+import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import { graphql, type TestApp } from './app.ts';
 
 /** Starts a session by GraphQL and gives its bare id. */
-export async function createSession(test: TestApp, input: Record<string, unknown> = {}, token = test.adminToken): Promise<string> {
+export async function createSession(
+  test: TestApp,
+  input: Record<string, unknown> = {},
+  token = test.adminToken,
+): Promise<string> {
   const { data, errors } = await graphql(
     test,
     token,
     'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } userErrors { message } } }',
-    { input: { prompt: 'say hello', ...(token === test.adminToken ? { organizationId: test.organizationId } : {}), ...input } },
+    {
+      input: {
+        prompt: 'say hello',
+        ...(token === test.adminToken ? { organizationId: test.organizationId } : {}),
+        ...input,
+      },
+    },
   );
   const id = parseId('session', data?.createSession?.session?.sessionId ?? '');
   if (id === null) throw new Error(`No session was made: ${JSON.stringify({ data, errors })}`);
@@ -24,17 +34,29 @@ export async function say(test: TestApp, sessionId: string, ...words: string[]):
 }
 
 /** An organization of its own with a service user's token that is org_admin there. */
-export async function makeOrganization(test: TestApp, name: string): Promise<{ organizationId: string; token: string; serviceUserId: string }> {
+export async function makeOrganization(
+  test: TestApp,
+  name: string,
+): Promise<{ organizationId: string; token: string; serviceUserId: string }> {
   const run = async (query: string, input: Record<string, unknown>) => {
     const { data, errors } = await graphql(test, test.adminToken, query, { input });
     const payload = Object.values(data ?? {})[0] as any;
     if (!payload || payload.userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
     return payload;
   };
-  const made = await run('mutation($input: CreateOrganizationInput!) { createOrganization(input: $input) { organization { organizationId } userErrors { message } } }', { name });
+  const made = await run(
+    'mutation($input: CreateOrganizationInput!) { createOrganization(input: $input) { organization { organizationId } userErrors { message } } }',
+    { name },
+  );
   const { organizationId } = made.organization;
-  const user = await run('mutation($input: CreateServiceUserInput!) { createServiceUser(input: $input) { serviceUser { serviceUserId } userErrors { message } } }', { name: `${name} bot`, organizationId });
+  const user = await run(
+    'mutation($input: CreateServiceUserInput!) { createServiceUser(input: $input) { serviceUser { serviceUserId } userErrors { message } } }',
+    { name: `${name} bot`, organizationId },
+  );
   const { serviceUserId } = user.serviceUser;
-  const key = await run('mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { token userErrors { message } } }', { kind: 'SERVICE_USER', name: 'key', serviceUserId });
+  const key = await run(
+    'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { token userErrors { message } } }',
+    { kind: 'SERVICE_USER', name: 'key', serviceUserId },
+  );
   return { organizationId, token: key.token, serviceUserId };
 }

@@ -30,7 +30,12 @@ export const untilWaiting = (test: Pick<TestApp, 'url' | 'adminToken'>, id: stri
 
 /** A session's messages, `type: body`, oldest first. */
 export async function readMessages(test: Pick<TestApp, 'url' | 'adminToken'>, id: string): Promise<string[]> {
-  const { data } = await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { messages(first: 100) { nodes { type body } } } }', { id });
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'query($id: ID!) { session(id: $id) { messages(first: 100) { nodes { type body } } } }',
+    { id },
+  );
   return data.session.messages.nodes.map(({ type, body }: { type: string; body: string }) => `${type}: ${body}`);
 }
 

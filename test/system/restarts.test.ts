@@ -26,14 +26,20 @@ async function makeEnv(): Promise<Record<string, string>> {
 const target = (server: ServerProcess) => ({ url: server.url, adminToken: bootstrapToken });
 
 async function create(server: ServerProcess, prompt: string): Promise<string> {
-  const { data } = await graphql(server, bootstrapToken, 'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } } }', {
-    input: { prompt },
-  });
+  const { data } = await graphql(
+    server,
+    bootstrapToken,
+    'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } } }',
+    {
+      input: { prompt },
+    },
+  );
   return data.createSession.session.sessionId;
 }
 
 const runMark = (id: string) => ({ SWITCHYARD_RUN: id.replace('devin-', '') });
-const messagesQuery = 'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq body } } }';
+const messagesQuery =
+  'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq body } } }';
 
 it('gives every message once and in order to a client that reconnects 50 times, through two kills of the server', async () => {
   const env = await makeEnv();
@@ -62,7 +68,12 @@ it('gives every message once and in order to a client that reconnects 50 times, 
     await receive(1);
   }
   await untilOver(target(server), id);
-  const { data } = await graphql(server, bootstrapToken, 'query($id: ID!) { session(id: $id) { messages(first: 100) { nodes { seq body } pageInfo { hasNextPage } } events(first: 100, kinds: [STATUS, TURN]) { nodes { seq } } } }', { id });
+  const { data } = await graphql(
+    server,
+    bootstrapToken,
+    'query($id: ID!) { session(id: $id) { messages(first: 100) { nodes { seq body } pageInfo { hasNextPage } } events(first: 100, kinds: [STATUS, TURN]) { nodes { seq } } } }',
+    { id },
+  );
   const stored = data.session.messages.nodes;
   if (stored.length > received.length) await receive(stored.length - received.length);
   expect(connections).toBeGreaterThanOrEqual(50);
@@ -82,9 +93,14 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
   const second = await startServer(env);
   await untilWaiting(target(second), id);
   expect(findByEnvironment(runMark(id))).not.toContain(left);
-  const { data } = await graphql(second, bootstrapToken, 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }', {
-    input: { sessionId: id, message: 'yes' },
-  });
+  const { data } = await graphql(
+    second,
+    bootstrapToken,
+    'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }',
+    {
+      input: { sessionId: id, message: 'yes' },
+    },
+  );
   expect(data.sendMessage.message.seq).toBeGreaterThan(0);
   await untilOver(target(second), id);
   const messages = await readMessages(target(second), id);
@@ -136,9 +152,18 @@ it('prints what a newcomer needs at the first start, once, and its curl lines wo
 
 it('reports every bad variable at once, by name, before it opens anything', async () => {
   const env = await makeEnv();
-  const refused = await startRefused({ ...env, PORT: '70000', BOOTSTRAP_TOKEN: 'cog_short', ROLES: 'api,cook', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x', SECRET_KEY: 'short' });
+  const refused = await startRefused({
+    ...env,
+    PORT: '70000',
+    BOOTSTRAP_TOKEN: 'cog_short',
+    ROLES: 'api,cook',
+    LOG_LEVEL: 'loud',
+    DATABASE_URL: 'mysql://x',
+    SECRET_KEY: 'short',
+  });
   expect(refused.code).toBe(1);
-  for (const name of ['PORT', 'BOOTSTRAP_TOKEN', 'ROLES', 'LOG_LEVEL', 'DATABASE_URL', 'SECRET_KEY']) expect(refused.output).toContain(name);
+  for (const name of ['PORT', 'BOOTSTRAP_TOKEN', 'ROLES', 'LOG_LEVEL', 'DATABASE_URL', 'SECRET_KEY'])
+    expect(refused.output).toContain(name);
   expect(refused.output).not.toContain('cog_short');
   expect(() => statSync(join(env.DATA_DIR ?? '', 'secret.key'))).toThrow();
 });
@@ -149,7 +174,11 @@ it('refuses a database that belongs to another SECRET_KEY', async () => {
   const refused = await startRefused({ ...env, SECRET_KEY: 'quite another key of enough length' });
   expect(refused.code).toBe(1);
   expect(refused.output).toContain('SECRET_KEY is not the one');
-  const rotated = await startServer({ ...env, SECRET_KEY: 'quite another key of enough length', SECRET_KEY_PREVIOUS: secretKey });
+  const rotated = await startServer({
+    ...env,
+    SECRET_KEY: 'quite another key of enough length',
+    SECRET_KEY_PREVIOUS: secretKey,
+  });
   expect((await call(rotated, bootstrapToken, 'GET', '/v3/self')).status).toBe(200);
   await rotated.stop();
 }, 60_000);

@@ -45,7 +45,9 @@ interface Plan {
 }
 
 /** Runs a request, and explains every statement that it made: rows read from each table, with those thrown away. */
-async function rowsRead(request: () => Promise<unknown>): Promise<{ answer: any; read: Record<string, number>; statements: number }> {
+async function rowsRead(
+  request: () => Promise<unknown>,
+): Promise<{ answer: any; read: Record<string, number>; statements: number }> {
   const { store } = test.app.services;
   const original = store.query;
   const seen: [string, readonly unknown[]][] = [];
@@ -58,12 +60,19 @@ async function rowsRead(request: () => Promise<unknown>): Promise<{ answer: any;
   const read: Record<string, number> = {};
   const add = (plan: Plan) => {
     const table = plan['Relation Name'];
-    if (table) read[table] = (read[table] ?? 0) + Math.round((plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']);
+    if (table)
+      read[table] =
+        (read[table] ?? 0) +
+        Math.round((plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']);
     for (const inner of plan.Plans ?? []) add(inner);
   };
   for (const [sql, values] of seen) {
-    const [row] = await store.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(`explain (analyze, format json) ${sql}`, values);
-    add((row?.['QUERY PLAN'][0] as { Plan: Plan }).Plan);
+    const [row] = await store.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
+      `explain (analyze, format json) ${sql}`,
+      values,
+    );
+    if (!row?.['QUERY PLAN'][0]) throw new Error(`No plan was given for ${sql}`);
+    add(row['QUERY PLAN'][0].Plan);
   }
   return { answer, read, statements: seen.length };
 }
@@ -72,7 +81,8 @@ it.each([
   ['first', { first: 20 }],
   ['last', { last: 20 }],
 ])('reads no more of a long log than the %s page has, and one to know whether there is more', async (_which, page) => {
-  const query = 'query($id: ID!, $first: Int, $last: Int) { session(id: $id) { events(first: $first, last: $last) { nodes { seq } } messages(first: $first, last: $last) { nodes { seq } } } }';
+  const query =
+    'query($id: ID!, $first: Int, $last: Int) { session(id: $id) { events(first: $first, last: $last) { nodes { seq } } messages(first: $first, last: $last) { nodes { seq } } } }';
   const { answer, read } = await rowsRead(() => graphql(test, token, query, { id: longId, ...page }));
   expect(answer.data.session.events.nodes).toHaveLength(20);
   expect(answer.data.session.messages.nodes).toHaveLength(20);
@@ -80,9 +90,15 @@ it.each([
 });
 
 it('reads no more from the middle of a long log either', async () => {
-  const at = await graphql(test, token, 'query($id: ID!) { session(id: $id) { messages(last: 100) { edges { cursor } } } }', { id: longId });
+  const at = await graphql(
+    test,
+    token,
+    'query($id: ID!) { session(id: $id) { messages(last: 100) { edges { cursor } } } }',
+    { id: longId },
+  );
   const before = at.data.session.messages.edges[0].cursor;
-  const query = 'query($id: ID!, $before: String) { session(id: $id) { messages(last: 50, before: $before) { nodes { seq } } } }';
+  const query =
+    'query($id: ID!, $before: String) { session(id: $id) { messages(last: 50, before: $before) { nodes { seq } } } }';
   const { answer, read } = await rowsRead(() => graphql(test, token, query, { id: longId, before }));
   expect(answer.data.session.messages.nodes.map((node: { seq: number }) => node.seq)).toEqual(
     Array.from({ length: 50 }, (_, n) => 49_010 - (50 - n) * 10),
@@ -91,7 +107,8 @@ it('reads no more from the middle of a long log either', async () => {
 });
 
 it('reads, for a page of sessions with five messages each, no more rows than it gives plus one per level', async () => {
-  const query = 'query($id: ID!) { organization(id: $id) { sessions(first: 20) { nodes { sessionId messages(first: 5) { nodes { body } } } } } }';
+  const query =
+    'query($id: ID!) { organization(id: $id) { sessions(first: 20) { nodes { sessionId messages(first: 5) { nodes { body } } } } } }';
   const { answer, read, statements } = await rowsRead(() => graphql(test, token, query, { id: organizationId }));
   const sessions = answer.data.organization.sessions.nodes;
   expect(sessions).toHaveLength(20);

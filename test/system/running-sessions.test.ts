@@ -15,14 +15,23 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const send = (id: string, message: string) =>
-  graphql(test, test.adminToken, 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } userErrors { message } } }', {
-    input: { sessionId: id, message },
-  });
+  graphql(
+    test,
+    test.adminToken,
+    'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } userErrors { message } } }',
+    {
+      input: { sessionId: id, message },
+    },
+  );
 const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
 
 it('runs a prompt to its end, and the file is in the workspace', async () => {
   const id = await createSession(test, { prompt: 'Please write about trains into trains.txt' });
-  expect(await untilOver(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED', title: expect.stringContaining('Demo:') });
+  expect(await untilOver(test, id)).toMatchObject({
+    status: 'EXIT',
+    statusDetail: 'FINISHED',
+    title: expect.stringContaining('Demo:'),
+  });
   const messages = await readMessages(test, id);
   expect(messages[0]).toBe('INITIAL_USER_MESSAGE: Please write about trains into trains.txt');
   expect(messages.at(-1)).toContain('trains.txt');
@@ -31,7 +40,12 @@ it('runs a prompt to its end, and the file is in the workspace', async () => {
   expect(readFileSync(join(workspace, 'trains.txt'), 'utf8')).toContain('about trains');
   const events = await readEvents(test, id);
   expect(events.map((event) => event.seq)).toEqual(events.map((_, n) => n + 1));
-  expect(events.filter((event) => event.kind === 'STATUS').map((event) => event.status)).toEqual(['NEW', 'CLAIMED', 'RUNNING', 'EXIT']);
+  expect(events.filter((event) => event.kind === 'STATUS').map((event) => event.status)).toEqual([
+    'NEW',
+    'CLAIMED',
+    'RUNNING',
+    'EXIT',
+  ]);
 });
 
 it('keeps a title that was given', async () => {
@@ -51,8 +65,15 @@ it('takes up a finished session with the next message, in the same workspace', a
     'AGENT_MESSAGE: second',
   ]);
   const events = await readEvents(test, id);
-  expect(events.find((event) => event.title === 'List files' && event.toolStatus === 'completed')).toMatchObject({ output: 'one.txt' });
-  expect(events.filter((event) => event.kind === 'STATUS').map((event) => event.status).slice(-3)).toEqual(['RESUMING', 'RUNNING', 'EXIT']);
+  expect(events.find((event) => event.title === 'List files' && event.toolStatus === 'completed')).toMatchObject({
+    output: 'one.txt',
+  });
+  expect(
+    events
+      .filter((event) => event.kind === 'STATUS')
+      .map((event) => event.status)
+      .slice(-3),
+  ).toEqual(['RESUMING', 'RUNNING', 'EXIT']);
 });
 
 it('gives messages that come while the agent works as the next turn, one prompt at a time', async () => {
@@ -62,14 +83,19 @@ it('gives messages that come while the agent works as the next turn, one prompt 
   await untilOver(test, id);
   const said = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT'));
   expect(said).toEqual(['AGENT_MESSAGE: one', 'AGENT_MESSAGE: two', 'AGENT_MESSAGE: three']);
-  const turns = (await readEvents(test, id)).filter((event) => event.kind === 'TURN').map(({ turn, phase }) => `${turn} ${phase}`);
+  const turns = (await readEvents(test, id))
+    .filter((event) => event.kind === 'TURN')
+    .map(({ turn, phase }) => `${turn} ${phase}`);
   expect(turns).toEqual(['1 started', '1 stopped', '2 started', '2 stopped']);
 });
 
 it('waits for the answer to a question', async () => {
   const id = await createSession(test, { prompt: 'ask Which colour?' });
   expect(await untilWaiting(test, id)).toMatchObject({ status: 'RUNNING', statusDetail: 'WAITING_FOR_USER' });
-  expect((await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`)).body).toMatchObject({ status: 'running', status_enum: 'blocked' });
+  expect((await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`)).body).toMatchObject({
+    status: 'running',
+    status_enum: 'blocked',
+  });
   await send(id, 'blue');
   await untilOver(test, id);
   expect((await readMessages(test, id)).slice(1)).toEqual([
@@ -84,7 +110,9 @@ it('tries again after a crash, and says so when the budget is spent', async () =
   expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
   const messages = await readMessages(test, id);
   expect(messages.filter((message) => message === 'AGENT_MESSAGE: before')).toHaveLength(3);
-  expect(messages.at(-1)).toBe('AGENT_MESSAGE: The session stopped with an error: The agent process ended unexpectedly (exit code 1).');
+  expect(messages.at(-1)).toBe(
+    'AGENT_MESSAGE: The session stopped with an error: The agent process ended unexpectedly (exit code 1).',
+  );
   await send(id, 'say back');
   await untilOver(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: back');
@@ -102,9 +130,15 @@ it('ends an agent at once when its session is terminated, and hears nothing more
 
 it('gives secrets to the agent and to nobody else', async () => {
   const value = 'c4n4ry-value-of-a-secret';
-  const id = await createSession(test, { prompt: 'env MY_TOKEN\nsay in the open', sessionSecrets: [{ key: 'MY_TOKEN', value }] });
+  const id = await createSession(test, {
+    prompt: 'env MY_TOKEN\nsay in the open',
+    sessionSecrets: [{ key: 'MY_TOKEN', value }],
+  });
   await untilOver(test, id);
-  expect((await readMessages(test, id)).slice(1)).toEqual(['AGENT_MESSAGE: MY_TOKEN=********', 'AGENT_MESSAGE: in the open']);
+  expect((await readMessages(test, id)).slice(1)).toEqual([
+    'AGENT_MESSAGE: MY_TOKEN=********',
+    'AGENT_MESSAGE: in the open',
+  ]);
   const rows = await test.app.services.store.query<{ all: string }>(
     `select (select string_agg(l::text, '') from log_entry l) || (select string_agg(s::text, '') from session_secret s)
          || (select string_agg(s::text, '') from session s) || (select string_agg(a::text, '') from audit_entry a) as all`,
@@ -116,18 +150,43 @@ it('gives secrets to the agent and to nobody else', async () => {
 it('tells the same story by GraphQL, v1 and v3, each in its own dialect', async () => {
   const id = await createSession(test, { prompt: 'plan a; b\nsay hello\nwrite x.txt y\nsay bye', tags: ['story'] });
   await untilOver(test, id);
-  const { data } = await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { sessionId url status statusDetail tags createdAt messages(first: 50) { nodes { eventId type body createdAt } } } }', { id });
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'query($id: ID!) { session(id: $id) { sessionId url status statusDetail tags createdAt messages(first: 50) { nodes { eventId type body createdAt } } } }',
+    { id },
+  );
   const v1 = (await call(test, test.v1Key, 'GET', `/v1/sessions/devin-${id}`)).body;
-  const v3 = (await call(test, test.adminToken, 'GET', `/v3/organizations/org-${test.organizationId}/sessions/devin-${id}`)).body;
-  const v3Messages = (await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}/messages`)).body;
+  const v3 = (
+    await call(test, test.adminToken, 'GET', `/v3/organizations/org-${test.organizationId}/sessions/devin-${id}`)
+  ).body;
+  const v3Messages = (
+    await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}/messages`)
+  ).body;
   const { session } = data;
-  expect(v1).toMatchObject({ session_id: session.sessionId, status: 'exit', status_enum: 'finished', tags: session.tags, created_at: session.createdAt });
-  expect(v3).toMatchObject({ url: session.url, status: 'exit', status_detail: 'finished', tags: session.tags, created_at: Math.floor(Date.parse(session.createdAt) / 1_000) });
+  expect(v1).toMatchObject({
+    session_id: session.sessionId,
+    status: 'exit',
+    status_enum: 'finished',
+    tags: session.tags,
+    created_at: session.createdAt,
+  });
+  expect(v3).toMatchObject({
+    url: session.url,
+    status: 'exit',
+    status_detail: 'finished',
+    tags: session.tags,
+    created_at: Math.floor(Date.parse(session.createdAt) / 1_000),
+  });
   const story = session.messages.nodes.map((message: any) => [message.eventId, message.body]);
   expect(story).toHaveLength(3);
   expect(v1.messages.map((message: any) => [message.event_id, message.message])).toEqual(story);
   expect(v3Messages.items.map((message: any) => [message.event_id, message.message])).toEqual(story);
-  expect(v1.messages.map((message: any) => message.type)).toEqual(['initial_user_message', 'devin_message', 'devin_message']);
+  expect(v1.messages.map((message: any) => message.type)).toEqual([
+    'initial_user_message',
+    'devin_message',
+    'devin_message',
+  ]);
   expect(v3Messages.items.map((message: any) => message.source)).toEqual(['user', 'devin', 'devin']);
 });
 
@@ -135,5 +194,7 @@ it('runs more sessions than it has slots, evicting agents that only wait', async
   const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => createSession(test, { prompt: `say ${n}` })));
   await Promise.all(ids.map((id) => untilOver(test, id)));
   expect(test.app.worker?.active()).toBeLessThanOrEqual(3);
-  expect(await Promise.all(ids.map(async (id) => (await readMessages(test, id)).at(-1)))).toEqual(ids.map((_, n) => `AGENT_MESSAGE: ${n}`));
+  expect(await Promise.all(ids.map(async (id) => (await readMessages(test, id)).at(-1)))).toEqual(
+    ids.map((_, n) => `AGENT_MESSAGE: ${n}`),
+  );
 });

@@ -5,7 +5,8 @@ import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
 import { readMessages, untilOver } from '../support/watching.ts';
 
-const messagesQuery = 'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { body } } }';
+const messagesQuery =
+  'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { body } } }';
 
 // PGlite is in one process by its nature.
 describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', () => {
@@ -23,7 +24,8 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
   it('bring a message written through one to a subscriber of the other, at once', async () => {
     const id = await createSession(first, { prompt: 'ask How many?' });
     const following = follow(connect(second.url, first.adminToken), messagesQuery, { id });
-    const bodies = async (count: number) => (await following.take(count)).map((payload) => payload.data.sessionMessages.node.body);
+    const bodies = async (count: number) =>
+      (await following.take(count)).map((payload) => payload.data.sessionMessages.node.body);
     expect(await bodies(2)).toEqual(['ask How many?', 'How many?']);
     const startedAt = performance.now();
     const response = await fetch(`${first.url}/v1/sessions/${id}/message`, {
@@ -39,7 +41,9 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
   });
 
   it('let a subscription go on at the other one, from its cursor', async () => {
-    const id = await createSession(first, { prompt: Array.from({ length: 20 }, (_, n) => `say ${n}\nsleep 0.02`).join('\n') });
+    const id = await createSession(first, {
+      prompt: Array.from({ length: 20 }, (_, n) => `say ${n}\nsleep 0.02`).join('\n'),
+    });
     const received: string[] = [];
     let after: string | undefined;
     for (let n = 0; n < 21; n++) {
@@ -57,10 +61,16 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
   it('run each session in one worker only', async () => {
     const third = await first.another({ roles: ['worker'] });
     try {
-      const ids = await Promise.all(Array.from({ length: 12 }, (_, n) => createSession(first, { prompt: `say only ${n}` })));
+      const ids = await Promise.all(
+        Array.from({ length: 12 }, (_, n) => createSession(first, { prompt: `say only ${n}` })),
+      );
       await Promise.all(ids.map((id) => untilOver(first, id)));
-      for (const [n, id] of ids.entries()) expect((await readMessages(first, id)).slice(1)).toEqual([`AGENT_MESSAGE: only ${n}`]);
-      const generations = await first.app.services.store.query<{ generation: number }>('select generation from run where session_id = any($1)', [ids]);
+      for (const [n, id] of ids.entries())
+        expect((await readMessages(first, id)).slice(1)).toEqual([`AGENT_MESSAGE: only ${n}`]);
+      const generations = await first.app.services.store.query<{ generation: number }>(
+        'select generation from run where session_id = any($1)',
+        [ids],
+      );
       expect(generations.map(({ generation }) => generation)).toEqual(ids.map(() => 1));
     } finally {
       await third.close();

@@ -1,5 +1,12 @@
 import type { ClientConnection, SessionUpdate } from '@agentclientprotocol/sdk';
-import { AgentCrash, type AgentLaunch, type AgentProcess, type AgentUpdate, type PromptBlock, type TurnEnd } from '../agent.ts';
+import {
+  AgentCrash,
+  type AgentLaunch,
+  type AgentProcess,
+  type AgentUpdate,
+  type PromptBlock,
+  type TurnEnd,
+} from '../agent.ts';
 import { type Child, within } from './child.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { createUpdateJoiner, readUsage } from './updates.ts';
@@ -74,7 +81,8 @@ export class AcpProcess implements AgentProcess {
     }
     try {
       const result = await Promise.race(races);
-      if (method === 'initialize') this.#capabilities = (result as { agentCapabilities?: Capabilities }).agentCapabilities ?? {};
+      if (method === 'initialize')
+        this.#capabilities = (result as { agentCapabilities?: Capabilities }).agentCapabilities ?? {};
       return result;
     } finally {
       clearTimeout(timer);
@@ -114,10 +122,13 @@ export class AcpProcess implements AgentProcess {
   }
 
   async prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd> {
-    if (this.#turn) throw new Error('A turn is in flight already.');
+    if (this.#turn !== null) throw new Error('A turn is in flight already.');
     this.#lastSignAt = performance.now();
     const watchdog = this.#watch();
-    const answer = this.request<{ stopReason: string }>('session/prompt', null, { sessionId: this.#sessionId, prompt: blocks });
+    const answer = this.request<{ stopReason: string }>('session/prompt', null, {
+      sessionId: this.#sessionId,
+      prompt: blocks,
+    });
     this.#turn = answer.catch(() => undefined);
     try {
       const result = await Promise.race([answer, watchdog.hung]);
@@ -144,9 +155,11 @@ export class AcpProcess implements AgentProcess {
 
   async cancel(): Promise<void> {
     const turn = this.#turn;
-    if (!turn || !this.#connection) return;
+    if (turn === null || this.#connection === null) return;
     this.questions.cancelAll();
-    void this.#connection.agent.notify('session/cancel', { sessionId: this.#sessionId as string }).catch(() => undefined);
+    void this.#connection.agent
+      .notify('session/cancel', { sessionId: this.#sessionId as string })
+      .catch(() => undefined);
     await within(turn, this.#launch.profile.stopGraces.cancelMs);
   }
 
@@ -159,7 +172,8 @@ export class AcpProcess implements AgentProcess {
     this.questions.cancelAll();
     const agent = this.#connection?.agent;
     if (agent && this.#sessionId !== null && !(await within(this.#child.exited, 0))) {
-      if (this.#turn) void agent.notify('session/cancel', { sessionId: this.#sessionId }).catch(() => undefined);
+      if (this.#turn !== null)
+        void agent.notify('session/cancel', { sessionId: this.#sessionId }).catch(() => undefined);
       else if (this.#capabilities.sessionCapabilities?.close != null) {
         await within(agent.request('session/close', { sessionId: this.#sessionId }), courtesyMs);
       }
@@ -181,7 +195,8 @@ export class AcpProcess implements AgentProcess {
       const look = () => {
         const leftMs = inactivityMs - (performance.now() - this.#lastSignAt);
         if (this.questions.isOpen()) this.#lastSignAt = performance.now();
-        else if (leftMs <= 0) return reject(this.#crash(`The agent gave no sign of life for ${inactivityMs / 1_000} s.`));
+        else if (leftMs <= 0)
+          return reject(this.#crash(`The agent gave no sign of life for ${inactivityMs / 1_000} s.`));
         timer = setTimeout(look, Math.max(leftMs, 100)).unref();
       };
       timer = setTimeout(look, inactivityMs).unref();

@@ -2,8 +2,8 @@ import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { AgentCrash, type AgentLaunch, type AgentProcess, type AgentProfile, type Agents } from '../agent.ts';
 import { createProcessSpool } from '../process-spool.ts';
-import { type Child, type ChildOptions, spawnChild } from './child.ts';
 import { AcpProcess } from './acp-process.ts';
+import { type Child, type ChildOptions, spawnChild } from './child.ts';
 
 /** What {@link createAgents} needs. */
 export interface AgentsOptions {
@@ -46,17 +46,17 @@ async function launchAgent(launch: AgentLaunch, options: ChildOptions): Promise<
     return process;
   } catch (error) {
     await process.stop();
-    throw error instanceof AgentCrash ? error : new AgentCrash(`The agent could not be started: ${(error as Error).message}`);
+    throw error instanceof AgentCrash
+      ? error
+      : new AgentCrash(`The agent could not be started: ${(error as Error).message}`);
   }
 }
 
 function connect(child: Child, process: AcpProcess): acp.ClientConnection {
   const { stdin, stdout } = child.streams;
-  const stream = acp.ndJsonStream(
-    Writable.toWeb(stdin),
-    Readable.toWeb(stdout) as ReadableStream<Uint8Array>,
-    { maxMessageBytes: mostMessageBytes },
-  );
+  const stream = acp.ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout) as ReadableStream<Uint8Array>, {
+    maxMessageBytes: mostMessageBytes,
+  });
   return acp
     .client({ name: 'switchyard' })
     .onNotification('session/update', ({ params }) => process.onUpdate(params.update))

@@ -45,7 +45,9 @@ export async function spawnChild(launch: AgentLaunch, options: ChildOptions): Pr
   streams.stdin.on('error', () => undefined);
   const spawned = new Promise<void>((resolve, reject) => {
     streams.once('spawn', resolve);
-    streams.once('error', (error) => reject(new AgentCrash(`The agent "${profile.id}" cannot be started: ${error.message}.`)));
+    streams.once('error', (error) =>
+      reject(new AgentCrash(`The agent "${profile.id}" cannot be started: ${error.message}.`)),
+    );
   });
   const exited = new Promise<string>((resolve) => {
     streams.once('error', (error) => resolve(error.message));

@@ -51,11 +51,14 @@ export function createQuestions(policy: AgentProfile['permission'], report: (upd
       const option = await choose(request);
       const decision = option === null ? 'cancelled' : option.kind.startsWith('allow') ? 'allowed' : 'denied';
       report({ type: 'permission', toolCallId, title: title ?? toolCallId, decision });
-      return { outcome: option === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: option.optionId } };
+      return {
+        outcome: option === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: option.optionId },
+      };
     },
     async elicitation(request) {
       if (request.mode !== 'form') return { action: 'decline' };
-      const { properties } = (request as { requestedSchema?: { properties?: Record<string, FieldSchema> } }).requestedSchema ?? {};
+      const { properties } =
+        (request as { requestedSchema?: { properties?: Record<string, FieldSchema> } }).requestedSchema ?? {};
       const [field, schema] = Object.entries(properties ?? {}).find(([, each]) => each.type === 'string') ?? [];
       const options = (schema?.enum ?? []).map((value) => ({ id: value, name: value }));
       const words = await ask(request.message, options, 'question');

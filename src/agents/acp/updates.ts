@@ -28,7 +28,10 @@ export function createUpdateJoiner(): UpdateJoiner {
     block = null;
     return done && done.text.trim() !== '' ? [{ type: done.type, text: done.text }] : [];
   };
-  const chunk = (type: 'message' | 'thought', update: { messageId?: string | null; content: unknown }): AgentUpdate[] => {
+  const chunk = (
+    type: 'message' | 'thought',
+    update: { messageId?: string | null; content: unknown },
+  ): AgentUpdate[] => {
     const text = textOf(update.content);
     const id = update.messageId ?? null;
     if (block && block.type === type && block.id === id) {
@@ -78,7 +81,9 @@ interface ToolUpdate {
   title?: string | null;
   kind?: string | null;
   status?: ToolCall['status'] | null;
-  content?: readonly { type: string; content?: unknown; path?: string; oldText?: string | null; newText?: string }[] | null;
+  content?:
+    | readonly { type: string; content?: unknown; path?: string; oldText?: string | null; newText?: string }[]
+    | null;
   locations?: readonly { path: string; line?: number | null }[] | null;
 }
 
@@ -123,7 +128,9 @@ const number = (value: unknown) => (typeof value === 'number' && Number.isFinite
  */
 export function readUsage(raw: unknown): Usage {
   const { used, size, cost, usage, _meta } = raw as Record<string, Record<string, unknown> | undefined>;
-  const quota = (_meta?.quota as Record<string, unknown> | undefined)?.token_count as Record<string, unknown> | undefined;
+  const quota = (_meta?.quota as Record<string, unknown> | undefined)?.token_count as
+    | Record<string, unknown>
+    | undefined;
   const tokens = usage ?? quota ?? {};
   return {
     type: 'usage',

@@ -1,21 +1,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
 import { showWork } from './show-work.ts';
-
-/** One turn of the demo agent. */
-export interface DemoTurn {
-  readonly prompt: string;
-  readonly workspace: string;
-  readonly sessionId: string;
-  /** Whether the client shows forms. */
-  readonly canAsk: boolean;
-  /** Aborted when the turn is cancelled. */
-  readonly signal: AbortSignal;
-  readonly client: AgentContext;
-  update(update: SessionUpdate): Promise<void>;
-}
+import type { DemoTurn } from './turn.ts';
 
 type Command = (turn: DemoTurn, rest: string) => Promise<void>;
 
@@ -36,7 +23,9 @@ const commands: Record<string, Command> = {
     await say(turn, `You answered: ${await ask(turn, rest)}`);
   },
   plan: async (turn, rest) => {
-    const entries = rest.split(';').map((content) => ({ content: content.trim(), priority: 'medium' as const, status: 'pending' as const }));
+    const entries = rest
+      .split(';')
+      .map((content) => ({ content: content.trim(), priority: 'medium' as const, status: 'pending' as const }));
     await turn.update({ sessionUpdate: 'plan', entries });
   },
   tool: async (turn, rest) => {
@@ -63,7 +52,10 @@ const commands: Record<string, Command> = {
 
 /** Runs a prompt: its commands when its first line is one, else a small show of an agent at work. */
 export async function runPrompt(turn: DemoTurn): Promise<void> {
-  const lines = turn.prompt.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+  const lines = turn.prompt
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
   if (!isCommand(lines[0] ?? '')) return showWork(turn, { say, tool, writeInWorkspace, listWorkspace });
   for (const line of lines) {
     turn.signal.throwIfAborted();
@@ -98,7 +90,12 @@ async function say(turn: DemoTurn, text: string): Promise<void> {
 let calls = 0;
 
 /** Reports a tool call around some work, with its output; one that fails is reported as failed. */
-async function tool(turn: DemoTurn, title: string, kind: 'read' | 'edit' | 'execute', work: () => Promise<string>): Promise<string> {
+async function tool(
+  turn: DemoTurn,
+  title: string,
+  kind: 'read' | 'edit' | 'execute',
+  work: () => Promise<string>,
+): Promise<string> {
   const toolCallId = `call-${process.pid}-${++calls}`;
   await turn.update({ sessionUpdate: 'tool_call', toolCallId, title, kind, status: 'in_progress' });
   try {
@@ -144,7 +141,9 @@ async function ask(turn: DemoTurn, question: string): Promise<string> {
     requestedSchema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
   });
   turn.signal.throwIfAborted();
-  return response.action === 'accept' ? String((response as { content?: { answer?: unknown } }).content?.answer) : '(nothing)';
+  return response.action === 'accept'
+    ? String((response as { content?: { answer?: unknown } }).content?.answer)
+    : '(nothing)';
 }
 
 async function writeInWorkspace(turn: DemoTurn, path: string, text: string): Promise<void> {
@@ -160,12 +159,4 @@ async function writeInWorkspace(turn: DemoTurn, path: string, text: string): Pro
 async function listWorkspace(workspace: string): Promise<string> {
   const names = await readdir(workspace);
   return names.length > 0 ? names.sort().join('\n') : '(empty)';
-}
-
-/** What {@link showWork} uses of the above. */
-export interface DemoTools {
-  readonly say: typeof say;
-  readonly tool: typeof tool;
-  readonly writeInWorkspace: typeof writeInWorkspace;
-  readonly listWorkspace: typeof listWorkspace;
 }

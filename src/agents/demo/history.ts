@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RequestError, type SessionUpdate } from '@agentclientprotocol/sdk';
@@ -20,12 +20,9 @@ export function newSession(): string {
 
 /** What was said and done in a session, oldest first. An ACP error when it is not known here. */
 export function readHistory(sessionId: string): SessionUpdate[] {
-  let text: string;
-  try {
-    text = readFileSync(fileOf(sessionId), 'utf8');
-  } catch {
-    throw RequestError.invalidParams({ sessionId }, 'There is no such session.');
-  }
+  const file = fileOf(sessionId);
+  if (!existsSync(file)) throw RequestError.invalidParams({ sessionId }, 'There is no such session.');
+  const text = readFileSync(file, 'utf8');
   return text.split('\n').flatMap((line) => {
     try {
       return line === '' ? [] : [JSON.parse(line) as SessionUpdate];

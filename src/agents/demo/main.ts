@@ -78,7 +78,9 @@ const connection = acp
   .onNotification('session/cancel', ({ params }) => {
     turns.get(params.sessionId)?.abort.abort();
   })
-  .connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>));
+  .connect(
+    acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>),
+  );
 
 // Without a client there is nothing to do: end of stdin ends the process, whatever a command is waiting for.
 connection.closed.then(

@@ -1,7 +1,10 @@
-import type { DemoTools, DemoTurn } from './commands.ts';
+import type { DemoTools, DemoTurn } from './turn.ts';
 
 /** What a newcomer sees for any prompt: a title, a plan, a file written and listed, and what was done. */
-export async function showWork(turn: DemoTurn, { say, tool, writeInWorkspace, listWorkspace }: DemoTools): Promise<void> {
+export async function showWork(
+  turn: DemoTurn,
+  { say, tool, writeInWorkspace, listWorkspace }: DemoTools,
+): Promise<void> {
   const wish = (turn.prompt.trim().split('\n')[0] ?? '').slice(0, 200);
   const file = wish.match(/[\w-]+\.(?:txt|md|json|js|ts|py|html|css)\b/)?.[0] ?? 'notes.md';
   const steps = ['Read the request', `Write ${file}`, 'Look at the result'];
@@ -15,14 +18,23 @@ export async function showWork(turn: DemoTurn, { say, tool, writeInWorkspace, li
       })),
     });
   await turn.update({ sessionUpdate: 'session_info_update', title: `Demo: ${wish.slice(0, 60)}` });
-  await turn.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'No model is behind me; I will show the steps.' } });
+  await turn.update({
+    sessionUpdate: 'agent_thought_chunk',
+    content: { type: 'text', text: 'No model is behind me; I will show the steps.' },
+  });
   await plan(0);
-  await say(turn, `You asked: “${wish}”. I am the demo agent: I have no model, but I do have a workspace, so I will leave a file there.`);
+  await say(
+    turn,
+    `You asked: “${wish}”. I am the demo agent: I have no model, but I do have a workspace, so I will leave a file there.`,
+  );
   await plan(1);
   await writeInWorkspace(turn, file, `Switchyard's demo agent was here.\nIt was asked: ${wish}`);
   await plan(2);
   const listing = await tool(turn, 'List files', 'read', () => listWorkspace(turn.workspace));
   await plan(3);
   await turn.update({ sessionUpdate: 'usage_update', used: turn.prompt.length, size: 100_000 });
-  await say(turn, `Done. The workspace now holds: ${listing.split('\n').join(', ')}. Set AGENTS_CONFIG to let a real agent work here.`);
+  await say(
+    turn,
+    `Done. The workspace now holds: ${listing.split('\n').join(', ')}. Set AGENTS_CONFIG to let a real agent work here.`,
+  );
 }

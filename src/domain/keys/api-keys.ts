@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { displayToken, newToken } from '../../auth/tokens.ts';
-import { type ApiKeyKind, apiKeyKinds, ownerOf, requireEnterprisePermission, requirePermission } from '../../auth/viewer.ts';
+import {
+  type ApiKeyKind,
+  apiKeyKinds,
+  ownerOf,
+  requireEnterprisePermission,
+  requirePermission,
+} from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
@@ -53,17 +59,29 @@ const auditAction = {
 } as const satisfies Record<ApiKeyKind, AuditAction>;
 
 /** Makes a key. The token is in the answer and nowhere else: only its HMAC is stored. */
-export async function createApiKey(context: Context, raw: CreateApiKeyInput): Promise<{ apiKey: ApiKeyRecord; token: string }> {
+export async function createApiKey(
+  context: Context,
+  raw: CreateApiKeyInput,
+): Promise<{ apiKey: ApiKeyRecord; token: string }> {
   const input = parseInput(inputSchema, raw);
   const now = context.now();
   if (input.expiresAt && input.expiresAt <= now) throw refuse(['expiresAt'], '"expiresAt" must be in the future.');
   const owner = await owners[input.kind](context, input);
   const token = newToken(input.kind);
   const apiKey = await context.store.transact(async (tx) => {
-    const key = { kind: input.kind, name: input.name, expiresAt: input.expiresAt ?? null, enterpriseId: context.viewer.enterpriseId };
+    const key = {
+      kind: input.kind,
+      name: input.name,
+      expiresAt: input.expiresAt ?? null,
+      enterpriseId: context.viewer.enterpriseId,
+    };
     const record = await insertApiKey(context, tx, { ...key, ...owner }, token);
     const data = { kind: record.kind, name: record.name };
-    await audit(context, tx, auditAction[input.kind], { organizationId: record.organizationId, targetId: record.id, data });
+    await audit(context, tx, auditAction[input.kind], {
+      organizationId: record.organizationId,
+      targetId: record.id,
+      data,
+    });
     return record;
   });
   return { apiKey, token };
@@ -102,7 +120,8 @@ const owners: Record<ApiKeyKind, (context: Context, input: ParsedInput) => Promi
   PERSONAL: async (context, input) => {
     const userId = await chooseUser(context, input);
     const organizationId = input.organizationId ?? (await onlyOrganizationId(context));
-    if (organizationId === null) throw refuse(['organizationId'], '"organizationId" is needed: a PERSONAL key acts in one organization.');
+    if (organizationId === null)
+      throw refuse(['organizationId'], '"organizationId" is needed: a PERSONAL key acts in one organization.');
     const organization = await useOrganization(context, organizationId, permissionFor.viewSession);
     return { organizationId: organization.id, userId, serviceUserId: null, roleId: null };
   },
@@ -116,7 +135,8 @@ const owners: Record<ApiKeyKind, (context: Context, input: ParsedInput) => Promi
     return { organizationId: organization.id, userId: null, serviceUserId: null, roleId: role.id };
   },
   SERVICE_USER: async (context, input) => {
-    if (input.serviceUserId == null) throw refuse(['serviceUserId'], '"serviceUserId" is needed for a SERVICE_USER key.');
+    if (input.serviceUserId == null)
+      throw refuse(['serviceUserId'], '"serviceUserId" is needed for a SERVICE_USER key.');
     const id = parseId('serviceUser', input.serviceUserId);
     const [serviceUser] = id === null ? [] : await findServiceUsers(context, [id]);
     if (!serviceUser) throw notFound('service user');

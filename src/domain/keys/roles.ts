@@ -31,7 +31,8 @@ export async function requireAssignableRole(
   const role = await findRole(context, id);
   const path = ['roleId'];
   if (!role) throw refuse(path, '"roleId" is not a role of this enterprise.', 'UNKNOWN_REFERENCE');
-  if (role.scope !== scope) throw refuse(path, `"roleId" must be a role of ${scope} scope, but "${role.id}" has ${role.scope} scope.`);
+  if (role.scope !== scope)
+    throw refuse(path, `"roleId" must be a role of ${scope} scope, but "${role.id}" has ${role.scope} scope.`);
   const { viewer } = context;
   const lacking = role.permissions.find((permission) =>
     organizationId === null

@@ -11,7 +11,8 @@ export interface EnterpriseRecord {
 /** The enterprises of these bare ids that the viewer may read (only ever its own, with ReadAccountMeta); null for each other. */
 export async function findEnterprises(context: Context, ids: readonly string[]): Promise<(EnterpriseRecord | null)[]> {
   const { viewer } = context;
-  const mayRead = viewer.enterprisePermissions.has(permissionFor.listOrganizations) && ids.includes(viewer.enterpriseId);
+  const mayRead =
+    viewer.enterprisePermissions.has(permissionFor.listOrganizations) && ids.includes(viewer.enterpriseId);
   if (!mayRead) return ids.map(() => null);
   const [own] = await context.store.query<EnterpriseRecord>(
     'select id, name, created_at as "createdAt" from enterprise where id = $1',

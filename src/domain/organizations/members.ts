@@ -1,7 +1,15 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import { type Page, type PageLimits, type PageRequest, pageWindow, readTimeCursor, toPage, writeCursor } from '../pages.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
 import { useOrganization } from './use-organization.ts';
 
 /** A role that somebody holds. */
@@ -51,7 +59,11 @@ export async function listMembers(
 }
 
 /** A user's membership, or null. For the domain's own checks: it asks for no permission. */
-export async function findMember(context: Context, organizationId: string, userId: string): Promise<MemberRecord | null> {
+export async function findMember(
+  context: Context,
+  organizationId: string,
+  userId: string,
+): Promise<MemberRecord | null> {
   const rows = await context.store.query<MemberRecord>(
     `${members} and a.user_id = $2 group by a.organization_id, a.user_id`,
     [organizationId, userId],

@@ -6,7 +6,15 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { type Page, type PageLimits, type PageRequest, pageWindow, readTimeCursor, toPage, writeCursor } from '../pages.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
 /** The organizations that the viewer may use, newest first. */
@@ -29,8 +37,10 @@ async function readPage(
   const values: unknown[] = [viewer.enterpriseId, all, [...viewer.organizations.keys()]];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = ['o.enterprise_id = $1', 'o.deleted_at is null', '($2::boolean or o.id = any($3::text[]))'];
-  if (window.after) where.push(`(o.created_at, o.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
-  if (window.before) where.push(`(o.created_at, o.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
+  if (window.after)
+    where.push(`(o.created_at, o.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
+  if (window.before)
+    where.push(`(o.created_at, o.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
   const direction = window.backward ? 'asc' : 'desc';
   const rows = await context.store.query<OrganizationRecord>(
     `select ${organizationColumns} from organization o where ${where.join(' and ')}
@@ -96,7 +106,11 @@ export async function createOrganization(context: Context, raw: CreateOrganizati
   };
   await context.store.transact(async (tx) => {
     await tx.prisma.organization.create({ data: record });
-    await audit(context, tx, 'create_org', { organizationId: record.id, targetId: record.id, data: { name: record.name } });
+    await audit(context, tx, 'create_org', {
+      organizationId: record.id,
+      targetId: record.id,
+      data: { name: record.name },
+    });
   });
   return record;
 }

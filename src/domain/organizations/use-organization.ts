@@ -93,4 +93,3 @@ export async function onlyOrganizationId(context: Context): Promise<string | nul
   );
   return rows.length === 1 ? (rows[0]?.id ?? null) : null;
 }
-

@@ -1,5 +1,5 @@
-import { changeSession, lockSession } from '../sessions/change-session.ts';
 import type { Context } from '../context.ts';
+import { changeSession, lockSession } from '../sessions/change-session.ts';
 
 /** How long after its end a lease is still left alone: its worker must have stopped its agents by then. */
 const graceMs = 5_000;
@@ -36,10 +36,19 @@ const takeRun = `
  * Claims up to `limit` waiting sessions, oldest first, with a lease by the database's clock. Taking one moves its
  * generation, so that nothing an earlier holder still writes is accepted.
  */
-export async function claimRuns(context: Context, workerId: string, leaseMs: number, limit: number): Promise<ClaimedRun[]> {
+export async function claimRuns(
+  context: Context,
+  workerId: string,
+  leaseMs: number,
+  limit: number,
+): Promise<ClaimedRun[]> {
   return context.store.transact(async (tx) => {
     const claimed: ClaimedRun[] = [];
-    const found = await tx.query<{ sessionId: string; generation: number }>(candidates, [context.now(), graceMs, limit]);
+    const found = await tx.query<{ sessionId: string; generation: number }>(candidates, [
+      context.now(),
+      graceMs,
+      limit,
+    ]);
     for (const { sessionId, generation } of found) {
       const taken = await tx.query(takeLease, [sessionId, workerId, generation, leaseMs, graceMs]);
       if (taken.length === 0) continue;
@@ -72,18 +81,21 @@ export async function renewLeases(
   leaseMs: number,
   held: readonly Pick<ClaimedRun, 'sessionId' | 'generation'>[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await context.store.execute<{ session_id: string }>(
+  const rows = await context.store.execute<{ sessionId: string }>(
     `update lease l set expires_at = now() + $2::int * interval '1 millisecond'
        from unnest($3::text[], $4::int[]) as h(session_id, generation)
-      where l.session_id = h.session_id and l.generation = h.generation and l.worker_id = $1 returning l.session_id`,
+      where l.session_id = h.session_id and l.generation = h.generation and l.worker_id = $1 returning l.session_id as "sessionId"`,
     [workerId, leaseMs, held.map((run) => run.sessionId), held.map((run) => run.generation)],
   );
-  return new Set(rows.map((row) => row.session_id));
+  return new Set(rows.map((row) => row.sessionId));
 }
 
 /** Gives a session back, unless it was already taken or ended. The agent must have been stopped before. */
 export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sessionId' | 'generation'>): Promise<void> {
-  await context.store.execute('delete from lease where session_id = $1 and generation = $2', [run.sessionId, run.generation]);
+  await context.store.execute('delete from lease where session_id = $1 and generation = $2', [
+    run.sessionId,
+    run.generation,
+  ]);
   context.bell.ring('runs');
 }
 

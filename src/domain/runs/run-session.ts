@@ -52,8 +52,9 @@ export function runSession(context: Context, run: ClaimedRun, options: RunOption
 
 // A question, a refusal and a limit of the model leave the session waiting for the user (pinned 3).
 const stopMessages: Partial<Record<string, string>> = {
-  max_tokens: 'The agent stopped because it reached the limit of tokens. Send a message to let it go on.',
-  max_turn_requests: 'The agent stopped because it reached the limit of requests in one turn. Send a message to let it go on.',
+  'max_tokens': 'The agent stopped because it reached the limit of tokens. Send a message to let it go on.',
+  'max_turn_requests':
+    'The agent stopped because it reached the limit of requests in one turn. Send a message to let it go on.',
   refusal: 'The agent refused to go on.',
 };
 
@@ -105,7 +106,9 @@ class SessionLoop {
       await this.#fail(error, profile?.retryDelaysMs ?? []);
     } finally {
       silence();
-      await this.#agent?.stop().catch((error: unknown) => log.error({ err: error, sessionId }, 'An agent could not be stopped.'));
+      await this.#agent
+        ?.stop()
+        .catch((error: unknown) => log.error({ err: error, sessionId }, 'An agent could not be stopped.'));
       await this.#check;
       await releaseLease(this.#context, this.#run).catch((error: unknown) =>
         log.warn({ err: error, sessionId }, 'A lease could not be given back; it ends by itself.'),
@@ -113,14 +116,25 @@ class SessionLoop {
     }
   }
 
-  async #launch(plan: Awaited<ReturnType<typeof planLaunch>>, profile: AgentProfile, recorder: Recorder): Promise<void> {
+  async #launch(
+    plan: Awaited<ReturnType<typeof planLaunch>>,
+    profile: AgentProfile,
+    recorder: Recorder,
+  ): Promise<void> {
     const { sessionId } = this.#run;
     const { workspaceDir, homeDir, env } = plan;
     const onUpdate = async (update: Parameters<Recorder['record']>[0]) => {
       if (this.#isLost) return;
       await recorder.record(update).catch((error: unknown) => this.#lose(error));
     };
-    this.#agent = await this.#options.agents.launch({ profile, workspaceDir, homeDir, env, runId: sessionId, onUpdate });
+    this.#agent = await this.#options.agents.launch({
+      profile,
+      workspaceDir,
+      homeDir,
+      env,
+      runId: sessionId,
+      onUpdate,
+    });
     if (this.#isEnding) return;
     const opened = await this.#agent.open(this.#run.agentSessionId);
     await noteAgentSession(this.#context, this.#run, opened.agentSessionId);
@@ -149,7 +163,8 @@ class SessionLoop {
   async #recoveryPrompt(): Promise<PromptBlock[]> {
     await closeInterrupted(this.#context, this.#run);
     const last = await readLastDelivered(this.#context, this.#run.sessionId);
-    const words = 'The agent process was interrupted. The user’s last message follows. Check the workspace and continue.';
+    const words =
+      'The agent process was interrupted. The user’s last message follows. Check the workspace and continue.';
     return [textBlock(words), textBlock(last ?? 'Continue.')];
   }
 
@@ -192,7 +207,10 @@ class SessionLoop {
     if (this.#isLost) return;
     this.#isLost = true;
     if (!(error instanceof FencedError)) {
-      this.#context.log.error({ err: error, sessionId: this.#run.sessionId }, 'A session could not be written; its agent is stopped.');
+      this.#context.log.error(
+        { err: error, sessionId: this.#run.sessionId },
+        'A session could not be written; its agent is stopped.',
+      );
     }
     this.#ring();
     void this.#agent?.stop();

@@ -1,7 +1,7 @@
+import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { changeSession, lockSession, type StatusChange } from '../sessions/change-session.ts';
 import { FencedError, type NewEntry } from '../sessions/log.ts';
-import type { Transaction } from '../../store/store.ts';
 import type { ClaimedRun } from './claims.ts';
 
 /** A user's message that the agent has not been given yet. */
@@ -36,14 +36,14 @@ export async function readLastDelivered(context: Context, sessionId: string): Pr
 
 interface RunRow {
   generation: number;
-  turn_count: number;
-  crash_count: number;
-  last_crash_at: Date | null;
+  turnCount: number;
+  crashCount: number;
+  lastCrashAt: Date | null;
 }
 
 async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
   const [row] = await tx.query<RunRow>(
-    'select generation, turn_count, crash_count, last_crash_at from run where session_id = $1 for update',
+    'select generation, turn_count as "turnCount", crash_count as "crashCount", last_crash_at as "lastCrashAt" from run where session_id = $1 for update',
     [run.sessionId],
   );
   if (row?.generation !== run.generation) throw new FencedError(run.sessionId);
@@ -55,7 +55,7 @@ export async function startTurn(context: Context, run: ClaimedRun, messages: rea
   await context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
     const session = await lockSession(tx, run.sessionId, run.generation);
-    const turn = row.turn_count + 1;
+    const turn = row.turnCount + 1;
     await tx.query(
       'update run set delivered_seq = greatest(delivered_seq, $2), turn_count = $3, is_turn_open = true where session_id = $1',
       [run.sessionId, messages.at(-1)?.seq ?? 0, turn],
@@ -118,8 +118,11 @@ export async function endTurn(
         where session_id = $1`,
       [run.sessionId, hasMore],
     );
-    const end: NewEntry = { kind: 'TURN', data: { turn: row.turn_count, phase: 'stopped', stopReason } };
-    await changeSession(context, tx, session, hasMore ? working : { request: null, requestFrom: null, ...change }, [...entries, end]);
+    const end: NewEntry = { kind: 'TURN', data: { turn: row.turnCount, phase: 'stopped', stopReason } };
+    await changeSession(context, tx, session, hasMore ? working : { request: null, requestFrom: null, ...change }, [
+      ...entries,
+      end,
+    ]);
     return hasMore;
   });
 }
@@ -146,8 +149,8 @@ export async function noteCrash(
     const row = await lockRun(tx, run);
     const session = await lockSession(tx, run.sessionId, run.generation);
     const now = context.now();
-    const isRecent = row.last_crash_at !== null && now.getTime() - row.last_crash_at.getTime() < crashWindowMs;
-    const crashes = isRecent ? row.crash_count : 0;
+    const isRecent = row.lastCrashAt !== null && now.getTime() - row.lastCrashAt.getTime() < crashWindowMs;
+    const crashes = isRecent ? row.crashCount : 0;
     const delayMs = retryDelaysMs[crashes];
     const retryAt = delayMs === undefined ? null : new Date(now.getTime() + delayMs);
     await tx.query(
@@ -161,7 +164,11 @@ export async function noteCrash(
       await changeSession(context, tx, session, {}, [...interrupted, { kind: 'NOTICE', body }]);
     } else {
       const error: NewEntry = { kind: 'ERROR', body: message, data: { code: 'agent_failed' } };
-      const said: NewEntry = { kind: 'MESSAGE', messageType: 'agent_message', body: `The session stopped with an error: ${message}` };
+      const said: NewEntry = {
+        kind: 'MESSAGE',
+        messageType: 'agent_message',
+        body: `The session stopped with an error: ${message}`,
+      };
       const change = { status: 'error', statusDetail: null, request: null, requestFrom: null, isFresh: false } as const;
       await changeSession(context, tx, session, change, [...interrupted, error, said]);
     }
@@ -211,6 +218,8 @@ export async function noteTitle(context: Context, run: ClaimedRun, title: string
 
 /** Whether the run is still this worker's. */
 export async function isStillHeld(context: Context, run: ClaimedRun): Promise<boolean> {
-  const rows = await context.store.query<{ generation: number }>('select generation from run where session_id = $1', [run.sessionId]);
+  const rows = await context.store.query<{ generation: number }>('select generation from run where session_id = $1', [
+    run.sessionId,
+  ]);
   return rows[0]?.generation === run.generation;
 }

@@ -96,7 +96,10 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     async start() {
       await voidOwnLeases(context, options.workerId);
       silence = context.bell.on('runs', look);
-      timers = [setInterval(look, options.pollMs).unref(), setInterval(() => void heartbeat(), options.leaseMs / 4.5).unref()];
+      timers = [
+        setInterval(look, options.pollMs).unref(),
+        setInterval(() => void heartbeat(), options.leaseMs / 4.5).unref(),
+      ];
       look();
     },
     async stop() {

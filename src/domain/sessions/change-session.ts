@@ -21,7 +21,10 @@ export async function lockSession(tx: Transaction, id: string, generation: numbe
   );
   if (!head) throw notFound('session');
   if (generation !== null && head.generation !== generation) throw new FencedError(id);
-  const [session] = await tx.query<SessionRecord>(`select ${sessionColumns} from session s where s.id = $1 for update`, [id]);
+  const [session] = await tx.query<SessionRecord>(
+    `select ${sessionColumns} from session s where s.id = $1 for update`,
+    [id],
+  );
   if (!session) throw notFound('session');
   return session;
 }

@@ -4,7 +4,7 @@ import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { type Issue, DomainError, refuse } from '../errors.ts';
+import { DomainError, type Issue, refuse } from '../errors.ts';
 import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
@@ -25,7 +25,9 @@ const ids = z.array(z.string()).nullish();
 /** A session's tags: at most 50, each 1 to 200 characters; doubles are dropped, order kept. */
 export const tagsSchema = z
   .array(text('tags', { min: 1, max: 200 }))
-  .max(maxTags, { error: (issue) => `"tags" must have at most ${maxTags} items, but has ${(issue.input as unknown[]).length}.` })
+  .max(maxTags, {
+    error: (issue) => `"tags" must have at most ${maxTags} items, but has ${(issue.input as unknown[]).length}.`,
+  })
   .transform((tags) => [...new Set(tags)]);
 
 const secretInput = z.object({
@@ -47,10 +49,13 @@ const inputSchema = z.object({
     .positive({ error: (issue) => `"maxAcuLimit" must be greater than 0, but was ${issue.input}.` })
     .nullish(),
   sessionSecrets: z.array(secretInput).max(200, '"sessionSecrets" must have at most 200 items.').nullish(),
-  structuredOutputSchema: z.unknown().superRefine((schema, check) => {
-    const complaint = schema == null ? null : schemaComplaint(schema);
-    if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
-  }).optional(),
+  structuredOutputSchema: z
+    .unknown()
+    .superRefine((schema, check) => {
+      const complaint = schema == null ? null : schemaComplaint(schema);
+      if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
+    })
+    .optional(),
   snapshotId: text('snapshotId', { min: 1, max: 200 }).nullish(),
   playbookId: z.string().nullish(),
   secretIds: ids,
@@ -111,7 +116,11 @@ export async function createSession(
 type ParsedInput = z.output<typeof inputSchema>;
 type Owner = ReturnType<typeof ownerOf>;
 
-async function chooseOwner(context: Context, organizationId: string, asUserId: string | null | undefined): Promise<Owner> {
+async function chooseOwner(
+  context: Context,
+  organizationId: string,
+  asUserId: string | null | undefined,
+): Promise<Owner> {
   const owner = ownerOf(context.viewer);
   if (asUserId == null) return owner;
   const userId = parseId('user', asUserId);
@@ -132,7 +141,10 @@ function checkReferences(context: Context, input: ParsedInput): void {
   const unknown = (name: keyof ParsedInput, given: readonly string[] | null | undefined) => {
     const [first] = given ?? [];
     if (first !== undefined) {
-      issues.push({ path: [name], message: `"${name}" refers to ${JSON.stringify(first.slice(0, 80))}, which does not exist.` });
+      issues.push({
+        path: [name],
+        message: `"${name}" refers to ${JSON.stringify(first.slice(0, 80))}, which does not exist.`,
+      });
     }
   };
   unknown('playbookId', input.playbookId == null ? null : [input.playbookId]);
@@ -141,7 +153,10 @@ function checkReferences(context: Context, input: ParsedInput): void {
   unknown('attachmentIds', input.attachmentIds);
   if (input.agent != null && !context.agentProfiles.has(input.agent)) {
     const known = [...context.agentProfiles.keys()].join(', ');
-    issues.push({ path: ['agent'], message: `"agent" must be one of ${known}, but was ${JSON.stringify(input.agent.slice(0, 80))}.` });
+    issues.push({
+      path: ['agent'],
+      message: `"agent" must be one of ${known}, but was ${JSON.stringify(input.agent.slice(0, 80))}.`,
+    });
   }
   if (issues.length > 0) {
     throw new DomainError('UNKNOWN_REFERENCE', issues.map((issue) => issue.message).join(' '), issues);

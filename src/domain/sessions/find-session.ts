@@ -1,5 +1,5 @@
-import { organizationsWith } from '../../auth/viewer.ts';
 import { permissionFor } from '../../auth/permissions.ts';
+import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
@@ -18,7 +18,11 @@ export async function findSessions(context: Context, ids: readonly string[]): Pr
 }
 
 /** The session of an id in any form, or null: missing and forbidden are the same. `organizationId`: it must be that one's. */
-export async function findSession(context: Context, id: string, organizationId?: string): Promise<SessionRecord | null> {
+export async function findSession(
+  context: Context,
+  id: string,
+  organizationId?: string,
+): Promise<SessionRecord | null> {
   const bare = parseId('session', id);
   if (bare === null) return null;
   const [session] = await findSessions(context, [bare]);

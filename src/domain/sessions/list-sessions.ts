@@ -1,7 +1,15 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
-import { type Page, type PageLimits, type PageRequest, pageWindow, readTimeCursor, toPage, writeCursor } from '../pages.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
 import { type SessionOrigin, type SessionRecord, sessionColumns } from './session.ts';
 import type { SessionStatus } from './status.ts';
 
@@ -61,8 +69,10 @@ export async function listSessions(
   const descending = (order.direction === 'desc') !== window.backward;
   const column = columns[order.field];
   const where = [`s.organization_id = ${bind(organizationId)}`, ...filterConditions(request.filter ?? {}, bind)];
-  if (window.after) where.push(beyond(column, order.direction === 'desc', bind(window.after.at), bind(window.after.id)));
-  if (window.before) where.push(beyond(column, order.direction !== 'desc', bind(window.before.at), bind(window.before.id)));
+  if (window.after)
+    where.push(beyond(column, order.direction === 'desc', bind(window.after.at), bind(window.after.id)));
+  if (window.before)
+    where.push(beyond(column, order.direction !== 'desc', bind(window.before.at), bind(window.before.id)));
   const direction = descending ? 'desc' : 'asc';
   const rows = await context.store.query<SessionRecord>(
     `select ${sessionColumns} from session s where ${where.join(' and ')}
@@ -95,10 +105,15 @@ function filterConditions(filter: SessionFilter, bind: (value: unknown) => strin
   add(filter.updatedAfter, (p) => `s.updated_at >= ${p}::timestamptz`);
   add(filter.updatedBefore, (p) => `s.updated_at < ${p}::timestamptz`);
   add(filter.search, (p) => `strpos(lower(s.title), lower(${p}::text)) > 0`);
-  add(filter.userEmail, (p) => `s.user_id in (select u.id from user_account u where lower(u.email) = lower(${p}::text))`);
+  add(
+    filter.userEmail,
+    (p) => `s.user_id in (select u.id from user_account u where lower(u.email) = lower(${p}::text))`,
+  );
   add(
     filter.tags,
-    (p) => `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${p}::text[])
+    (
+      p,
+    ) => `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${p}::text[])
               and t.created_at = s.created_at and t.session_id = s.id)`,
   );
   return where;

@@ -45,7 +45,11 @@ export async function sendMessage(
   if (input.idempotencyKey != null) checkIdempotencyKey(input.idempotencyKey);
   const [attachment] = input.attachmentIds ?? [];
   if (attachment !== undefined) {
-    throw refuse(['attachmentIds'], '"attachmentIds" refers to an attachment that does not exist.', 'UNKNOWN_REFERENCE');
+    throw refuse(
+      ['attachmentIds'],
+      '"attachmentIds" refers to an attachment that does not exist.',
+      'UNKNOWN_REFERENCE',
+    );
   }
 
   const id = newId();
@@ -60,10 +64,10 @@ export async function sendMessage(
       });
       if (replay !== null) return { messageId: replay, session: seen };
     }
-    await tx.query('update run set queued_at = coalesce(queued_at, $2::timestamptz), crash_count = 0 where session_id = $1', [
-      seen.id,
-      context.now(),
-    ]);
+    await tx.query(
+      'update run set queued_at = coalesce(queued_at, $2::timestamptz), crash_count = 0 where session_id = $1',
+      [seen.id, context.now()],
+    );
     const locked = await lockSession(tx, seen.id, null);
     if (!takesMessages(locked)) {
       const why = locked.isArchived ? 'is archived' : `has been ${locked.endedBy}`;
@@ -79,7 +83,9 @@ export async function sendMessage(
     });
     return { messageId: id, session: next };
   });
-  const [entry] = await context.store.query<MessageEntry>(`select ${logColumns} from log_entry e where e.id = $1`, [messageId]);
+  const [entry] = await context.store.query<MessageEntry>(`select ${logColumns} from log_entry e where e.id = $1`, [
+    messageId,
+  ]);
   return { session, message: entry as MessageEntry };
 }
 
@@ -93,5 +99,8 @@ function wakeChange(session: SessionRecord): StatusChange {
 /** Whether the viewer itself started the session. */
 export function isOwn(context: Context, session: Pick<SessionRecord, 'userId' | 'serviceUserId'>): boolean {
   const { userId, serviceUserId } = ownerOf(context.viewer);
-  return (userId !== null && userId === session.userId) || (serviceUserId !== null && serviceUserId === session.serviceUserId);
+  return (
+    (userId !== null && userId === session.userId) ||
+    (serviceUserId !== null && serviceUserId === session.serviceUserId)
+  );
 }

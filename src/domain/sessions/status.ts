@@ -47,10 +47,6 @@ export function mayBecome(from: SessionStatus, to: SessionStatus): boolean {
 
 /** INVALID_STATE unless {@link mayBecome}. */
 export function requireTransition(from: SessionStatus, to: SessionStatus): void {
-  if (!mayBecome(from, to)) throw new DomainError('INVALID_STATE', `A session in status "${from}" cannot become "${to}".`);
-}
-
-/** True when an agent is, or is about to be, at work. */
-export function isLive(status: SessionStatus): boolean {
-  return status === 'new' || status === 'claimed' || status === 'running' || status === 'resuming';
+  if (!mayBecome(from, to))
+    throw new DomainError('INVALID_STATE', `A session in status "${from}" cannot become "${to}".`);
 }

@@ -15,7 +15,8 @@ export function schemaComplaint(schema: unknown): string | null {
   const json = JSON.stringify(schema);
   const bytes = Buffer.byteLength(json);
   if (bytes > maxSchemaBytes) return `${name} must be at most 64 KB (65,536 bytes) of JSON, but has ${bytes} bytes.`;
-  if (json.includes('\\u0000') || /\\ud[89a-f]/i.test(json)) return `${name} must not contain NUL characters or lone surrogates.`;
+  if (json.includes('\\u0000') || /\\ud[89a-f]/i.test(json))
+    return `${name} must not contain NUL characters or lone surrogates.`;
   const external = findExternalReference(schema);
   if (external !== null) {
     return `${name} must be self-contained: "$ref" may only point inside it ("#…"), but one is ${JSON.stringify(external.slice(0, 80))}.`;

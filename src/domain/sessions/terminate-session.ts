@@ -20,7 +20,10 @@ export async function terminateSession(
   const seen = await getSession(context, input.sessionId, input.organizationId);
   requirePermission(context.viewer, permissionFor.terminateSession, seen.organizationId, isOwn(context, seen));
   return context.store.transact(async (tx) => {
-    const [run] = await tx.query<{ generation: number }>('select generation from run where session_id = $1 for update', [seen.id]);
+    const [run] = await tx.query<{ generation: number }>(
+      'select generation from run where session_id = $1 for update',
+      [seen.id],
+    );
     const locked = await lockSession(tx, seen.id, null);
     const archive = input.archive === true ? { isArchived: true } : {};
     if (locked.endedBy === 'terminated' || locked.endedBy === 'expired') {
@@ -41,7 +44,11 @@ export async function terminateSession(
       endedBy: 'terminated',
       ...archive,
     });
-    await audit(context, tx, 'terminate_session', { organizationId: seen.organizationId, sessionId: seen.id, targetId: seen.id });
+    await audit(context, tx, 'terminate_session', {
+      organizationId: seen.organizationId,
+      sessionId: seen.id,
+      targetId: seen.id,
+    });
     tx.afterCommit(() => context.bell.ring(`command:${seen.id}`));
     return { session, wasOver: false };
   });

@@ -134,7 +134,10 @@ export interface Watches {
 
 /** `catchUpMs`: how late an entry may come whose ring was lost. */
 export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>, catchUpMs: number = 3_000): Watches {
-  const watched = new Map<string, { listeners: Set<() => void>; head: number; rings: number; ring: () => void; stop: () => void }>();
+  const watched = new Map<
+    string,
+    { listeners: Set<() => void>; head: number; rings: number; ring: () => void; stop: () => void }
+  >();
   const reads = new Map<string, Promise<LogEntry[]>>();
   let timer: NodeJS.Timeout | null = null;
 
@@ -182,8 +185,15 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
       const rings = watched.get(sessionId)?.rings ?? 0;
       const key = `${sessionId}|${rings}|${after}|${request.messagesOnly}|${kinds?.join(',') ?? ''}`;
       const shared = reads.get(key);
-      if (shared) return shared;
-      const range = { after, before: null, limit: batchSize, backward: false, messagesOnly: request.messagesOnly, kinds };
+      if (shared !== undefined) return shared;
+      const range = {
+        after,
+        before: null,
+        limit: batchSize,
+        backward: false,
+        messagesOnly: request.messagesOnly,
+        kinds,
+      };
       const read = readLogs(services.store, [sessionId], range).finally(() => reads.delete(key));
       reads.set(key, read);
       return read;

@@ -30,7 +30,9 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   fields: (t) => ({
     kind: t.field({ type: ApiKeyKindEnum, required: true, description: 'What it is for.' }),
     name: t.string({ required: true, description: 'What to call it.' }),
-    organizationId: t.id({ description: 'The organization of a PERSONAL or SERVICE key; may be left out when there is one.' }),
+    organizationId: t.id({
+      description: 'The organization of a PERSONAL or SERVICE key; may be left out when there is one.',
+    }),
     userId: t.id({ description: 'Whose it is, for the two kinds of users; the caller when left out.' }),
     serviceUserId: t.id({ description: 'Whose it is, for SERVICE_USER.' }),
     roleId: t.id({ description: 'The role of a SERVICE key; org_admin when left out.' }),
@@ -39,15 +41,21 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   }),
 });
 
-const CreateApiKeyPayload = builder.objectRef<Payload<{ apiKey: ApiKeyRecord; token: string }>>('CreateApiKeyPayload').implement({
-  description: 'A key that was made.',
-  fields: (t) => ({
-    apiKey: t.expose('apiKey', { type: ApiKey, nullable: true, description: 'The key.' }),
-    token: t.exposeString('token', { nullable: true, description: 'Its token: shown now, and never again.' }),
-    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
-    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-  }),
-});
+const CreateApiKeyPayload = builder
+  .objectRef<Payload<{ apiKey: ApiKeyRecord; token: string }>>('CreateApiKeyPayload')
+  .implement({
+    description: 'A key that was made.',
+    fields: (t) => ({
+      apiKey: t.expose('apiKey', { type: ApiKey, nullable: true, description: 'The key.' }),
+      token: t.exposeString('token', { nullable: true, description: 'Its token: shown now, and never again.' }),
+      userErrors: t.field({
+        type: [UserErrorType],
+        description: described.userErrors,
+        resolve: (payload) => [...payload.userErrors],
+      }),
+      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+    }),
+  });
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   description: 'What an organization is made from.',
@@ -57,21 +65,29 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   }),
 });
 
-const CreateOrganizationPayload = builder.objectRef<Payload<{ organization: OrganizationRecord }>>('CreateOrganizationPayload').implement({
-  description: 'An organization that was made.',
-  fields: (t) => ({
-    organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
-    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
-    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-  }),
-});
+const CreateOrganizationPayload = builder
+  .objectRef<Payload<{ organization: OrganizationRecord }>>('CreateOrganizationPayload')
+  .implement({
+    description: 'An organization that was made.',
+    fields: (t) => ({
+      organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
+      userErrors: t.field({
+        type: [UserErrorType],
+        description: described.userErrors,
+        resolve: (payload) => [...payload.userErrors],
+      }),
+      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+    }),
+  });
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
   description: 'What a user is made from.',
   fields: (t) => ({
     email: t.string({ required: true, description: 'Its address, unique in the enterprise.' }),
     name: t.string({ description: 'Its name.' }),
-    organizationId: t.id({ description: 'Where it is a member; may be left out when the viewer has one, or with an enterprise role.' }),
+    organizationId: t.id({
+      description: 'Where it is a member; may be left out when the viewer has one, or with an enterprise role.',
+    }),
     roleId: t.id({ description: 'Its role; org_member when left out.' }),
     clientMutationId: t.string({ description: described.clientMutationId }),
   }),
@@ -81,7 +97,11 @@ const CreateUserPayload = builder.objectRef<Payload<{ user: UserRecord }>>('Crea
   description: 'A user that was made.',
   fields: (t) => ({
     user: t.expose('user', { type: User, nullable: true, description: 'The user.' }),
-    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
+    userErrors: t.field({
+      type: [UserErrorType],
+      description: described.userErrors,
+      resolve: (payload) => [...payload.userErrors],
+    }),
     clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
   }),
 });
@@ -96,21 +116,28 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
   }),
 });
 
-const CreateServiceUserPayload = builder.objectRef<Payload<{ serviceUser: ServiceUserRecord }>>('CreateServiceUserPayload').implement({
-  description: 'A service user that was made. It has no token until createApiKey makes one.',
-  fields: (t) => ({
-    serviceUser: t.expose('serviceUser', { type: ServiceUser, nullable: true, description: 'The service user.' }),
-    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
-    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-  }),
-});
+const CreateServiceUserPayload = builder
+  .objectRef<Payload<{ serviceUser: ServiceUserRecord }>>('CreateServiceUserPayload')
+  .implement({
+    description: 'A service user that was made. It has no token until createApiKey makes one.',
+    fields: (t) => ({
+      serviceUser: t.expose('serviceUser', { type: ServiceUser, nullable: true, description: 'The service user.' }),
+      userErrors: t.field({
+        type: [UserErrorType],
+        description: described.userErrors,
+        resolve: (payload) => [...payload.userErrors],
+      }),
+      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+    }),
+  });
 
 builder.mutationFields((t) => ({
   createApiKey: t.field({
     type: CreateApiKeyPayload,
     description: 'Makes a key and shows its token, once.',
     args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: described.input }) },
-    resolve: (_root, { input }, { domain }) => toPayload(input, { apiKey: null, token: null }, () => createApiKey(domain, input)),
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { apiKey: null, token: null }, () => createApiKey(domain, input)),
   }),
   createOrganization: t.field({
     type: CreateOrganizationPayload,
@@ -123,7 +150,8 @@ builder.mutationFields((t) => ({
     type: CreateUserPayload,
     description: 'Makes a user with its first role.',
     args: { input: t.arg({ type: CreateUserInput, required: true, description: described.input }) },
-    resolve: (_root, { input }, { domain }) => toPayload(input, { user: null }, async () => ({ user: await createUser(domain, input) })),
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { user: null }, async () => ({ user: await createUser(domain, input) })),
   }),
   createServiceUser: t.field({
     type: CreateServiceUserPayload,

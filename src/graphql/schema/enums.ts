@@ -1,7 +1,7 @@
-import type { ApiKeyKind } from '../../auth/viewer.ts';
 import { enterprisePermissions, organizationPermissions, type Permission } from '../../auth/permissions.ts';
+import type { ApiKeyKind } from '../../auth/viewer.ts';
 import { type EventKind, eventKinds, type MessageType } from '../../domain/sessions/log.ts';
-import { sessionOrigins, type SessionOrigin } from '../../domain/sessions/session.ts';
+import { type SessionOrigin, sessionOrigins } from '../../domain/sessions/session.ts';
 import { type SessionStatus, type SessionStatusDetail, sessionStatusDetails } from '../../domain/sessions/status.ts';
 import { builder } from '../builder.ts';
 import { userErrorCodes } from '../errors.ts';
@@ -30,17 +30,20 @@ export const SessionStatusEnum = builder.enumType('SessionStatus', {
 
 const detailMeaning: Partial<Record<SessionStatusDetail, string>> = {
   working: 'The agent works.',
-  waiting_for_user: 'The agent waits for a message.',
-  waiting_for_approval: 'The agent waits for a permission.',
+  'waiting_for_user': 'The agent waits for a message.',
+  'waiting_for_approval': 'The agent waits for a permission.',
   finished: 'The agent has done what it was asked.',
   inactivity: 'Nothing happened for long.',
-  user_request: 'A user asked for it.',
+  'user_request': 'A user asked for it.',
 };
 
 /** SessionStatusDetail of the contract. */
 export const SessionStatusDetailEnum = builder.enumType('SessionStatusDetail', {
   description: 'Why a session is where it is.',
-  values: valuesOf(sessionStatusDetails, (detail) => detailMeaning[detail] ?? `Stopped: ${detail.replaceAll('_', ' ')}.`),
+  values: valuesOf(
+    sessionStatusDetails,
+    (detail) => detailMeaning[detail] ?? `Stopped: ${detail.replaceAll('_', ' ')}.`,
+  ),
 });
 
 const messageMeaning: Record<string, { value: MessageType; description: string }> = {
@@ -141,7 +144,10 @@ export const PermissionEnum = builder.enumType('Permission', {
   values: Object.fromEntries(
     [...enterprisePermissions, ...organizationPermissions].map((value) => [
       publicName(value),
-      { value, description: `${(enterprisePermissions as readonly string[]).includes(value) ? 'On the enterprise' : 'In an organization'}: ${value.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()}.` },
+      {
+        value,
+        description: `${(enterprisePermissions as readonly string[]).includes(value) ? 'On the enterprise' : 'In an organization'}: ${value.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()}.`,
+      },
     ]),
   ) as Values<Permission>,
 });

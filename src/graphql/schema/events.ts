@@ -24,7 +24,10 @@ builder.node(SessionMessage, {
   interfaces: [SessionEvent],
   id: { resolve: (entry) => entry.id, description: 'The global ID.' },
   fields: (t) => ({
-    eventId: t.string({ description: 'The id that v1 and v3 show too.', resolve: (entry) => prefixedId('message', entry.id) }),
+    eventId: t.string({
+      description: 'The id that v1 and v3 show too.',
+      resolve: (entry) => prefixedId('message', entry.id),
+    }),
     type: t.field({ type: SessionMessageTypeEnum, description: 'Who said it.', resolve: (entry) => entry.messageType }),
     body: t.exposeString('body', { description: 'The words.' }),
     author: t.field({
@@ -47,15 +50,26 @@ builder.node(StatusEvent, {
   interfaces: [SessionEvent],
   id: { resolve: (entry) => entry.id, description: 'The global ID.' },
   fields: (t) => ({
-    status: t.field({ type: SessionStatusEnum, description: 'Where the session is.', resolve: (entry) => data(entry).status as never }),
+    status: t.field({
+      type: SessionStatusEnum,
+      description: 'Where the session is.',
+      resolve: (entry) => data(entry).status as never,
+    }),
     statusDetail: t.field({
       type: SessionStatusDetailEnum,
       nullable: true,
       description: 'Why.',
       resolve: (entry) => (data(entry).statusDetail ?? null) as never,
     }),
-    endedBy: t.string({ nullable: true, description: 'How it ended: finished, terminated or expired.', resolve: (entry) => textOf(data(entry).endedBy) }),
-    isArchived: t.boolean({ description: 'Whether it is archived.', resolve: (entry) => data(entry).isArchived === true }),
+    endedBy: t.string({
+      nullable: true,
+      description: 'How it ended: finished, terminated or expired.',
+      resolve: (entry) => textOf(data(entry).endedBy),
+    }),
+    isArchived: t.boolean({
+      description: 'Whether it is archived.',
+      resolve: (entry) => data(entry).isArchived === true,
+    }),
   }),
 });
 
@@ -65,9 +79,19 @@ builder.node(TurnEvent, {
   interfaces: [SessionEvent],
   id: { resolve: (entry) => entry.id, description: 'The global ID.' },
   fields: (t) => ({
-    turn: t.int({ description: 'The number of the turn, from 1.', resolve: (entry) => numberOf(data(entry).turn) ?? 0 }),
-    phase: t.string({ description: '"started" or "stopped".', resolve: (entry) => textOf(data(entry).phase) ?? 'started' }),
-    stopReason: t.string({ nullable: true, description: 'Why it stopped, in ACP’s words.', resolve: (entry) => textOf(data(entry).stopReason) }),
+    turn: t.int({
+      description: 'The number of the turn, from 1.',
+      resolve: (entry) => numberOf(data(entry).turn) ?? 0,
+    }),
+    phase: t.string({
+      description: '"started" or "stopped".',
+      resolve: (entry) => textOf(data(entry).phase) ?? 'started',
+    }),
+    stopReason: t.string({
+      nullable: true,
+      description: 'Why it stopped, in ACP’s words.',
+      resolve: (entry) => textOf(data(entry).stopReason),
+    }),
   }),
 });
 
@@ -86,7 +110,11 @@ builder.node(PlanEvent, {
   interfaces: [SessionEvent],
   id: { resolve: (entry) => entry.id, description: 'The global ID.' },
   fields: (t) => ({
-    entries: t.field({ type: [PlanEntry], description: 'Its steps.', resolve: (entry) => listOf<{ content: string; status: string; priority: string }>(data(entry).entries) }),
+    entries: t.field({
+      type: [PlanEntry],
+      description: 'Its steps.',
+      resolve: (entry) => listOf<{ content: string; status: string; priority: string }>(data(entry).entries),
+    }),
   }),
 });
 
@@ -113,14 +141,35 @@ builder.node(ToolCallEvent, {
   interfaces: [SessionEvent],
   id: { resolve: (entry) => entry.id, description: 'The global ID.' },
   fields: (t) => ({
-    toolCallId: t.string({ description: 'The same for all entries of one call.', resolve: (entry) => textOf(data(entry).toolCallId) ?? '' }),
+    toolCallId: t.string({
+      description: 'The same for all entries of one call.',
+      resolve: (entry) => textOf(data(entry).toolCallId) ?? '',
+    }),
     title: t.string({ description: 'What it does.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
-    toolKind: t.string({ description: 'ACP’s kind: read, edit, execute …', resolve: (entry) => textOf(data(entry).toolKind) ?? 'other' }),
+    toolKind: t.string({
+      description: 'ACP’s kind: read, edit, execute …',
+      resolve: (entry) => textOf(data(entry).toolKind) ?? 'other',
+    }),
     // Not "status": beside StatusEvent's, one selection could not have both.
-    toolStatus: t.string({ description: '"pending", "in_progress", "completed" or "failed".', resolve: (entry) => textOf(data(entry).status) ?? 'pending' }),
-    output: t.string({ nullable: true, description: 'What it gave, cut at 16 kB.', resolve: (entry) => textOf(data(entry).output) }),
-    locations: t.field({ type: [ToolLocation], description: 'Where it works.', resolve: (entry) => listOf<{ path: string; line: number | null }>(data(entry).locations) }),
-    diffs: t.field({ type: [ToolDiff], description: 'What it changed.', resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(data(entry).diffs) }),
+    toolStatus: t.string({
+      description: '"pending", "in_progress", "completed" or "failed".',
+      resolve: (entry) => textOf(data(entry).status) ?? 'pending',
+    }),
+    output: t.string({
+      nullable: true,
+      description: 'What it gave, cut at 16 kB.',
+      resolve: (entry) => textOf(data(entry).output),
+    }),
+    locations: t.field({
+      type: [ToolLocation],
+      description: 'Where it works.',
+      resolve: (entry) => listOf<{ path: string; line: number | null }>(data(entry).locations),
+    }),
+    diffs: t.field({
+      type: [ToolDiff],
+      description: 'What it changed.',
+      resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(data(entry).diffs),
+    }),
   }),
 });
 
@@ -136,8 +185,15 @@ builder.node(QuestionEvent, {
   id: { resolve: (entry) => entry.id, description: 'The global ID.' },
   fields: (t) => ({
     body: t.string({ description: 'The question.', resolve: (entry) => entry.body ?? '' }),
-    reason: t.string({ description: '"question", or "permission" when a tool waits for it.', resolve: (entry) => textOf(data(entry).reason) ?? 'question' }),
-    options: t.field({ type: [QuestionOption], description: 'Answers that are offered.', resolve: (entry) => listOf<{ id: string; name: string }>(data(entry).options) }),
+    reason: t.string({
+      description: '"question", or "permission" when a tool waits for it.',
+      resolve: (entry) => textOf(data(entry).reason) ?? 'question',
+    }),
+    options: t.field({
+      type: [QuestionOption],
+      description: 'Answers that are offered.',
+      resolve: (entry) => listOf<{ id: string; name: string }>(data(entry).options),
+    }),
   }),
 });
 
@@ -147,9 +203,15 @@ builder.node(PermissionEvent, {
   interfaces: [SessionEvent],
   id: { resolve: (entry) => entry.id, description: 'The global ID.' },
   fields: (t) => ({
-    toolCallId: t.string({ description: 'The call that needed it.', resolve: (entry) => textOf(data(entry).toolCallId) ?? '' }),
+    toolCallId: t.string({
+      description: 'The call that needed it.',
+      resolve: (entry) => textOf(data(entry).toolCallId) ?? '',
+    }),
     title: t.string({ description: 'What it was for.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
-    decision: t.string({ description: '"allowed", "denied" or "cancelled".', resolve: (entry) => textOf(data(entry).decision) ?? 'cancelled' }),
+    decision: t.string({
+      description: '"allowed", "denied" or "cancelled".',
+      resolve: (entry) => textOf(data(entry).decision) ?? 'cancelled',
+    }),
   }),
 });
 
@@ -159,12 +221,36 @@ builder.node(UsageEvent, {
   interfaces: [SessionEvent],
   id: { resolve: (entry) => entry.id, description: 'The global ID.' },
   fields: (t) => ({
-    inputTokens: t.int({ nullable: true, description: 'Tokens read.', resolve: (entry) => numberOf(data(entry).inputTokens) }),
-    outputTokens: t.int({ nullable: true, description: 'Tokens written.', resolve: (entry) => numberOf(data(entry).outputTokens) }),
-    totalTokens: t.int({ nullable: true, description: 'Tokens in all.', resolve: (entry) => numberOf(data(entry).totalTokens) }),
-    costUsd: t.float({ nullable: true, description: 'Cost in US dollars.', resolve: (entry) => numberOf(data(entry).costUsd) }),
-    contextUsed: t.int({ nullable: true, description: 'Tokens in the context.', resolve: (entry) => numberOf(data(entry).contextUsed) }),
-    contextSize: t.int({ nullable: true, description: 'Tokens that fit.', resolve: (entry) => numberOf(data(entry).contextSize) }),
+    inputTokens: t.int({
+      nullable: true,
+      description: 'Tokens read.',
+      resolve: (entry) => numberOf(data(entry).inputTokens),
+    }),
+    outputTokens: t.int({
+      nullable: true,
+      description: 'Tokens written.',
+      resolve: (entry) => numberOf(data(entry).outputTokens),
+    }),
+    totalTokens: t.int({
+      nullable: true,
+      description: 'Tokens in all.',
+      resolve: (entry) => numberOf(data(entry).totalTokens),
+    }),
+    costUsd: t.float({
+      nullable: true,
+      description: 'Cost in US dollars.',
+      resolve: (entry) => numberOf(data(entry).costUsd),
+    }),
+    contextUsed: t.int({
+      nullable: true,
+      description: 'Tokens in the context.',
+      resolve: (entry) => numberOf(data(entry).contextUsed),
+    }),
+    contextSize: t.int({
+      nullable: true,
+      description: 'Tokens that fit.',
+      resolve: (entry) => numberOf(data(entry).contextSize),
+    }),
   }),
 });
 
@@ -186,20 +272,33 @@ for (const [name, description] of Object.entries(worded)) {
     id: { resolve: (entry) => entry.id, description: 'The global ID.' },
     fields: (t) => ({
       body: t.string({ description: 'The words; empty where there are none.', resolve: (entry) => entry.body ?? '' }),
-      data: t.field({ type: 'JSON', nullable: true, description: 'What else came with it.', resolve: (entry) => entry.data }),
+      data: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'What else came with it.',
+        resolve: (entry) => entry.data,
+      }),
     }),
   });
 }
 
 /** SessionMessageEdge of the contract. */
-export const SessionMessageEdge = builder.edgeObject({ type: SessionMessage, name: 'SessionMessageEdge', description: 'A message in a session’s log.' });
+export const SessionMessageEdge = builder.edgeObject({
+  type: SessionMessage,
+  name: 'SessionMessageEdge',
+  description: 'A message in a session’s log.',
+});
 /** SessionMessageConnection of the contract. */
 export const SessionMessageConnection = builder.connectionObject(
   { type: SessionMessage, name: 'SessionMessageConnection', description: 'A page of messages, oldest first.' },
   SessionMessageEdge,
 );
 /** SessionEventEdge of the contract. */
-export const SessionEventEdge = builder.edgeObject({ type: SessionEvent, name: 'SessionEventEdge', description: 'An entry in a session’s log.' });
+export const SessionEventEdge = builder.edgeObject({
+  type: SessionEvent,
+  name: 'SessionEventEdge',
+  description: 'An entry in a session’s log.',
+});
 /** SessionEventConnection of the contract. */
 export const SessionEventConnection = builder.connectionObject(
   { type: SessionEvent, name: 'SessionEventConnection', description: 'A page of a session’s log, oldest first.' },

@@ -52,7 +52,9 @@ builder.queryFields((t) => ({
     args: { ids: t.arg.idList({ required: true, description: 'At most 100 global IDs.' }) },
     resolve: (_root, { ids }, context) => {
       if (ids.length > mostNodes) {
-        throw new GraphQLError(`"ids" must have at most ${mostNodes} items, but has ${ids.length}.`, { extensions: { code: 'INVALID_INPUT' } });
+        throw new GraphQLError(`"ids" must have at most ${mostNodes} items, but has ${ids.length}.`, {
+          extensions: { code: 'INVALID_INPUT' },
+        });
       }
       return Promise.all(ids.map((id) => loadNode(context, id))) as never;
     },

@@ -27,7 +27,8 @@ function parseFilter(filter: FilterInput | null | undefined): SessionFilter {
     origins: filter.origin ?? undefined,
     playbookId: readId('playbook', filter.playbookId),
     automationIds: automationId === undefined ? undefined : [automationId],
-    createdByIds: createdById == null ? undefined : [parseId('user', createdById) ?? parseId('serviceUser', createdById) ?? ''],
+    createdByIds:
+      createdById == null ? undefined : [parseId('user', createdById) ?? parseId('serviceUser', createdById) ?? ''],
     createdAfter: filter.createdAfter ?? undefined,
     createdBefore: filter.createdBefore ?? undefined,
     updatedAfter: filter.updatedAfter ?? undefined,
@@ -40,7 +41,10 @@ builder.node(Organization, {
   description: 'A part of the enterprise with sessions, members and resources of its own.',
   id: { resolve: (organization) => organization.id, description: 'The global ID.' },
   fields: (t) => ({
-    organizationId: t.string({ description: 'The id as REST writes it.', resolve: ({ id }) => prefixedId('organization', id) }),
+    organizationId: t.string({
+      description: 'The id as REST writes it.',
+      resolve: ({ id }) => prefixedId('organization', id),
+    }),
     name: t.exposeString('name', { description: 'Its name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     sessions: t.connection(

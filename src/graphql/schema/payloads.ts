@@ -44,7 +44,10 @@ export async function toPayload<T extends object>(
 }
 
 /** The idempotency key of a mutation: the input's or the header's. INVALID_INPUT when both are given and differ. */
-export function idempotencyKeyOf(context: GraphqlContext, input: { readonly idempotencyKey?: string | null | undefined }): string | null {
+export function idempotencyKeyOf(
+  context: GraphqlContext,
+  input: { readonly idempotencyKey?: string | null | undefined },
+): string | null {
   const given = input.idempotencyKey ?? null;
   if (given !== null && context.idempotencyKey !== null && given !== context.idempotencyKey) {
     const message = '"idempotencyKey" and the header "Idempotency-Key" must agree when both are given.';

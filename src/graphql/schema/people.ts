@@ -25,7 +25,10 @@ builder.node(ServiceUser, {
   id: { resolve: (user) => user.id, description: 'The global ID.' },
   isTypeOf: (value) => typeof value === 'object' && value !== null && !('email' in value) && 'expiresAt' in value,
   fields: (t) => ({
-    serviceUserId: t.string({ description: 'The id as REST writes it.', resolve: (user) => prefixedId('serviceUser', user.id) }),
+    serviceUserId: t.string({
+      description: 'The id as REST writes it.',
+      resolve: (user) => prefixedId('serviceUser', user.id),
+    }),
     name: t.exposeString('name', { description: 'Its name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),

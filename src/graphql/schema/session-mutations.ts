@@ -30,7 +30,10 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
     secretIds: t.idList({ description: 'Secrets to use; null: all, empty: none.' }),
     sessionSecrets: t.field({ type: [SessionSecretInput], description: 'Secrets of this session only.' }),
     maxAcuLimit: t.int({ description: 'The most agent compute units that it may use.' }),
-    structuredOutputSchema: t.field({ type: 'JSON', description: 'A JSON Schema (Draft 7) for its output: at most 64 KB, no external "$ref".' }),
+    structuredOutputSchema: t.field({
+      type: 'JSON',
+      description: 'A JSON Schema (Draft 7) for its output: at most 64 KB, no external "$ref".',
+    }),
     attachmentIds: t.idList({ description: 'Files for the agent.' }),
     createAsUserId: t.id({ description: 'The user that it shall belong to.' }),
     agent: t.string({ description: 'An agent profile’s id; the default profile when left out.' }),
@@ -40,15 +43,24 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
   }),
 });
 
-const CreateSessionPayload = builder.objectRef<Payload<{ session: SessionRecord; isNewSession: boolean }>>('CreateSessionPayload').implement({
-  description: 'A session that was started.',
-  fields: (t) => ({
-    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
-    isNewSession: t.exposeBoolean('isNewSession', { nullable: true, description: 'False when the idempotency key had made it before.' }),
-    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
-    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-  }),
-});
+const CreateSessionPayload = builder
+  .objectRef<Payload<{ session: SessionRecord; isNewSession: boolean }>>('CreateSessionPayload')
+  .implement({
+    description: 'A session that was started.',
+    fields: (t) => ({
+      session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+      isNewSession: t.exposeBoolean('isNewSession', {
+        nullable: true,
+        description: 'False when the idempotency key had made it before.',
+      }),
+      userErrors: t.field({
+        type: [UserErrorType],
+        description: described.userErrors,
+        resolve: (payload) => [...payload.userErrors],
+      }),
+      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+    }),
+  });
 
 const SendMessageInput = builder.inputType('SendMessageInput', {
   description: 'A message to a session.',
@@ -61,15 +73,25 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
   }),
 });
 
-const SendMessagePayload = builder.objectRef<Payload<{ session: SessionRecord; message: MessageEntry }>>('SendMessagePayload').implement({
-  description: 'A message that was sent.',
-  fields: (t) => ({
-    session: t.expose('session', { type: Session, nullable: true, description: 'The session; a sleeping one is being taken up again.' }),
-    message: t.expose('message', { type: SessionMessage, nullable: true, description: 'The message in the log.' }),
-    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
-    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-  }),
-});
+const SendMessagePayload = builder
+  .objectRef<Payload<{ session: SessionRecord; message: MessageEntry }>>('SendMessagePayload')
+  .implement({
+    description: 'A message that was sent.',
+    fields: (t) => ({
+      session: t.expose('session', {
+        type: Session,
+        nullable: true,
+        description: 'The session; a sleeping one is being taken up again.',
+      }),
+      message: t.expose('message', { type: SessionMessage, nullable: true, description: 'The message in the log.' }),
+      userErrors: t.field({
+        type: [UserErrorType],
+        description: described.userErrors,
+        resolve: (payload) => [...payload.userErrors],
+      }),
+      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+    }),
+  });
 
 const TerminateSessionInput = builder.inputType('TerminateSessionInput', {
   description: 'A session to end for good.',
@@ -80,14 +102,20 @@ const TerminateSessionInput = builder.inputType('TerminateSessionInput', {
   }),
 });
 
-const TerminateSessionPayload = builder.objectRef<Payload<{ session: SessionRecord }>>('TerminateSessionPayload').implement({
-  description: 'A session that was ended.',
-  fields: (t) => ({
-    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
-    userErrors: t.field({ type: [UserErrorType], description: described.userErrors, resolve: (payload) => [...payload.userErrors] }),
-    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-  }),
-});
+const TerminateSessionPayload = builder
+  .objectRef<Payload<{ session: SessionRecord }>>('TerminateSessionPayload')
+  .implement({
+    description: 'A session that was ended.',
+    fields: (t) => ({
+      session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+      userErrors: t.field({
+        type: [UserErrorType],
+        description: described.userErrors,
+        resolve: (payload) => [...payload.userErrors],
+      }),
+      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+    }),
+  });
 
 builder.mutationFields((t) => ({
   createSession: t.field({
@@ -97,11 +125,15 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context) =>
       toPayload(input, { session: null, isNewSession: null }, async () => {
         const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, unlisted, ...rest } = input;
-        const made = await createSession(context.domain, { ...rest, isUnlisted: unlisted }, {
-          organizationId,
-          origin: 'api',
-          idempotencyKey: idempotencyKeyOf(context, input),
-        });
+        const made = await createSession(
+          context.domain,
+          { ...rest, isUnlisted: unlisted },
+          {
+            organizationId,
+            origin: 'api',
+            idempotencyKey: idempotencyKeyOf(context, input),
+          },
+        );
         return { session: made.session, isNewSession: made.isNew };
       }),
   }),
@@ -112,7 +144,12 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context) =>
       toPayload(input, { session: null, message: null }, () => {
         const { sessionId, message, attachmentIds } = input;
-        return sendMessage(context.domain, { sessionId, message, attachmentIds, idempotencyKey: idempotencyKeyOf(context, input) });
+        return sendMessage(context.domain, {
+          sessionId,
+          message,
+          attachmentIds,
+          idempotencyKey: idempotencyKeyOf(context, input),
+        });
       }),
   }),
   terminateSession: t.field({
@@ -121,7 +158,10 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: TerminateSessionInput, required: true, description: described.input }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { session: null }, async () => {
-        const { session } = await terminateSession(domain, { sessionId: input.sessionId, archive: input.archive ?? false });
+        const { session } = await terminateSession(domain, {
+          sessionId: input.sessionId,
+          archive: input.archive ?? false,
+        });
         return { session };
       }),
   }),

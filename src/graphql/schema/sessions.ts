@@ -3,7 +3,14 @@ import { findSession } from '../../domain/sessions/find-session.ts';
 import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
-import { OrderDirectionEnum, SessionEventKindEnum, SessionOrderFieldEnum, SessionOriginEnum, SessionStatusDetailEnum, SessionStatusEnum } from './enums.ts';
+import {
+  OrderDirectionEnum,
+  SessionEventKindEnum,
+  SessionOrderFieldEnum,
+  SessionOriginEnum,
+  SessionStatusDetailEnum,
+  SessionStatusEnum,
+} from './enums.ts';
 import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
 import { Organization } from './organization-ref.ts';
 import { Actor, loadActor } from './people.ts';
@@ -22,24 +29,47 @@ builder.node(Session, {
   description: 'An agent at work on a prompt, and all that came of it.',
   id: { resolve: (session) => session.id, description: 'The global ID.' },
   fields: (t) => ({
-    sessionId: t.string({ description: 'The id as v1 writes it.', resolve: (session) => prefixedId('session', session.id) }),
-    url: t.string({ description: 'Its page in the console.', resolve: (session, _args, { domain }) => sessionUrl(domain, session.id) }),
+    sessionId: t.string({
+      description: 'The id as v1 writes it.',
+      resolve: (session) => prefixedId('session', session.id),
+    }),
+    url: t.string({
+      description: 'Its page in the console.',
+      resolve: (session, _args, { domain }) => sessionUrl(domain, session.id),
+    }),
     organization: t.field({
       type: Organization,
       description: 'Where it belongs.',
-      resolve: async (session, _args, { loaders }) => (await loaders.organizations.load(session.organizationId)) as never,
+      resolve: async (session, _args, { loaders }) =>
+        (await loaders.organizations.load(session.organizationId)) as never,
     }),
-    title: t.exposeString('title', { nullable: true, description: 'What it is about: given, or the prompt’s first line, or the agent’s own.' }),
+    title: t.exposeString('title', {
+      nullable: true,
+      description: 'What it is about: given, or the prompt’s first line, or the agent’s own.',
+    }),
     status: t.expose('status', { type: SessionStatusEnum, description: 'Where it is.' }),
-    statusDetail: t.expose('statusDetail', { type: SessionStatusDetailEnum, nullable: true, description: 'Why it is there.' }),
+    statusDetail: t.expose('statusDetail', {
+      type: SessionStatusDetailEnum,
+      nullable: true,
+      description: 'Why it is there.',
+    }),
     isArchived: t.exposeBoolean('isArchived', { description: 'Whether it was put away.' }),
     isUnlisted: t.exposeBoolean('isUnlisted', { description: 'Whether lists leave it out.' }),
     origin: t.expose('origin', { type: SessionOriginEnum, description: 'Where it was started.' }),
-    agent: t.exposeString('agent', { nullable: true, description: 'The agent profile that was asked for; null: the default.' }),
-    snapshotId: t.exposeString('snapshotId', { nullable: true, description: 'The machine snapshot that was asked for.' }),
+    agent: t.exposeString('agent', {
+      nullable: true,
+      description: 'The agent profile that was asked for; null: the default.',
+    }),
+    snapshotId: t.exposeString('snapshotId', {
+      nullable: true,
+      description: 'The machine snapshot that was asked for.',
+    }),
     tags: t.stringList({ description: 'Its tags.', resolve: (session) => [...session.tags] }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was started.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its status or its messages last changed.' }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'When its status or its messages last changed.',
+    }),
     createdBy: t.field({
       type: Actor,
       nullable: true,
@@ -50,13 +80,26 @@ builder.node(Session, {
       type: Session,
       nullable: true,
       description: 'The session that started it.',
-      resolve: (session, _args, { loaders }) => (session.parentId === null ? null : loaders.sessions.load(session.parentId)),
+      resolve: (session, _args, { loaders }) =>
+        session.parentId === null ? null : loaders.sessions.load(session.parentId),
     }),
     acusConsumed: t.exposeFloat('acusConsumed', { description: 'Agent compute units used so far.' }),
     maxAcuLimit: t.exposeInt('maxAcuLimit', { nullable: true, description: 'The most it may use.' }),
-    structuredOutputSchema: t.expose('structuredOutputSchema', { type: 'JSON', nullable: true, description: 'The JSON Schema (Draft 7) of its output.' }),
-    structuredOutput: t.expose('structuredOutput', { type: 'JSON', nullable: true, description: 'Its last valid output.' }),
-    pullRequests: t.field({ type: [PullRequestType], description: 'The pull requests that it made.', resolve: (session) => [...session.pullRequests] }),
+    structuredOutputSchema: t.expose('structuredOutputSchema', {
+      type: 'JSON',
+      nullable: true,
+      description: 'The JSON Schema (Draft 7) of its output.',
+    }),
+    structuredOutput: t.expose('structuredOutput', {
+      type: 'JSON',
+      nullable: true,
+      description: 'Its last valid output.',
+    }),
+    pullRequests: t.field({
+      type: [PullRequestType],
+      description: 'The pull requests that it made.',
+      resolve: (session) => [...session.pullRequests],
+    }),
     messages: t.connection(
       {
         type: SessionMessage,
@@ -122,4 +165,3 @@ builder.queryField('session', (t) =>
     resolve: (_root, { id }, { domain }) => findSession(domain, id),
   }),
 );
-

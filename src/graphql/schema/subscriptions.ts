@@ -9,19 +9,22 @@ import { SessionEventEdge, SessionMessageEdge } from './events.ts';
 import { Session } from './sessions.ts';
 
 const sessionIdDescription = 'The global ID, or any form of the session’s id.';
-const afterDescription = 'Any cursor of the session’s messages, its events, or of these subscriptions; from the first when left out.';
+const afterDescription =
+  'Any cursor of the session’s messages, its events, or of these subscriptions; from the first when left out.';
 
 const toEdge = <T extends LogEntry>(node: T) => ({ cursor: logCursor(node), node });
 
 builder.subscriptionFields((t) => ({
   sessionMessages: t.field({
     type: SessionMessageEdge,
-    description: 'The messages after the cursor, then new ones as they come: each exactly once and in order. It stays open after the session ends.',
+    description:
+      'The messages after the cursor, then new ones as they come: each exactly once and in order. It stays open after the session ends.',
     args: {
       sessionId: t.arg.id({ required: true, description: sessionIdDescription }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: (_root, { sessionId, after }, { domain, watches }) => watchLog(domain, watches, { sessionId, after, messagesOnly: true }),
+    subscribe: (_root, { sessionId, after }, { domain, watches }) =>
+      watchLog(domain, watches, { sessionId, after, messagesOnly: true }),
     resolve: (entry, _args, context) => {
       renewLoaders(context);
       return toEdge(entry as MessageEntry) as never;

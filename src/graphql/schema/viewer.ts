@@ -8,31 +8,42 @@ import { ServiceUser, User } from './people.ts';
 const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
   description: 'Who asks, and what it may do.',
   fields: (t) => ({
-    principalType: t.field({ type: PrincipalTypeEnum, description: 'What kind of caller it is.', resolve: ({ principal }) => principal.type }),
+    principalType: t.field({
+      type: PrincipalTypeEnum,
+      description: 'What kind of caller it is.',
+      resolve: ({ principal }) => principal.type,
+    }),
     user: t.field({
       type: User,
       nullable: true,
       description: 'The user, when it is one.',
-      resolve: ({ principal }, _args, { loaders }) => (principal.type === 'USER' ? loaders.users.load(principal.id) : null),
+      resolve: ({ principal }, _args, { loaders }) =>
+        principal.type === 'USER' ? loaders.users.load(principal.id) : null,
     }),
     serviceUser: t.field({
       type: ServiceUser,
       nullable: true,
       description: 'The service user, when it is one.',
-      resolve: ({ principal }, _args, { loaders }) => (principal.type === 'SERVICE_USER' ? loaders.serviceUsers.load(principal.id) : null),
+      resolve: ({ principal }, _args, { loaders }) =>
+        principal.type === 'SERVICE_USER' ? loaders.serviceUsers.load(principal.id) : null,
     }),
     organization: t.field({
       type: Organization,
       nullable: true,
       description: 'The organization that its key is bound to, if it is bound to one.',
-      resolve: ({ homeOrganizationId }, _args, { loaders }) => (homeOrganizationId === null ? null : loaders.organizations.load(homeOrganizationId)),
+      resolve: ({ homeOrganizationId }, _args, { loaders }) =>
+        homeOrganizationId === null ? null : loaders.organizations.load(homeOrganizationId),
     }),
     permissions: t.field({
       type: [PermissionEnum],
       description: 'What it may do on the enterprise, or in any of its organizations.',
       resolve: (viewer) => {
-        const held = [viewer.enterprisePermissions, viewer.everywhere, ...viewer.organizations.values()].flatMap((set) => [...set]);
-        return [...new Set(held)].filter((permission): permission is Permission => permission !== manageOwnSessions).sort();
+        const held = [viewer.enterprisePermissions, viewer.everywhere, ...viewer.organizations.values()].flatMap(
+          (set) => [...set],
+        );
+        return [...new Set(held)]
+          .filter((permission): permission is Permission => permission !== manageOwnSessions)
+          .sort();
       },
     }),
   }),

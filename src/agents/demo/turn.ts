@@ -1,0 +1,24 @@
+import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
+
+/** One turn of the demo agent. */
+export interface DemoTurn {
+  readonly prompt: string;
+  readonly workspace: string;
+  readonly sessionId: string;
+  /** Whether the client shows forms. */
+  readonly canAsk: boolean;
+  /** Aborted when the turn is cancelled. */
+  readonly signal: AbortSignal;
+  readonly client: AgentContext;
+  update(update: SessionUpdate): Promise<void>;
+}
+
+/** What the demo agent does things with; each reports itself to the client. */
+export interface DemoTools {
+  /** A message of its own, streamed in chunks. */
+  say(turn: DemoTurn, text: string): Promise<void>;
+  /** A tool call around some work; gives its output, or what went wrong. */
+  tool(turn: DemoTurn, title: string, kind: 'read' | 'edit' | 'execute', work: () => Promise<string>): Promise<string>;
+  writeInWorkspace(turn: DemoTurn, path: string, text: string): Promise<void>;
+  listWorkspace(workspace: string): Promise<string>;
+}

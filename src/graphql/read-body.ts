@@ -5,8 +5,8 @@ const mostBytes = 1_024 * 1_024;
 export class BodyError extends Error {
   readonly status: 400 | 413;
 
-  constructor(status: 400 | 413, message: string, cause?: unknown) {
-    super(message, { cause });
+  constructor(status: 400 | 413, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'BodyError';
     this.status = status;
   }
@@ -30,7 +30,7 @@ export async function readBody(request: Request, stopping: AbortSignal): Promise
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch (error) {
-    throw new BodyError(400, 'The body must be UTF-8 text.', error);
+    throw new BodyError(400, 'The body must be UTF-8 text.', { cause: error });
   }
   const headers = new Headers(request.headers);
   headers.delete('content-length');

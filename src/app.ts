@@ -18,6 +18,7 @@ import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
 import { createGraphql } from './graphql/server.ts';
 import { createRest } from './rest/router.ts';
+import { createRetention } from './scheduler/retention.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -98,6 +99,7 @@ async function assemble(
   const rest = createRest(services);
   const graphql = createGraphql(services, watches);
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
+  const retention = config.roles.includes('scheduler') ? createRetention(services) : null;
   let isReady = false;
 
   const app: App = {
@@ -124,6 +126,7 @@ async function assemble(
       const url = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${port}`;
       baseUrl ||= url;
       await worker?.start();
+      retention?.start();
       isReady = true;
       log.info({ url, database: store.dialect, roles: config.roles }, 'Switchyard is listening.');
       return { url };
@@ -152,6 +155,7 @@ async function assemble(
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     await graphql.stop();
     await worker?.stop();
+    retention?.stop();
     watches.stop();
     server.closeAllConnections();
     await closed;

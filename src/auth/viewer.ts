@@ -73,13 +73,14 @@ function missingPermission(permission: string): DomainError {
   ]);
 }
 
-/** The organizations in which the viewer holds a permission, as parameters of a WHERE on `organization`. */
+/** The organizations in which the viewer holds any of some permissions, as parameters of a WHERE on `organization`. */
 export function organizationsWith(
   viewer: Viewer,
-  permission: OrganizationPermission,
+  ...permissions: readonly RolePermission[]
 ): { enterpriseId: string; all: boolean; ids: string[] } {
-  const ids = [...viewer.organizations].filter(([, held]) => held.has(permission)).map(([id]) => id);
-  return { enterpriseId: viewer.enterpriseId, all: viewer.everywhere.has(permission), ids };
+  const hasAny = (held: ReadonlySet<RolePermission>) => permissions.some((permission) => held.has(permission));
+  const ids = [...viewer.organizations].filter(([, held]) => hasAny(held)).map(([id]) => id);
+  return { enterpriseId: viewer.enterpriseId, all: hasAny(viewer.everywhere), ids };
 }
 
 /** The user that what the viewer makes belongs to, or the service user; both null for a service key. */

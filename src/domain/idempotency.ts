@@ -61,3 +61,12 @@ export async function claimIdempotencyKey(
   }
   return { replay: first.resultId };
 }
+
+/** Deletes the keys that are past {@link idempotencyKeptMs}; gives how many. */
+export async function forgetIdempotencyKeys(services: Pick<Context, 'store' | 'now'>): Promise<number> {
+  const rows = await services.store.execute(
+    'delete from idempotency_key where created_at < $1 returning 1 as deleted',
+    [new Date(services.now().getTime() - idempotencyKeptMs)],
+  );
+  return rows.length;
+}

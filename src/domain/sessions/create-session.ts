@@ -10,7 +10,7 @@ import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { findMember } from '../organizations/members.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
-import { getSession } from './find-session.ts';
+import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
 import { schemaComplaint } from './structured-output.ts';
@@ -110,7 +110,7 @@ export async function createSession(
     });
     return { sessionId: id, isNew: true };
   });
-  return { session: await getSession(context, sessionId), isNew };
+  return { session: await readOwnSession(context, sessionId), isNew };
 }
 
 type ParsedInput = z.output<typeof inputSchema>;

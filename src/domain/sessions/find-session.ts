@@ -1,5 +1,10 @@
-import { permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith } from '../../auth/viewer.ts';
+import {
+  manageOwnSessions,
+  type OrganizationPermission,
+  permissionFor,
+  type RolePermission,
+} from '../../auth/permissions.ts';
+import { organizationsWith, ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
@@ -10,8 +15,16 @@ const byIds = `
    where s.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null and ($3::boolean or s.organization_id = any($4::text[]))`;
 
 /** The sessions of these bare ids that the viewer may see, in the ids' order; null for each other. One statement. */
-export async function findSessions(context: Context, ids: readonly string[]): Promise<(SessionRecord | null)[]> {
-  const visible = organizationsWith(context.viewer, permissionFor.viewSession);
+export function findSessions(context: Context, ids: readonly string[]): Promise<(SessionRecord | null)[]> {
+  return readWith(context, ids, [permissionFor.viewSession]);
+}
+
+async function readWith(
+  context: Context,
+  ids: readonly string[],
+  anyOf: readonly RolePermission[],
+): Promise<(SessionRecord | null)[]> {
+  const visible = organizationsWith(context.viewer, ...anyOf);
   const rows = await context.store.query<SessionRecord>(byIds, [ids, visible.enterpriseId, visible.all, visible.ids]);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
@@ -34,4 +47,42 @@ export async function getSession(context: Context, id: string, organizationId?: 
   const session = await findSession(context, id, organizationId);
   if (!session) throw notFound('session');
   return session;
+}
+
+/**
+ * The session that an act is about, with the permission that the act needs. Permissions are given independently: who may
+ * manage a session need not be one who may read it. NOT_FOUND for one that the viewer can neither read nor manage,
+ * FORBIDDEN names the permission.
+ */
+export async function getSessionFor(
+  context: Context,
+  permission: OrganizationPermission,
+  input: { readonly sessionId: string; readonly organizationId?: string | undefined },
+): Promise<SessionRecord> {
+  const bare = parseId('session', input.sessionId);
+  const anyOf = [permissionFor.viewSession, permission, manageOwnSessions] as const;
+  const [session] = bare === null ? [] : await readWith(context, [bare], anyOf);
+  const isThere = session && (input.organizationId === undefined || session.organizationId === input.organizationId);
+  if (!isThere) throw notFound('session');
+  requirePermission(context.viewer, permission, session.organizationId, isOwn(context, session));
+  return session;
+}
+
+/** Reads a session that the caller has just made, whatever else it may read. For the domain's own use. */
+export async function readOwnSession(context: Context, id: string): Promise<SessionRecord> {
+  const [session] = await context.store.query<SessionRecord>(
+    `select ${sessionColumns} from session s where s.id = $1`,
+    [id],
+  );
+  if (!session) throw notFound('session');
+  return session;
+}
+
+/** Whether the viewer itself started the session. */
+export function isOwn(context: Context, session: Pick<SessionRecord, 'userId' | 'serviceUserId'>): boolean {
+  const { userId, serviceUserId } = ownerOf(context.viewer);
+  return (
+    (userId !== null && userId === session.userId) ||
+    (serviceUserId !== null && serviceUserId === session.serviceUserId)
+  );
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
-import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { ownerOf } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
@@ -9,7 +9,7 @@ import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import { maxPromptLength } from './create-session.ts';
-import { getSession } from './find-session.ts';
+import { getSessionFor } from './find-session.ts';
 import { logColumns, type MessageEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
@@ -38,9 +38,8 @@ export async function sendMessage(
   context: Context,
   input: SendMessageInput,
 ): Promise<{ session: SessionRecord; message: MessageEntry }> {
-  const seen = await getSession(context, input.sessionId, input.organizationId);
+  const seen = await getSessionFor(context, permissionFor.sendMessage, input);
   const owner = ownerOf(context.viewer);
-  requirePermission(context.viewer, permissionFor.sendMessage, seen.organizationId, isOwn(context, seen));
   const { message } = parseInput(messageInput, { message: input.message });
   if (input.idempotencyKey != null) checkIdempotencyKey(input.idempotencyKey);
   const [attachment] = input.attachmentIds ?? [];
@@ -94,13 +93,4 @@ const messageInput = z.object({ message: messageSchema });
 function wakeChange(session: SessionRecord): StatusChange {
   const sleeps = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
   return sleeps ? { status: 'resuming', statusDetail: null, request: 'resume', requestFrom: 'api', endedBy: null } : {};
-}
-
-/** Whether the viewer itself started the session. */
-export function isOwn(context: Context, session: Pick<SessionRecord, 'userId' | 'serviceUserId'>): boolean {
-  const { userId, serviceUserId } = ownerOf(context.viewer);
-  return (
-    (userId !== null && userId === session.userId) ||
-    (serviceUserId !== null && serviceUserId === session.serviceUserId)
-  );
 }

@@ -1,10 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { requirePermission } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { changeSession, lockSession } from './change-session.ts';
-import { getSession } from './find-session.ts';
-import { isOwn } from './messages.ts';
+import { getSessionFor } from './find-session.ts';
 import type { SessionRecord } from './session.ts';
 
 /**
@@ -17,8 +15,7 @@ export async function terminateSession(
   context: Context,
   input: { sessionId: string; organizationId?: string | undefined; archive?: boolean | undefined },
 ): Promise<{ session: SessionRecord; wasOver: boolean }> {
-  const seen = await getSession(context, input.sessionId, input.organizationId);
-  requirePermission(context.viewer, permissionFor.terminateSession, seen.organizationId, isOwn(context, seen));
+  const seen = await getSessionFor(context, permissionFor.terminateSession, input);
   return context.store.transact(async (tx) => {
     const [run] = await tx.query<{ generation: number }>(
       'select generation from run where session_id = $1 for update',

@@ -5,10 +5,10 @@ const mostBytes = 1_024 * 1_024;
 export class BodyError extends Error {
   readonly status: 400 | 413;
 
-  constructor(status: 400 | 413, message: string, options?: ErrorOptions) {
+  constructor(message: string, options: { status: 400 | 413; cause?: unknown }) {
     super(message, options);
     this.name = 'BodyError';
-    this.status = status;
+    this.status = options.status;
   }
 }
 
@@ -23,14 +23,14 @@ export async function readBody(request: Request, stopping: AbortSignal): Promise
   let bytes = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new BodyError(413, `The body must be at most 1 MiB (${mostBytes} bytes).`);
+    if (bytes > mostBytes) throw new BodyError(`The body must be at most 1 MiB (${mostBytes} bytes).`, { status: 413 });
     chunks.push(chunk);
   }
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch (error) {
-    throw new BodyError(400, 'The body must be UTF-8 text.', { cause: error });
+    throw new BodyError('The body must be UTF-8 text.', { status: 400, cause: error });
   }
   const headers = new Headers(request.headers);
   headers.delete('content-length');

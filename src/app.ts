@@ -141,6 +141,8 @@ async function assemble(
     fetch: (request, env) => app.fetch(request, env.incoming.socket.remoteAddress ?? null),
   }) as Server;
   server.on('upgrade', (request, socket, head) => {
+    // From here on the HTTP server no longer listens to this socket: a client that goes away must not end the process.
+    socket.on('error', () => socket.destroy());
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname === '/graphql' && config.roles.includes('api')) {
       graphql.upgrade(request, socket, head, request.socket.remoteAddress ?? null);

@@ -114,7 +114,6 @@ export function createSockets(options: SocketOptions) {
   return {
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void {
       addresses.set(request, address);
-      socket.on('error', () => socket.destroy());
       wss.handleUpgrade(request, socket, head, (connection) => wss.emit('connection', connection, request));
     },
     async stop(): Promise<void> {

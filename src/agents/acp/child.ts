@@ -42,7 +42,7 @@ export async function spawnChild(launch: AgentLaunch, options: ChildOptions): Pr
     tail = (tail + text).slice(-stderrTailCharacters);
   });
   // A write to an agent that has gone is reported by its exit; an unheard error here would end this process.
-  streams.stdin.on('error', () => undefined);
+  for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.on('error', () => undefined);
   const spawned = new Promise<void>((resolve, reject) => {
     streams.once('spawn', resolve);
     streams.once('error', (error) =>

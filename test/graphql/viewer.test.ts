@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { makeOrganization } from '../support/sessions.ts';
+import { gql, query } from '../support/typed-graphql.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const who = gql(`query {
+  viewer { principalType user { email } serviceUser { name } organization { organizationId } permissions }
+  enterprise { name }
+  organizations(first: 10) { nodes { organizationId } }
+}`);
+
+it('knows the administrator, who is of the enterprise', async () => {
+  const { viewer, enterprise } = await query(test, test.adminToken, who, {});
+  expect(viewer).toMatchObject({
+    principalType: 'SERVICE_USER',
+    user: null,
+    serviceUser: { name: 'Administrator' },
+    organization: null,
+  });
+  expect(viewer.permissions).toEqual(
+    expect.arrayContaining(['MANAGE_ORGANIZATIONS', 'USE_SESSIONS', 'IMPERSONATE_ORG_SESSIONS']),
+  );
+  expect(enterprise).toEqual({ name: 'Switchyard' });
+});
+
+it('knows the first user by its v1 key, which acts in one organization', async () => {
+  const { viewer, enterprise, organizations } = await query(test, test.v1Key, who, {});
+  const organizationId = `org-${test.organizationId}`;
+  expect(viewer).toMatchObject({
+    principalType: 'USER',
+    user: { email: 'admin@localhost' },
+    organization: { organizationId },
+  });
+  expect(enterprise).toBeNull();
+  expect(organizations.nodes).toEqual([{ organizationId }]);
+});
+
+it('knows a service user of an organization, and shows it no other', async () => {
+  const { token, organizationId } = await makeOrganization(test, 'Third');
+  const { viewer, enterprise, organizations } = await query(test, token, who, {});
+  expect(viewer).toMatchObject({
+    principalType: 'SERVICE_USER',
+    serviceUser: { name: 'Third bot' },
+    organization: { organizationId },
+  });
+  expect(viewer.permissions).not.toContain('MANAGE_ORGANIZATIONS');
+  expect(enterprise).toBeNull();
+  expect(organizations.nodes).toEqual([{ organizationId }]);
+});
+
+const makeKey = gql(`mutation($input: CreateApiKeyInput!) {
+  createApiKey(input: $input) { token apiKey { kind name display } userErrors { code path } }
+}`);
+
+it('knows a service key, which acts for itself', async () => {
+  const input = { kind: 'SERVICE' as const, name: 'ci', organizationId: test.organizationId };
+  const { createApiKey } = await query(test, test.adminToken, makeKey, { input });
+  expect(createApiKey).toMatchObject({ apiKey: { kind: 'SERVICE', name: 'ci' }, userErrors: [] });
+  expect(createApiKey.token).toMatch(/^apk_[a-z2-7]{52}$/);
+  expect(createApiKey.token).toContain(createApiKey.apiKey?.display.replace('…', ''));
+  const { viewer } = await query(test, createApiKey.token ?? '', who, {});
+  expect(viewer).toMatchObject({
+    principalType: 'SERVICE_KEY',
+    user: null,
+    serviceUser: null,
+    organization: { organizationId: `org-${test.organizationId}` },
+  });
+});
+
+it('needs to be told whose a personal key shall be when the caller is no user', async () => {
+  const { createApiKey } = await query(test, test.adminToken, makeKey, { input: { kind: 'PERSONAL', name: 'mine' } });
+  expect(createApiKey).toMatchObject({
+    token: null,
+    userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'userId'] }],
+  });
+});

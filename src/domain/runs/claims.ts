@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { changeSession, lockSession } from '../sessions/change-session.ts';
+import type { NewEntry } from '../sessions/log.ts';
 
 /** How long after its end a lease is still left alone: its worker must have stopped its agents by then. */
 const graceMs = 5_000;
@@ -14,7 +15,7 @@ export interface ClaimedRun {
 }
 
 const candidates = `
-  select r.session_id as "sessionId", r.generation + 1 as generation from run r left join lease l on l.session_id = r.session_id
+  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId" from run r left join lease l on l.session_id = r.session_id
    where r.queued_at <= $1::timestamptz and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')
    order by r.queued_at limit $3 for update of r skip locked`;
 
@@ -32,6 +33,17 @@ const takeRun = `
   update run set generation = $2, home_worker_id = $3 where session_id = $1
   returning session_id as "sessionId", generation, agent_session_id as "agentSessionId", is_turn_open as "isTurnOpen"`;
 
+interface Candidate {
+  sessionId: string;
+  generation: number;
+  homeWorkerId: string | null;
+}
+
+const movedNotice: NewEntry = {
+  kind: 'NOTICE',
+  body: 'Another worker has taken the session over. Its workspace stayed with the first one; this one begins empty.',
+};
+
 /**
  * Claims up to `limit` waiting sessions, oldest first, with a lease by the database's clock. Taking one moves its
  * generation, so that nothing an earlier holder still writes is accepted.
@@ -44,20 +56,22 @@ export async function claimRuns(
 ): Promise<ClaimedRun[]> {
   return context.store.transact(async (tx) => {
     const claimed: ClaimedRun[] = [];
-    const found = await tx.query<{ sessionId: string; generation: number }>(candidates, [
-      context.now(),
-      graceMs,
-      limit,
-    ]);
-    for (const { sessionId, generation } of found) {
+    const found = await tx.query<Candidate>(candidates, [context.now(), graceMs, limit]);
+    for (const { sessionId, generation, homeWorkerId } of found) {
       const taken = await tx.query(takeLease, [sessionId, workerId, generation, leaseMs, graceMs]);
       if (taken.length === 0) continue;
       const [run] = await tx.query<ClaimedRun>(takeRun, [sessionId, generation, workerId]);
       await tx.query('update session_head set generation = $2 where session_id = $1', [sessionId, generation]);
       const session = await lockSession(tx, sessionId, generation);
-      if (session.status === 'new' || session.status === 'running') {
-        await changeSession(context, tx, session, { status: 'claimed', statusDetail: null });
-      }
+      const isClaimable = session.status === 'new' || session.status === 'running';
+      const isElsewhere = homeWorkerId !== null && homeWorkerId !== workerId;
+      await changeSession(
+        context,
+        tx,
+        session,
+        isClaimable ? { status: 'claimed', statusDetail: null } : {},
+        isElsewhere ? [movedNotice] : [],
+      );
       if (run) claimed.push(run);
     }
     return claimed;

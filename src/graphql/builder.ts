@@ -41,6 +41,9 @@ export const builder = new SchemaBuilder<{
   },
 });
 
+/** The schema's types, for helpers that make several types of one shape. */
+export type SchemaTypes = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never;
+
 builder.addScalarType('DateTime', DateTimeResolver, { description: 'A moment, as RFC 3339 text in UTC.' });
 builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value.' });
 

@@ -7,7 +7,7 @@ import type { ServiceUserRecord, UserRecord } from '../../domain/people.ts';
 import { builder } from '../builder.ts';
 import { ApiKeyKindEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
-import { described, type Payload, toPayload, UserErrorType } from './payloads.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
 import { ServiceUser, User } from './people.ts';
 
 const ApiKey = builder.objectRef<ApiKeyRecord>('ApiKey').implement({
@@ -37,48 +37,34 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     serviceUserId: t.id({ description: 'Whose it is, for SERVICE_USER.' }),
     roleId: t.id({ description: 'The role of a SERVICE key; org_admin when left out.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; never when left out.' }),
-    clientMutationId: t.string({ description: described.clientMutationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const CreateApiKeyPayload = builder
-  .objectRef<Payload<{ apiKey: ApiKeyRecord; token: string }>>('CreateApiKeyPayload')
-  .implement({
-    description: 'A key that was made.',
-    fields: (t) => ({
-      apiKey: t.expose('apiKey', { type: ApiKey, nullable: true, description: 'The key.' }),
-      token: t.exposeString('token', { nullable: true, description: 'Its token: shown now, and never again.' }),
-      userErrors: t.field({
-        type: [UserErrorType],
-        description: described.userErrors,
-        resolve: (payload) => [...payload.userErrors],
-      }),
-      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-    }),
-  });
+const CreateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>(
+  'CreateApiKeyPayload',
+  'A key that was made.',
+  (t) => ({
+    apiKey: t.expose('apiKey', { type: ApiKey, nullable: true, description: 'The key.' }),
+    token: t.exposeString('token', { nullable: true, description: 'Its token: shown now, and never again.' }),
+  }),
+);
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   description: 'What an organization is made from.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'What to call it.' }),
-    clientMutationId: t.string({ description: described.clientMutationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const CreateOrganizationPayload = builder
-  .objectRef<Payload<{ organization: OrganizationRecord }>>('CreateOrganizationPayload')
-  .implement({
-    description: 'An organization that was made.',
-    fields: (t) => ({
-      organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
-      userErrors: t.field({
-        type: [UserErrorType],
-        description: described.userErrors,
-        resolve: (payload) => [...payload.userErrors],
-      }),
-      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-    }),
-  });
+const CreateOrganizationPayload = payloadType<{ organization: OrganizationRecord }>(
+  'CreateOrganizationPayload',
+  'An organization that was made.',
+  (t) => ({
+    organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
+  }),
+);
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
   description: 'What a user is made from.',
@@ -89,22 +75,13 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
       description: 'Where it is a member; may be left out when the viewer has one, or with an enterprise role.',
     }),
     roleId: t.id({ description: 'Its role; org_member when left out.' }),
-    clientMutationId: t.string({ description: described.clientMutationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const CreateUserPayload = builder.objectRef<Payload<{ user: UserRecord }>>('CreateUserPayload').implement({
-  description: 'A user that was made.',
-  fields: (t) => ({
-    user: t.expose('user', { type: User, nullable: true, description: 'The user.' }),
-    userErrors: t.field({
-      type: [UserErrorType],
-      description: described.userErrors,
-      resolve: (payload) => [...payload.userErrors],
-    }),
-    clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-  }),
-});
+const CreateUserPayload = payloadType<{ user: UserRecord }>('CreateUserPayload', 'A user that was made.', (t) => ({
+  user: t.expose('user', { type: User, nullable: true, description: 'The user.' }),
+}));
 
 const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
   description: 'What a service user is made from.',
@@ -112,51 +89,44 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
     name: t.string({ required: true, description: 'What to call it.' }),
     organizationId: t.id({ description: 'Its organization; enterprise-scoped when left out.' }),
     roleId: t.id({ description: 'Its role; org_admin, or account_member for the enterprise, when left out.' }),
-    clientMutationId: t.string({ description: described.clientMutationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const CreateServiceUserPayload = builder
-  .objectRef<Payload<{ serviceUser: ServiceUserRecord }>>('CreateServiceUserPayload')
-  .implement({
-    description: 'A service user that was made. It has no token until createApiKey makes one.',
-    fields: (t) => ({
-      serviceUser: t.expose('serviceUser', { type: ServiceUser, nullable: true, description: 'The service user.' }),
-      userErrors: t.field({
-        type: [UserErrorType],
-        description: described.userErrors,
-        resolve: (payload) => [...payload.userErrors],
-      }),
-      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-    }),
-  });
+const CreateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
+  'CreateServiceUserPayload',
+  'A service user that was made. It has no token until createApiKey makes one.',
+  (t) => ({
+    serviceUser: t.expose('serviceUser', { type: ServiceUser, nullable: true, description: 'The service user.' }),
+  }),
+);
 
 builder.mutationFields((t) => ({
   createApiKey: t.field({
     type: CreateApiKeyPayload,
     description: 'Makes a key and shows its token, once.',
-    args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: described.input }) },
+    args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { apiKey: null, token: null }, () => createApiKey(domain, input)),
   }),
   createOrganization: t.field({
     type: CreateOrganizationPayload,
     description: 'Makes an organization.',
-    args: { input: t.arg({ type: CreateOrganizationInput, required: true, description: described.input }) },
+    args: { input: t.arg({ type: CreateOrganizationInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { organization: null }, async () => ({ organization: await createOrganization(domain, input) })),
   }),
   createUser: t.field({
     type: CreateUserPayload,
     description: 'Makes a user with its first role.',
-    args: { input: t.arg({ type: CreateUserInput, required: true, description: described.input }) },
+    args: { input: t.arg({ type: CreateUserInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { user: null }, async () => ({ user: await createUser(domain, input) })),
   }),
   createServiceUser: t.field({
     type: CreateServiceUserPayload,
     description: 'Makes a service user with its role.',
-    args: { input: t.arg({ type: CreateServiceUserInput, required: true, description: described.input }) },
+    args: { input: t.arg({ type: CreateServiceUserInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { serviceUser: null }, async () => ({ serviceUser: await createServiceUser(domain, input) })),
   }),

@@ -1,6 +1,7 @@
+import type { FieldMap } from '@pothos/core';
 import { prefixedId } from '../../domain/ids.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
-import { builder } from '../builder.ts';
+import { builder, type SchemaTypes } from '../builder.ts';
 import { SessionEventKindEnum, SessionMessageTypeEnum, SessionStatusDetailEnum, SessionStatusEnum } from './enums.ts';
 import { eventTypeOf } from './event-types.ts';
 import { Actor, loadActor } from './people.ts';
@@ -44,41 +45,47 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 const listOf = <T>(value: unknown) => (Array.isArray(value) ? (value as T[]) : []);
 
-const StatusEvent = builder.objectRef<LogEntry>('StatusEvent');
-builder.node(StatusEvent, {
-  description: 'The session’s status from here on.',
-  interfaces: [SessionEvent],
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
-  fields: (t) => ({
-    status: t.field({
-      type: SessionStatusEnum,
-      description: 'Where the session is.',
-      resolve: (entry) => data(entry).status as never,
-    }),
-    statusDetail: t.field({
-      type: SessionStatusDetailEnum,
-      nullable: true,
-      description: 'Why.',
-      resolve: (entry) => (data(entry).statusDetail ?? null) as never,
-    }),
-    endedBy: t.string({
-      nullable: true,
-      description: 'How it ended: finished, terminated or expired.',
-      resolve: (entry) => textOf(data(entry).endedBy),
-    }),
-    isArchived: t.boolean({
-      description: 'Whether it is archived.',
-      resolve: (entry) => data(entry).isArchived === true,
-    }),
-  }),
-});
+/** A type of entry: what every entry has, and its own fields. */
+function eventType(
+  name: string,
+  description: string,
+  fields: (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, LogEntry>) => FieldMap,
+): void {
+  builder.node(builder.objectRef<LogEntry>(name), {
+    description,
+    interfaces: [SessionEvent],
+    id: { resolve: (entry) => entry.id, description: 'The global ID.' },
+    fields,
+  });
+}
 
-const TurnEvent = builder.objectRef<LogEntry>('TurnEvent');
-builder.node(TurnEvent, {
-  description: 'The beginning or the end of a turn: one prompt to the agent and all that it did for it.',
-  interfaces: [SessionEvent],
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
-  fields: (t) => ({
+eventType('StatusEvent', 'The session’s status from here on.', (t) => ({
+  status: t.field({
+    type: SessionStatusEnum,
+    description: 'Where the session is.',
+    resolve: (entry) => data(entry).status as never,
+  }),
+  statusDetail: t.field({
+    type: SessionStatusDetailEnum,
+    nullable: true,
+    description: 'Why.',
+    resolve: (entry) => (data(entry).statusDetail ?? null) as never,
+  }),
+  endedBy: t.string({
+    nullable: true,
+    description: 'How it ended: finished, terminated or expired.',
+    resolve: (entry) => textOf(data(entry).endedBy),
+  }),
+  isArchived: t.boolean({
+    description: 'Whether it is archived.',
+    resolve: (entry) => data(entry).isArchived === true,
+  }),
+}));
+
+eventType(
+  'TurnEvent',
+  'The beginning or the end of a turn: one prompt to the agent and all that it did for it.',
+  (t) => ({
     turn: t.int({
       description: 'The number of the turn, from 1.',
       resolve: (entry) => numberOf(data(entry).turn) ?? 0,
@@ -93,7 +100,7 @@ builder.node(TurnEvent, {
       resolve: (entry) => textOf(data(entry).stopReason),
     }),
   }),
-});
+);
 
 const PlanEntry = builder.objectRef<{ content: string; status: string; priority: string }>('PlanEntry').implement({
   description: 'A step of a plan.',
@@ -104,19 +111,13 @@ const PlanEntry = builder.objectRef<{ content: string; status: string; priority:
   }),
 });
 
-const PlanEvent = builder.objectRef<LogEntry>('PlanEvent');
-builder.node(PlanEvent, {
-  description: 'The agent’s plan as it stands; it replaces earlier ones.',
-  interfaces: [SessionEvent],
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
-  fields: (t) => ({
-    entries: t.field({
-      type: [PlanEntry],
-      description: 'Its steps.',
-      resolve: (entry) => listOf<{ content: string; status: string; priority: string }>(data(entry).entries),
-    }),
+eventType('PlanEvent', 'The agent’s plan as it stands; it replaces earlier ones.', (t) => ({
+  entries: t.field({
+    type: [PlanEntry],
+    description: 'Its steps.',
+    resolve: (entry) => listOf<{ content: string; status: string; priority: string }>(data(entry).entries),
   }),
-});
+}));
 
 const ToolLocation = builder.objectRef<{ path: string; line: number | null }>('ToolLocation').implement({
   description: 'A place that a tool works at.',
@@ -135,124 +136,100 @@ const ToolDiff = builder.objectRef<{ path: string; oldText: string | null; newTe
   }),
 });
 
-const ToolCallEvent = builder.objectRef<LogEntry>('ToolCallEvent');
-builder.node(ToolCallEvent, {
-  description: 'A tool call as it stands; entries of the same toolCallId follow one another.',
-  interfaces: [SessionEvent],
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
-  fields: (t) => ({
-    toolCallId: t.string({
-      description: 'The same for all entries of one call.',
-      resolve: (entry) => textOf(data(entry).toolCallId) ?? '',
-    }),
-    title: t.string({ description: 'What it does.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
-    toolKind: t.string({
-      description: 'ACP’s kind: read, edit, execute …',
-      resolve: (entry) => textOf(data(entry).toolKind) ?? 'other',
-    }),
-    // Not "status": beside StatusEvent's, one selection could not have both.
-    toolStatus: t.string({
-      description: '"pending", "in_progress", "completed" or "failed".',
-      resolve: (entry) => textOf(data(entry).status) ?? 'pending',
-    }),
-    output: t.string({
-      nullable: true,
-      description: 'What it gave, cut at 16 kB.',
-      resolve: (entry) => textOf(data(entry).output),
-    }),
-    locations: t.field({
-      type: [ToolLocation],
-      description: 'Where it works.',
-      resolve: (entry) => listOf<{ path: string; line: number | null }>(data(entry).locations),
-    }),
-    diffs: t.field({
-      type: [ToolDiff],
-      description: 'What it changed.',
-      resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(data(entry).diffs),
-    }),
+eventType('ToolCallEvent', 'A tool call as it stands; entries of the same toolCallId follow one another.', (t) => ({
+  toolCallId: t.string({
+    description: 'The same for all entries of one call.',
+    resolve: (entry) => textOf(data(entry).toolCallId) ?? '',
   }),
-});
+  title: t.string({ description: 'What it does.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
+  toolKind: t.string({
+    description: 'ACP’s kind: read, edit, execute …',
+    resolve: (entry) => textOf(data(entry).toolKind) ?? 'other',
+  }),
+  // Not "status": beside StatusEvent's, one selection could not have both.
+  toolStatus: t.string({
+    description: '"pending", "in_progress", "completed" or "failed".',
+    resolve: (entry) => textOf(data(entry).status) ?? 'pending',
+  }),
+  output: t.string({
+    nullable: true,
+    description: 'What it gave, cut at 16 kB.',
+    resolve: (entry) => textOf(data(entry).output),
+  }),
+  locations: t.field({
+    type: [ToolLocation],
+    description: 'Where it works.',
+    resolve: (entry) => listOf<{ path: string; line: number | null }>(data(entry).locations),
+  }),
+  diffs: t.field({
+    type: [ToolDiff],
+    description: 'What it changed.',
+    resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(data(entry).diffs),
+  }),
+}));
 
 const QuestionOption = builder.objectRef<{ id: string; name: string }>('QuestionOption').implement({
   description: 'An answer that is offered.',
   fields: (t) => ({ name: t.exposeString('name', { description: 'The words.' }) }),
 });
 
-const QuestionEvent = builder.objectRef<LogEntry>('QuestionEvent');
-builder.node(QuestionEvent, {
-  description: 'A question to the user. The next message answers it.',
-  interfaces: [SessionEvent],
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
-  fields: (t) => ({
-    body: t.string({ description: 'The question.', resolve: (entry) => entry.body ?? '' }),
-    reason: t.string({
-      description: '"question", or "permission" when a tool waits for it.',
-      resolve: (entry) => textOf(data(entry).reason) ?? 'question',
-    }),
-    options: t.field({
-      type: [QuestionOption],
-      description: 'Answers that are offered.',
-      resolve: (entry) => listOf<{ id: string; name: string }>(data(entry).options),
-    }),
+eventType('QuestionEvent', 'A question to the user. The next message answers it.', (t) => ({
+  body: t.string({ description: 'The question.', resolve: (entry) => entry.body ?? '' }),
+  reason: t.string({
+    description: '"question", or "permission" when a tool waits for it.',
+    resolve: (entry) => textOf(data(entry).reason) ?? 'question',
   }),
-});
+  options: t.field({
+    type: [QuestionOption],
+    description: 'Answers that are offered.',
+    resolve: (entry) => listOf<{ id: string; name: string }>(data(entry).options),
+  }),
+}));
 
-const PermissionEvent = builder.objectRef<LogEntry>('PermissionEvent');
-builder.node(PermissionEvent, {
-  description: 'A permission that the agent asked for, and what it got.',
-  interfaces: [SessionEvent],
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
-  fields: (t) => ({
-    toolCallId: t.string({
-      description: 'The call that needed it.',
-      resolve: (entry) => textOf(data(entry).toolCallId) ?? '',
-    }),
-    title: t.string({ description: 'What it was for.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
-    decision: t.string({
-      description: '"allowed", "denied" or "cancelled".',
-      resolve: (entry) => textOf(data(entry).decision) ?? 'cancelled',
-    }),
+eventType('PermissionEvent', 'A permission that the agent asked for, and what it got.', (t) => ({
+  toolCallId: t.string({
+    description: 'The call that needed it.',
+    resolve: (entry) => textOf(data(entry).toolCallId) ?? '',
   }),
-});
+  title: t.string({ description: 'What it was for.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
+  decision: t.string({
+    description: '"allowed", "denied" or "cancelled".',
+    resolve: (entry) => textOf(data(entry).decision) ?? 'cancelled',
+  }),
+}));
 
-const UsageEvent = builder.objectRef<LogEntry>('UsageEvent');
-builder.node(UsageEvent, {
-  description: 'What the agent says that it used; null where it does not say.',
-  interfaces: [SessionEvent],
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
-  fields: (t) => ({
-    inputTokens: t.int({
-      nullable: true,
-      description: 'Tokens read.',
-      resolve: (entry) => numberOf(data(entry).inputTokens),
-    }),
-    outputTokens: t.int({
-      nullable: true,
-      description: 'Tokens written.',
-      resolve: (entry) => numberOf(data(entry).outputTokens),
-    }),
-    totalTokens: t.int({
-      nullable: true,
-      description: 'Tokens in all.',
-      resolve: (entry) => numberOf(data(entry).totalTokens),
-    }),
-    costUsd: t.float({
-      nullable: true,
-      description: 'Cost in US dollars.',
-      resolve: (entry) => numberOf(data(entry).costUsd),
-    }),
-    contextUsed: t.int({
-      nullable: true,
-      description: 'Tokens in the context.',
-      resolve: (entry) => numberOf(data(entry).contextUsed),
-    }),
-    contextSize: t.int({
-      nullable: true,
-      description: 'Tokens that fit.',
-      resolve: (entry) => numberOf(data(entry).contextSize),
-    }),
+eventType('UsageEvent', 'What the agent says that it used; null where it does not say.', (t) => ({
+  inputTokens: t.int({
+    nullable: true,
+    description: 'Tokens read.',
+    resolve: (entry) => numberOf(data(entry).inputTokens),
   }),
-});
+  outputTokens: t.int({
+    nullable: true,
+    description: 'Tokens written.',
+    resolve: (entry) => numberOf(data(entry).outputTokens),
+  }),
+  totalTokens: t.int({
+    nullable: true,
+    description: 'Tokens in all.',
+    resolve: (entry) => numberOf(data(entry).totalTokens),
+  }),
+  costUsd: t.float({
+    nullable: true,
+    description: 'Cost in US dollars.',
+    resolve: (entry) => numberOf(data(entry).costUsd),
+  }),
+  contextUsed: t.int({
+    nullable: true,
+    description: 'Tokens in the context.',
+    resolve: (entry) => numberOf(data(entry).contextUsed),
+  }),
+  contextSize: t.int({
+    nullable: true,
+    description: 'Tokens that fit.',
+    resolve: (entry) => numberOf(data(entry).contextSize),
+  }),
+}));
 
 // Kinds that are told by words, and by whatever else came with them.
 const worded = {
@@ -266,20 +243,15 @@ const worded = {
 } as const;
 
 for (const [name, description] of Object.entries(worded)) {
-  builder.node(builder.objectRef<LogEntry>(name), {
-    description,
-    interfaces: [SessionEvent],
-    id: { resolve: (entry) => entry.id, description: 'The global ID.' },
-    fields: (t) => ({
-      body: t.string({ description: 'The words; empty where there are none.', resolve: (entry) => entry.body ?? '' }),
-      data: t.field({
-        type: 'JSON',
-        nullable: true,
-        description: 'What else came with it.',
-        resolve: (entry) => entry.data,
-      }),
+  eventType(name, description, (t) => ({
+    body: t.string({ description: 'The words; empty where there are none.', resolve: (entry) => entry.body ?? '' }),
+    data: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'What else came with it.',
+      resolve: (entry) => entry.data,
     }),
-  });
+  }));
 }
 
 /** SessionMessageEdge of the contract. */

@@ -1,11 +1,11 @@
+import type { FieldMap } from '@pothos/core';
 import { DomainError } from '../../domain/errors.ts';
-import { builder } from '../builder.ts';
+import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { toUserErrors, type UserError } from '../errors.ts';
 import { ErrorCodeEnum } from './enums.ts';
 
-/** UserError of the contract. */
-export const UserErrorType = builder.objectRef<UserError>('UserError').implement({
+const UserErrorType = builder.objectRef<UserError>('UserError').implement({
   description: 'One thing that is wrong with an input.',
   fields: (t) => ({
     code: t.expose('code', { type: ErrorCodeEnum, description: 'What kind of thing.' }),
@@ -56,9 +56,29 @@ export function idempotencyKeyOf(
   return given ?? context.idempotencyKey;
 }
 
-/** The descriptions of the arguments and fields that every mutation has. */
-export const described = {
-  input: 'What to do.',
-  userErrors: 'What is wrong with the input; empty when it was done.',
-  clientMutationId: 'Given back as it came.',
-} as const;
+/** The description of the input that every mutation has. */
+export const inputDescription = 'What to do.';
+/** The description of the member that every input and payload has. */
+export const clientMutationIdDescription = 'Given back as it came.';
+
+type Fields<T> = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Payload<T>>) => FieldMap;
+
+/** A mutation's payload: the thing's fields, and what every payload has. */
+export function payloadType<T extends object>(name: string, description: string, fields: Fields<T>) {
+  return builder.objectRef<Payload<T>>(name).implement({
+    description,
+    fields: (t) => ({
+      ...fields(t),
+      userErrors: t.field({
+        type: [UserErrorType],
+        description: 'What is wrong with the input; empty when it was done.',
+        resolve: (payload) => [...payload.userErrors],
+      }),
+      clientMutationId: t.string({
+        nullable: true,
+        description: clientMutationIdDescription,
+        resolve: (payload) => payload.clientMutationId,
+      }),
+    }),
+  });
+}

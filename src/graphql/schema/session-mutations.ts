@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { terminateSession } from '../../domain/sessions/terminate-session.ts';
 import { builder } from '../builder.ts';
 import { SessionMessage } from './events.ts';
-import { described, idempotencyKeyOf, type Payload, toPayload, UserErrorType } from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyOf, inputDescription, payloadType, toPayload } from './payloads.ts';
 import { Session } from './sessions.ts';
 
 const SessionSecretInput = builder.inputType('SessionSecretInput', {
@@ -39,28 +39,21 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
     agent: t.string({ description: 'An agent profile’s id; the default profile when left out.' }),
     unlisted: t.boolean({ description: 'Whether lists leave it out.' }),
     idempotencyKey: t.string({ description: 'The same key and input give the same session, once, within 24 hours.' }),
-    clientMutationId: t.string({ description: described.clientMutationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const CreateSessionPayload = builder
-  .objectRef<Payload<{ session: SessionRecord; isNewSession: boolean }>>('CreateSessionPayload')
-  .implement({
-    description: 'A session that was started.',
-    fields: (t) => ({
-      session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
-      isNewSession: t.exposeBoolean('isNewSession', {
-        nullable: true,
-        description: 'False when the idempotency key had made it before.',
-      }),
-      userErrors: t.field({
-        type: [UserErrorType],
-        description: described.userErrors,
-        resolve: (payload) => [...payload.userErrors],
-      }),
-      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+const CreateSessionPayload = payloadType<{ session: SessionRecord; isNewSession: boolean }>(
+  'CreateSessionPayload',
+  'A session that was started.',
+  (t) => ({
+    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+    isNewSession: t.exposeBoolean('isNewSession', {
+      nullable: true,
+      description: 'False when the idempotency key had made it before.',
     }),
-  });
+  }),
+);
 
 const SendMessageInput = builder.inputType('SendMessageInput', {
   description: 'A message to a session.',
@@ -69,59 +62,45 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     message: t.string({ required: true, description: 'The words.' }),
     attachmentIds: t.idList({ description: 'Files for the agent.' }),
     idempotencyKey: t.string({ description: 'The same key and input send one message, within 24 hours.' }),
-    clientMutationId: t.string({ description: described.clientMutationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const SendMessagePayload = builder
-  .objectRef<Payload<{ session: SessionRecord; message: MessageEntry }>>('SendMessagePayload')
-  .implement({
-    description: 'A message that was sent.',
-    fields: (t) => ({
-      session: t.expose('session', {
-        type: Session,
-        nullable: true,
-        description: 'The session; a sleeping one is being taken up again.',
-      }),
-      message: t.expose('message', { type: SessionMessage, nullable: true, description: 'The message in the log.' }),
-      userErrors: t.field({
-        type: [UserErrorType],
-        description: described.userErrors,
-        resolve: (payload) => [...payload.userErrors],
-      }),
-      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
+const SendMessagePayload = payloadType<{ session: SessionRecord; message: MessageEntry }>(
+  'SendMessagePayload',
+  'A message that was sent.',
+  (t) => ({
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description: 'The session; a sleeping one is being taken up again.',
     }),
-  });
+    message: t.expose('message', { type: SessionMessage, nullable: true, description: 'The message in the log.' }),
+  }),
+);
 
 const TerminateSessionInput = builder.inputType('TerminateSessionInput', {
   description: 'A session to end for good.',
   fields: (t) => ({
     sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
     archive: t.boolean({ defaultValue: false, description: 'Whether to put it away, too.' }),
-    clientMutationId: t.string({ description: described.clientMutationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const TerminateSessionPayload = builder
-  .objectRef<Payload<{ session: SessionRecord }>>('TerminateSessionPayload')
-  .implement({
-    description: 'A session that was ended.',
-    fields: (t) => ({
-      session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
-      userErrors: t.field({
-        type: [UserErrorType],
-        description: described.userErrors,
-        resolve: (payload) => [...payload.userErrors],
-      }),
-      clientMutationId: t.exposeString('clientMutationId', { nullable: true, description: described.clientMutationId }),
-    }),
-  });
+const TerminateSessionPayload = payloadType<{ session: SessionRecord }>(
+  'TerminateSessionPayload',
+  'A session that was ended.',
+  (t) => ({
+    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+  }),
+);
 
 builder.mutationFields((t) => ({
   createSession: t.field({
     type: CreateSessionPayload,
     description: 'Starts a session: it waits for a worker from now on.',
-    args: { input: t.arg({ type: CreateSessionInput, required: true, description: described.input }) },
+    args: { input: t.arg({ type: CreateSessionInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, context) =>
       toPayload(input, { session: null, isNewSession: null }, async () => {
         const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, unlisted, ...rest } = input;
@@ -140,7 +119,7 @@ builder.mutationFields((t) => ({
   sendMessage: t.field({
     type: SendMessagePayload,
     description: 'Sends a message, and takes up a session that sleeps.',
-    args: { input: t.arg({ type: SendMessageInput, required: true, description: described.input }) },
+    args: { input: t.arg({ type: SendMessageInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, context) =>
       toPayload(input, { session: null, message: null }, () => {
         const { sessionId, message, attachmentIds } = input;
@@ -155,7 +134,7 @@ builder.mutationFields((t) => ({
   terminateSession: t.field({
     type: TerminateSessionPayload,
     description: 'Ends a session for good; once more does no harm.',
-    args: { input: t.arg({ type: TerminateSessionInput, required: true, description: described.input }) },
+    args: { input: t.arg({ type: TerminateSessionInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { session: null }, async () => {
         const { session } = await terminateSession(domain, {

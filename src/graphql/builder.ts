@@ -22,6 +22,7 @@ export const builder = new SchemaBuilder<{
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     nodeTypeOptions: { description: 'Anything that has a global ID.' },
+    idFieldOptions: { description: 'The global ID.' },
     cursorType: 'String',
     clientMutationId: 'omit',
     pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
@@ -31,7 +32,8 @@ export const builder = new SchemaBuilder<{
     endCursorFieldOptions: { description: 'The cursor of the last edge.' },
     edgesFieldOptions: { description: 'The items with their cursors.', nullable: false },
     nodesOnConnection: { description: 'The items alone.' },
-    nodeFieldOptions: { description: 'The item.' },
+    // Said here and not left to the default, which would make the items of "nodes" nullable beside non-null nodes of edges.
+    nodeFieldOptions: { description: 'The item.', nullable: false },
     cursorFieldOptions: { description: 'An opaque place in the list, which outlives its item.' },
     pageInfoFieldOptions: { description: 'Where this page lies in the list.' },
     firstArgOptions: { description: 'How many from the start (1 to 100, 20 when neither this nor "last" is given).' },

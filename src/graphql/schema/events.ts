@@ -71,6 +71,11 @@ eventType('StatusEvent', 'The session’s status from here on.', (t) => ({
     description: 'Why.',
     resolve: (entry) => (data(entry).statusDetail ?? null) as never,
   }),
+  request: t.string({
+    nullable: true,
+    description: 'What was asked of the session and is not done yet: suspend or resume.',
+    resolve: (entry) => textOf(data(entry).request),
+  }),
   endedBy: t.string({
     nullable: true,
     description: 'How it ended: finished, terminated or expired.',
@@ -170,10 +175,15 @@ eventType('ToolCallEvent', 'A tool call as it stands; entries of the same toolCa
 
 const QuestionOption = builder.objectRef<{ id: string; name: string }>('QuestionOption').implement({
   description: 'An answer that is offered.',
-  fields: (t) => ({ name: t.exposeString('name', { description: 'The words.' }) }),
+  fields: (t) => ({
+    // Not "id": clients that keep things by their id would take it for a global one.
+    optionId: t.exposeString('id', { description: 'Its id within the question.' }),
+    name: t.exposeString('name', { description: 'The words.' }),
+  }),
 });
 
 eventType('QuestionEvent', 'A question to the user. The next message answers it.', (t) => ({
+  questionId: t.string({ description: 'Its own id.', resolve: (entry) => textOf(data(entry).questionId) ?? '' }),
   body: t.string({ description: 'The question.', resolve: (entry) => entry.body ?? '' }),
   reason: t.string({
     description: '"question", or "permission" when a tool waits for it.',

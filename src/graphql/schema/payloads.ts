@@ -1,5 +1,6 @@
 import type { FieldMap } from '@pothos/core';
-import { DomainError } from '../../domain/errors.ts';
+import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
+import { refuse } from '../../domain/errors.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { toUserErrors, type UserError } from '../errors.ts';
@@ -43,17 +44,45 @@ export async function toPayload<T extends object>(
   }
 }
 
-/** The idempotency key of a mutation: the input's or the header's. INVALID_INPUT when both are given and differ. */
+/** The mutations whose input has an `idempotencyKey`. */
+const keyedMutations: ReadonlySet<string> = new Set(['createSession', 'sendMessage']);
+
+/**
+ * The idempotency key of a mutation: the input's or the header's. INVALID_INPUT when both are given and differ, and when
+ * the header comes with several mutations that take a key: it can be the key of one.
+ */
 export function idempotencyKeyOf(
   context: GraphqlContext,
   input: { readonly idempotencyKey?: string | null | undefined },
+  info: GraphQLResolveInfo,
 ): string | null {
   const given = input.idempotencyKey ?? null;
-  if (given !== null && context.idempotencyKey !== null && given !== context.idempotencyKey) {
-    const message = '"idempotencyKey" and the header "Idempotency-Key" must agree when both are given.';
-    throw new DomainError('INVALID_INPUT', message, [{ path: ['idempotencyKey'], message }]);
+  const { idempotencyKey: header } = context;
+  if (header === null) return given;
+  const path = ['idempotencyKey'];
+  const count = countKeyedMutations(info, info.operation.selectionSet);
+  if (count > 1) {
+    const message = `The header "Idempotency-Key" is for one mutation, but the operation has ${count}`;
+    throw refuse(path, `${message}: give each its own "idempotencyKey".`);
   }
-  return given ?? context.idempotencyKey;
+  if (given !== null && given !== header) {
+    throw refuse(path, '"idempotencyKey" and the header "Idempotency-Key" must agree when both are given.');
+  }
+  return header;
+}
+
+// That this ends, and soon, the gate and validation have seen to.
+function countKeyedMutations(info: GraphQLResolveInfo, set: SelectionSetNode): number {
+  let count = 0;
+  for (const selection of set.selections) {
+    if (selection.kind === Kind.FIELD) {
+      if (keyedMutations.has(selection.name.value)) count += 1;
+      continue;
+    }
+    const within = selection.kind === Kind.INLINE_FRAGMENT ? selection : info.fragments[selection.name.value];
+    if (within) count += countKeyedMutations(info, within.selectionSet);
+  }
+  return count;
 }
 
 /** The description of the input that every mutation has. */

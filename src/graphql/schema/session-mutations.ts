@@ -101,7 +101,7 @@ builder.mutationFields((t) => ({
     type: CreateSessionPayload,
     description: 'Starts a session: it waits for a worker from now on.',
     args: { input: t.arg({ type: CreateSessionInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
+    resolve: (_root, { input }, context, info) =>
       toPayload(input, { session: null, isNewSession: null }, async () => {
         const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, unlisted, ...rest } = input;
         const made = await createSession(
@@ -110,7 +110,7 @@ builder.mutationFields((t) => ({
           {
             organizationId,
             origin: 'api',
-            idempotencyKey: idempotencyKeyOf(context, input),
+            idempotencyKey: idempotencyKeyOf(context, input, info),
           },
         );
         return { session: made.session, isNewSession: made.isNew };
@@ -120,14 +120,14 @@ builder.mutationFields((t) => ({
     type: SendMessagePayload,
     description: 'Sends a message, and takes up a session that sleeps.',
     args: { input: t.arg({ type: SendMessageInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload(input, { session: null, message: null }, () => {
+    resolve: (_root, { input }, context, info) =>
+      toPayload(input, { session: null, message: null }, async () => {
         const { sessionId, message, attachmentIds } = input;
         return sendMessage(context.domain, {
           sessionId,
           message,
           attachmentIds,
-          idempotencyKey: idempotencyKeyOf(context, input),
+          idempotencyKey: idempotencyKeyOf(context, input, info),
         });
       }),
   }),

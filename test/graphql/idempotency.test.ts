@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { createSession } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const create =
+  'mutation($input: CreateSessionInput!) { createSession(input: $input) { isNewSession session { sessionId } userErrors { code path message } } }';
+const send =
+  'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { eventId } userErrors { code path message } } }';
+
+const run = async (query: string, input: Record<string, unknown>, headers: Record<string, string> = {}) => {
+  const { data, errors } = await graphql(test, test.adminToken, query, { input }, headers);
+  expect(errors).toBeUndefined();
+  return Object.values(data)[0] as any;
+};
+const inOrganization = (input: Record<string, unknown>) => ({ organizationId: test.organizationId, ...input });
+const countSessions = async () => {
+  const [row] = await test.app.services.store.query<{ n: number }>('select count(*)::int as n from session');
+  return row?.n;
+};
+
+it('makes one session of 100 parallel creations with the same key', async () => {
+  const before = (await countSessions()) ?? 0;
+  const input = inOrganization({ prompt: 'once', idempotencyKey: 'parallel' });
+  const payloads = await Promise.all(Array.from({ length: 100 }, () => run(create, input)));
+  expect(new Set(payloads.map((payload) => payload.session.sessionId)).size).toBe(1);
+  expect(payloads.filter((payload) => payload.isNewSession)).toHaveLength(1);
+  expect(await countSessions()).toBe(before + 1);
+});
+
+it('sends one message of 20 parallel ones with the same key', async () => {
+  const sessionId = await createSession(test);
+  const input = { sessionId, message: 'once', idempotencyKey: 'parallel' };
+  const payloads = await Promise.all(Array.from({ length: 20 }, () => run(send, input)));
+  expect(new Set(payloads.map((payload) => payload.message.eventId)).size).toBe(1);
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'query($id: ID!) { session(id: $id) { messages { nodes { body } } } }',
+    { id: sessionId },
+  );
+  expect(data.session.messages.nodes.map(({ body }: { body: string }) => body)).toEqual(['say hello', 'once']);
+});
+
+it('takes the key from the header, which is the same key as in the input', async () => {
+  const input = inOrganization({ prompt: 'by header' });
+  const first = await run(create, input, { 'idempotency-key': 'header' });
+  const second = await run(create, { ...input, idempotencyKey: 'header' });
+  const third = await run(create, { ...input, idempotencyKey: 'header' }, { 'idempotency-key': 'header' });
+  expect(first.isNewSession).toBe(true);
+  for (const again of [second, third]) expect(again).toEqual({ ...first, isNewSession: false });
+});
+
+const refusals: [string, Record<string, unknown>, Record<string, string>, object][] = [
+  [
+    'a header and an input that disagree',
+    { idempotencyKey: 'one' },
+    { 'idempotency-key': 'two' },
+    { code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] },
+  ],
+  ['an empty key', { idempotencyKey: '' }, {}, { code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] }],
+  ['a long key', { idempotencyKey: 'x'.repeat(256) }, {}, { code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] }],
+  [
+    'a key that is not ASCII',
+    { idempotencyKey: 'ü' },
+    {},
+    { code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] },
+  ],
+];
+
+it.each(refusals)('refuses %s', async (_what, input, headers, refusal) => {
+  const before = await countSessions();
+  const payload = await run(create, inOrganization({ prompt: 'never', ...input }), headers);
+  expect(payload).toMatchObject({ session: null, isNewSession: null, userErrors: [refusal] });
+  expect(await countSessions()).toBe(before);
+});
+
+it('refuses a key that was used with other input, and keeps the first result', async () => {
+  const first = await run(create, inOrganization({ prompt: 'first', idempotencyKey: 'reused' }));
+  const other = await run(create, inOrganization({ prompt: 'other', idempotencyKey: 'reused' }));
+  expect(other).toMatchObject({ session: null, userErrors: [{ code: 'IDEMPOTENCY_CONFLICT', path: null }] });
+  const again = await run(create, inOrganization({ prompt: 'first', idempotencyKey: 'reused' }));
+  expect(again.session).toEqual(first.session);
+});
+
+it('refuses one header for several creating mutations, and does none of them', async () => {
+  const before = await countSessions();
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    `mutation($input: CreateSessionInput!) {
+       one: createSession(input: $input) { session { id } userErrors { code message } }
+       ...Others
+     }
+     fragment Others on Mutation { two: createSession(input: $input) { session { id } userErrors { code } } }`,
+    { input: inOrganization({ prompt: 'never' }) },
+    { 'idempotency-key': 'several' },
+  );
+  expect(data).toMatchObject({
+    one: { session: null, userErrors: [{ code: 'INVALID_INPUT' }] },
+    two: { session: null, userErrors: [{ code: 'INVALID_INPUT' }] },
+  });
+  expect(data.one.userErrors[0].message).toContain('the operation has 2');
+  expect(await countSessions()).toBe(before);
+});
+
+it('takes the header beside a mutation that makes nothing', async () => {
+  const sessionId = await createSession(test);
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    `mutation($input: CreateSessionInput!, $end: TerminateSessionInput!) {
+       createSession(input: $input) { isNewSession } terminateSession(input: $end) { session { status } }
+     }`,
+    { input: inOrganization({ prompt: 'beside' }), end: { sessionId } },
+    { 'idempotency-key': 'beside' },
+  );
+  expect(data).toEqual({ createSession: { isNewSession: true }, terminateSession: { session: { status: 'EXIT' } } });
+});

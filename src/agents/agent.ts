@@ -29,6 +29,8 @@ export interface AgentProfile {
 export interface PromptBlock {
   readonly type: 'text';
   readonly text: string;
+  /** Words of the service to the agent, not of the user. */
+  readonly isPreface?: boolean;
 }
 
 /** How a turn ended, in ACP's words (`end_turn`, `max_tokens`, `max_turn_requests`, `refusal`, `cancelled`). */

@@ -189,6 +189,8 @@ CREATE TABLE "run" (
     "generation" INTEGER NOT NULL DEFAULT 0,
     "command" TEXT,
     "delivered_seq" INTEGER NOT NULL DEFAULT 0,
+    "answered_seqs" INTEGER[] DEFAULT ARRAY[]::INTEGER[],
+    "turn_after_seq" INTEGER NOT NULL DEFAULT 0,
     "turn_count" INTEGER NOT NULL DEFAULT 0,
     "is_turn_open" BOOLEAN NOT NULL DEFAULT false,
     "agent_session_id" TEXT,
@@ -351,3 +353,6 @@ ALTER TABLE "session" ADD CONSTRAINT "session_ended_by_known" CHECK ("ended_by" 
 ALTER TABLE "log_entry" ADD CONSTRAINT "log_entry_message_has_body" CHECK ("message_type" IS NULL OR "body" IS NOT NULL);
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_kind_known"
   CHECK ("kind" IN ('PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN', 'SERVICE_USER'));
+
+-- One address is one user, however it is written.
+CREATE UNIQUE INDEX "user_account_address" ON "user_account"("enterprise_id", lower("email"));

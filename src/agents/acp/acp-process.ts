@@ -127,7 +127,7 @@ export class AcpProcess implements AgentProcess {
     const watchdog = this.#watch();
     const answer = this.request<{ stopReason: string }>('session/prompt', null, {
       sessionId: this.#sessionId,
-      prompt: blocks,
+      prompt: blocks.map(toContent),
     });
     this.#turn = answer.catch(() => undefined);
     try {
@@ -216,4 +216,9 @@ export class AcpProcess implements AgentProcess {
   #crash(message: string): AgentCrash {
     return new AgentCrash(message, this.#child.stderrTail());
   }
+}
+
+// ACP's annotation for what is said to the agent and is not the user's.
+function toContent({ type, text, isPreface }: PromptBlock) {
+  return isPreface === true ? { type, text, annotations: { audience: ['assistant'] } } : { type, text };
 }

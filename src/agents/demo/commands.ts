@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -33,9 +34,13 @@ const commands: Record<string, Command> = {
   },
   json: (turn, rest) => say(turn, `\`\`\`json\n${rest}\n\`\`\``),
   env: (turn, rest) => say(turn, `${rest}=${process.env[rest.trim()] ?? '(not set)'}`),
-  noise: async (_turn, rest) => {
+  noise: async (turn, rest) => {
     const lines = ['not JSON at all', '{"broken": ', '[1, 2, 3]', '', '{"jsonrpc": "2.0"}'];
-    for (let n = 0; n < (Number.parseInt(rest, 10) || 1); n++) process.stdout.write(`${lines[n % lines.length]}\n`);
+    for (let n = 0; n < (Number.parseInt(rest, 10) || 1); n++) {
+      turn.signal.throwIfAborted();
+      // A full pipe is waited for: the protocol's own messages go the same way, and would be dropped.
+      if (!process.stdout.write(`${lines[n % lines.length]}\n`)) await once(process.stdout, 'drain');
+    }
   },
   crash: () => {
     process.stderr.write('The demo agent was told to crash.\n');

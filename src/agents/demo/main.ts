@@ -51,8 +51,12 @@ const connection = acp
     if (workspace === undefined) throw acp.RequestError.invalidParams({ sessionId }, 'There is no such session.');
     const abort = new AbortController();
     turns.set(sessionId, { abort });
-    const texts = params.prompt.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-    const prompt = texts.at(-1) ?? '';
+    // Words of the service to its agents are not the user's commands.
+    const prompt = params.prompt
+      .flatMap((block) =>
+        block.type === 'text' && !block.annotations?.audience?.includes('assistant') ? [block.text] : [],
+      )
+      .join('\n');
     appendHistory(sessionId, { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } });
     try {
       await runPrompt({

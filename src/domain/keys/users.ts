@@ -41,7 +41,7 @@ export async function createUser(context: Context, raw: CreateUserInput): Promis
   await context.store.transact(async (tx) => {
     const [inserted] = await tx.query<{ id: string }>(
       `insert into user_account (id, enterprise_id, email, name, created_at) values ($1, $2, $3, $4, $5::timestamptz)
-       on conflict (enterprise_id, email) do nothing returning id`,
+       on conflict do nothing returning id`,
       [user.id, user.enterpriseId, user.email, user.name, now],
     );
     if (!inserted) throw refuse(['email'], '"email" already belongs to a user of this enterprise.', 'NOT_UNIQUE');

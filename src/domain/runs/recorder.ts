@@ -5,11 +5,17 @@ import type { ClaimedRun } from './claims.ts';
 import { maskDeep } from './masking.ts';
 import { noteQuestion, noteTitle } from './turns.ts';
 
+/** A question that an agent waits for: its id for the agent, and its number in the log. */
+export interface OpenQuestion {
+  readonly id: string;
+  readonly seq: number;
+}
+
 /** Where an agent's updates go: into the log, masked, in order. */
 export interface Recorder {
   record(update: AgentUpdate): Promise<void>;
   /** The question that the agent waits for an answer to, if any. */
-  openQuestion(): string | null;
+  openQuestion(): OpenQuestion | null;
   closeQuestion(): void;
   /** The last message of the turn. */
   lastMessage(): string | null;
@@ -36,7 +42,7 @@ export function createRecorder(
   mask: (text: string) => string,
   onQuestion: () => void,
 ): Recorder {
-  let question: string | null = null;
+  let question: OpenQuestion | null = null;
   let lastMessage: string | null = null;
 
   const ask = async (update: Extract<AgentUpdate, { type: 'question' }>) => {
@@ -47,8 +53,9 @@ export function createRecorder(
       { kind: 'QUESTION', body: update.text, data: { questionId, reason, options: update.options } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: said },
     ];
-    question = questionId;
-    await noteQuestion(context, run, entries, reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user');
+    const statusDetail = reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user';
+    const seq = await noteQuestion(context, run, entries, statusDetail);
+    question = { id: questionId, seq };
     onQuestion();
   };
 

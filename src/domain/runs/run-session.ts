@@ -1,4 +1,11 @@
-import type { AgentProcess, AgentProfile, Agents, PromptBlock, TurnEnd } from '../../agents/agent.ts';
+import {
+  AgentCrash,
+  type AgentProcess,
+  type AgentProfile,
+  type Agents,
+  type PromptBlock,
+  type TurnEnd,
+} from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
 import type { StatusChange } from '../sessions/change-session.ts';
 import { FencedError, type NewEntry } from '../sessions/log.ts';
@@ -9,13 +16,13 @@ import { createRecorder, type Recorder } from './recorder.ts';
 import {
   closeInterrupted,
   endTurn,
-  type InboxMessage,
   isStillHeld,
   noteAgentSession,
   noteAnswer,
   noteCrash,
+  readAnswers,
   readInbox,
-  readLastDelivered,
+  readTurnMessages,
   startTurn,
 } from './turns.ts';
 
@@ -69,6 +76,7 @@ class SessionLoop {
   #wake: (() => void) | null = null;
   #isRung = false;
   #check: Promise<void> = Promise.resolve();
+  #mask: (text: string) => string = (text) => text;
 
   constructor(context: Context, run: ClaimedRun, options: RunOptions) {
     this.#context = context;
@@ -95,11 +103,11 @@ class SessionLoop {
       const plan = await planLaunch(this.#context, sessionId, this.#options.dataDir);
       profile = this.#context.agentProfiles.get(plan.agent);
       if (!profile) throw new Error(`There is no agent profile "${plan.agent}".`);
-      const mask = createMask(plan.secretValues);
+      this.#mask = createMask(plan.secretValues);
       const obey = () => {
         this.#check = this.#check.then(() => this.#obey(recorder)).catch((error: unknown) => this.#lose(error));
       };
-      recorder = createRecorder(this.#context, this.#run, plan.organizationId, mask, obey);
+      recorder = createRecorder(this.#context, this.#run, plan.organizationId, this.#mask, obey);
       await this.#launch(plan, profile, recorder);
       await this.#turns(profile, recorder);
     } catch (error) {
@@ -162,10 +170,10 @@ class SessionLoop {
 
   async #recoveryPrompt(): Promise<PromptBlock[]> {
     await closeInterrupted(this.#context, this.#run);
-    const last = await readLastDelivered(this.#context, this.#run.sessionId);
+    const messages = await readTurnMessages(this.#context, this.#run.sessionId);
     const words =
-      'The agent process was interrupted. The user’s last message follows. Check the workspace and continue.';
-    return [textBlock(words), textBlock(last ?? 'Continue.')];
+      'The agent process was interrupted. What the user had said follows. Check the workspace and continue.';
+    return [{ ...textBlock(words), isPreface: true }, ...messages.map((message) => textBlock(message.body))];
   }
 
   // True: rung, or asked to end. False: nothing came for the whole time.
@@ -195,11 +203,11 @@ class SessionLoop {
     if (!(await isStillHeld(this.#context, this.#run))) return this.#lose(new FencedError(this.#run.sessionId));
     const question = recorder?.openQuestion() ?? null;
     if (question === null) return;
-    const inbox: InboxMessage[] = await readInbox(this.#context, this.#run.sessionId);
-    if (inbox.length === 0) return;
-    await noteAnswer(this.#context, this.#run, inbox);
+    const answers = await readAnswers(this.#context, this.#run.sessionId, question.seq);
+    if (answers.length === 0) return;
+    await noteAnswer(this.#context, this.#run, answers);
     recorder?.closeQuestion();
-    this.#agent?.answer(question, inbox.map((message) => message.body).join('\n\n'));
+    this.#agent?.answer(question.id, answers.map((message) => message.body).join('\n\n'));
   }
 
   // The session is no longer this worker's, or cannot be written: the agent must not go on.
@@ -220,8 +228,9 @@ class SessionLoop {
     if (this.#isEnding || this.#isLost || error instanceof FencedError) return;
     const { log } = this.#context;
     const { sessionId } = this.#run;
-    log.warn({ err: error, sessionId }, 'An agent ended unexpectedly.');
-    const message = error instanceof Error ? error.message : 'The agent ended unexpectedly.';
+    const message = this.#mask(error instanceof Error ? error.message : 'The agent ended unexpectedly.');
+    const stderr = error instanceof AgentCrash ? this.#mask(error.stderrTail) : undefined;
+    log.warn({ sessionId, reason: message, stderr }, 'An agent ended unexpectedly.');
     await this.#agent?.stop();
     await noteCrash(this.#context, this.#run, message, retryDelaysMs).catch((failure: unknown) => {
       if (!(failure instanceof FencedError)) log.error({ err: failure, sessionId }, 'A crash could not be written.');

@@ -13,9 +13,11 @@ export interface InboxMessage {
 /** The most messages that one turn takes. */
 const inboxLimit = 100;
 
+const isUsers = "e.message_type is not null and e.message_type <> 'agent_message'";
+
 const undelivered = `
   select e.seq, e.body from log_entry e join run r on r.session_id = e.session_id
-   where e.session_id = $1 and e.message_type is not null and e.message_type <> 'agent_message' and e.seq > r.delivered_seq
+   where e.session_id = $1 and ${isUsers} and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)
    order by e.seq limit $2`;
 
 /** The user's messages that wait, in order. */
@@ -23,15 +25,20 @@ export async function readInbox(context: Context, sessionId: string): Promise<In
   return context.store.query<InboxMessage>(undelivered, [sessionId, inboxLimit]);
 }
 
-/** The last user message that was given to the agent: what an interrupted turn was about. */
-export async function readLastDelivered(context: Context, sessionId: string): Promise<string | null> {
-  const rows = await context.store.query<InboxMessage>(
+/** Those of the waiting messages that came after a question: only they can be meant for it. */
+export async function readAnswers(context: Context, sessionId: string, questionSeq: number): Promise<InboxMessage[]> {
+  return (await readInbox(context, sessionId)).filter((message) => message.seq > questionSeq);
+}
+
+/** What an interrupted turn was about: the user's messages that it was sent with, and those given to its questions. */
+export async function readTurnMessages(context: Context, sessionId: string): Promise<InboxMessage[]> {
+  return context.store.query<InboxMessage>(
     `select e.seq, e.body from log_entry e join run r on r.session_id = e.session_id
-      where e.session_id = $1 and e.message_type is not null and e.message_type <> 'agent_message' and e.seq <= r.delivered_seq
-      order by e.seq desc limit 1`,
-    [sessionId],
+      where e.session_id = $1 and ${isUsers} and e.seq > r.turn_after_seq
+        and (e.seq <= r.delivered_seq or e.seq = any(r.answered_seqs))
+      order by e.seq limit $2`,
+    [sessionId, inboxLimit],
   );
-  return rows[0]?.body ?? null;
 }
 
 interface RunRow {
@@ -50,14 +57,20 @@ async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
   return row;
 }
 
-/** Notes that a turn is about to be sent, before it is: after a crash it is known to have been open. */
+/**
+ * Notes that a turn is about to be sent, before it is: after a crash it is known to have been open. No messages: it is an
+ * interrupted turn that is taken up, and is still about what it was about.
+ */
 export async function startTurn(context: Context, run: ClaimedRun, messages: readonly InboxMessage[]): Promise<void> {
   await context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
     const session = await lockSession(tx, run.sessionId, run.generation);
     const turn = row.turnCount + 1;
     await tx.query(
-      'update run set delivered_seq = greatest(delivered_seq, $2), turn_count = $3, is_turn_open = true where session_id = $1',
+      `update run set turn_after_seq = case when $2::int = 0 then turn_after_seq else delivered_seq end,
+              delivered_seq = greatest(delivered_seq, $2::int),
+              answered_seqs = array(select seq from unnest(answered_seqs) as seq where seq > greatest(delivered_seq, $2::int)),
+              turn_count = $3, is_turn_open = true where session_id = $1`,
       [run.sessionId, messages.at(-1)?.seq ?? 0, turn],
     );
     const change = { ...working, isFresh: session.status === 'resuming' || session.isFresh };
@@ -77,24 +90,28 @@ export async function noteAnswer(context: Context, run: ClaimedRun, messages: re
   await context.store.transact(async (tx) => {
     await lockRun(tx, run);
     const session = await lockSession(tx, run.sessionId, run.generation);
-    await tx.query('update run set delivered_seq = greatest(delivered_seq, $2) where session_id = $1', [
+    await tx.query('update run set answered_seqs = answered_seqs || $2::int[] where session_id = $1', [
       run.sessionId,
-      messages.at(-1)?.seq ?? 0,
+      messages.map((message) => message.seq),
     ]);
     await changeSession(context, tx, session, working);
   });
 }
 
-/** Writes a question that the agent waits for, inside its turn. */
+/** Writes a question that the agent waits for, inside its turn; gives its number. */
 export async function noteQuestion(
   context: Context,
   run: ClaimedRun,
   entries: readonly NewEntry[],
   statusDetail: 'waiting_for_user' | 'waiting_for_approval',
-): Promise<void> {
-  await context.store.transact(async (tx) => {
+): Promise<number> {
+  return context.store.transact(async (tx) => {
     const session = await lockSession(tx, run.sessionId, run.generation);
+    const [head] = await tx.query<{ seq: number }>('select next_seq as seq from session_head where session_id = $1', [
+      run.sessionId,
+    ]);
     await changeSession(context, tx, session, { status: 'running', statusDetail }, entries);
+    return head?.seq ?? 0;
   });
 }
 

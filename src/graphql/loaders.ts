@@ -16,6 +16,8 @@ function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]
   return new DataLoader((ids: readonly string[]) => find(ids));
 }
 
+const toError = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
+
 /** One statement for all ids, or all sessions' pages, that are asked for in the same tick. */
 export function createLoaders(context: Context) {
   const logPages = new Map<string, DataLoader<string, Page<LogEntry>>>();
@@ -39,7 +41,11 @@ export function createLoaders(context: Context) {
             request,
             pageLimits,
           );
-        loader = new DataLoader(read);
+        // A cursor is of one session: it is refused for each other alone, before anything is read.
+        const readEach = (ids: readonly string[]) =>
+          Promise.all(ids.map((id) => read([id]).then(([page]) => page as Page<LogEntry>, toError)));
+        const hasCursor = request.after != null || request.before != null;
+        loader = new DataLoader(hasCursor ? readEach : read);
         logPages.set(key, loader);
       }
       return loader.load(sessionId);

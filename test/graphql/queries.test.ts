@@ -167,9 +167,7 @@ it('reads every type again by its global id, alone and with others, in the order
 
 it('gives null for what node does not know: other forms, other types, garbage, and what is another’s', async () => {
   const ids = await globalIds();
-  const [type, id] = Buffer.from(ids.Session ?? '', 'base64')
-    .toString()
-    .split(':') as [string, string];
+  const [type, id] = parts(ids.Session);
   const strangers = [
     id,
     `devin-${id}`,
@@ -182,14 +180,7 @@ it('gives null for what node does not know: other forms, other types, garbage, a
     globalIdOf(type, otherId(id)),
     globalIdOf(type, `${id}' or '1'='1`),
     // The right entry under the wrong type of event.
-    globalIdOf(
-      'ErrorEvent',
-      bare(
-        Buffer.from(ids.SessionMessage ?? '', 'base64')
-          .toString()
-          .split(':')[1] ?? '',
-      ),
-    ),
+    globalIdOf('ErrorEvent', parts(ids.SessionMessage)[1]),
     '',
     '\u0000',
     'x'.repeat(5_000),

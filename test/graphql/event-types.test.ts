@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { appendEntries, eventKinds, type NewEntry } from '../../src/domain/sessions/log.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { createSession } from '../support/sessions.ts';
+import { gql, query } from '../support/typed-graphql.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
+  session(id: $id) {
+    events(first: 100, kinds: $kinds) {
+      nodes {
+        __typename seq kind createdAt
+        ... on SessionMessage { type body eventId author { __typename } }
+        ... on StatusEvent { status statusDetail endedBy isArchived }
+        ... on TurnEvent { turn phase stopReason }
+        ... on PlanEvent { entries { content status priority } }
+        ... on ToolCallEvent {
+          toolCallId title toolKind toolStatus output locations { path line } diffs { path oldText newText }
+        }
+        ... on QuestionEvent { question: body reason options { name } }
+        ... on PermissionEvent { toolCallId title decision }
+        ... on UsageEvent { inputTokens outputTokens totalTokens costUsd contextUsed contextSize }
+        ... on ThoughtEvent { words: body data }
+        ... on NoticeEvent { words: body data }
+        ... on LimitEvent { words: body data }
+        ... on PullRequestEvent { words: body data }
+        ... on StructuredOutputEvent { words: body data }
+        ... on AttachmentEvent { words: body data }
+        ... on ErrorEvent { words: body data }
+      }
+    }
+  }
+}`);
+
+const plan = [{ content: 'Look', status: 'pending', priority: 'high' }];
+const diffs = [{ path: 'a.txt', oldText: null, newText: 'new' }];
+const locations = [{ path: 'a.txt', line: 3 }];
+
+/** An entry of each kind as a worker writes it, and how it is read. */
+const written: [NewEntry, Record<string, unknown>][] = [
+  [
+    { kind: 'MESSAGE', messageType: 'agent_message', body: 'done \u{1F600}' },
+    { __typename: 'SessionMessage', type: 'AGENT_MESSAGE', body: 'done \u{1F600}', author: null },
+  ],
+  [
+    { kind: 'STATUS', data: { status: 'exit', statusDetail: 'finished', endedBy: 'finished', isArchived: false } },
+    { __typename: 'StatusEvent', status: 'EXIT', statusDetail: 'FINISHED', endedBy: 'finished', isArchived: false },
+  ],
+  [
+    { kind: 'TURN', data: { turn: 2, phase: 'stopped', stopReason: 'end_turn' } },
+    { __typename: 'TurnEvent', turn: 2, phase: 'stopped', stopReason: 'end_turn' },
+  ],
+  [
+    { kind: 'PLAN', data: { entries: plan } },
+    { __typename: 'PlanEvent', entries: plan },
+  ],
+  [
+    {
+      kind: 'TOOL_CALL',
+      data: { toolCallId: 't1', title: 'Write', toolKind: 'edit', status: 'completed', output: 'ok', locations, diffs },
+    },
+    {
+      __typename: 'ToolCallEvent',
+      toolCallId: 't1',
+      title: 'Write',
+      toolKind: 'edit',
+      toolStatus: 'completed',
+      output: 'ok',
+      locations,
+      diffs,
+    },
+  ],
+  [
+    { kind: 'QUESTION', body: 'Which?', data: { reason: 'question', options: [{ id: 'a', name: 'This one' }] } },
+    { __typename: 'QuestionEvent', question: 'Which?', reason: 'question', options: [{ name: 'This one' }] },
+  ],
+  [
+    { kind: 'PERMISSION', data: { toolCallId: 't1', title: 'Write', decision: 'allowed' } },
+    { __typename: 'PermissionEvent', toolCallId: 't1', title: 'Write', decision: 'allowed' },
+  ],
+  [
+    {
+      kind: 'USAGE',
+      data: { inputTokens: 1, outputTokens: 2, totalTokens: 3, costUsd: 0.25, contextUsed: 4, contextSize: 5 },
+    },
+    { __typename: 'UsageEvent', inputTokens: 1, outputTokens: 2, totalTokens: 3, costUsd: 0.25, contextUsed: 4 },
+  ],
+  [
+    { kind: 'THOUGHT', body: 'hm' },
+    { __typename: 'ThoughtEvent', words: 'hm', data: null },
+  ],
+  [
+    { kind: 'NOTICE', body: 'retried', data: { attempt: 2 } },
+    { __typename: 'NoticeEvent', words: 'retried', data: { attempt: 2 } },
+  ],
+  [
+    { kind: 'LIMIT', data: { maxAcuLimit: 1 } },
+    { __typename: 'LimitEvent', words: '', data: { maxAcuLimit: 1 } },
+  ],
+  [
+    { kind: 'PULL_REQUEST', data: { url: 'https://example.test/1', state: 'open' } },
+    { __typename: 'PullRequestEvent', data: { url: 'https://example.test/1', state: 'open' } },
+  ],
+  [
+    { kind: 'STRUCTURED_OUTPUT', data: { output: [1, null, { deep: true }] } },
+    { __typename: 'StructuredOutputEvent', data: { output: [1, null, { deep: true }] } },
+  ],
+  [
+    { kind: 'ATTACHMENT', body: 'a.txt' },
+    { __typename: 'AttachmentEvent', words: 'a.txt' },
+  ],
+  [
+    { kind: 'ERROR', body: 'It crashed.' },
+    { __typename: 'ErrorEvent', words: 'It crashed.' },
+  ],
+];
+
+const write = (id: string, entries: readonly NewEntry[]) => {
+  const { store, now } = test.app.services;
+  return appendEntries(store, id, null, entries, now());
+};
+
+it('reads an entry of every kind as its own type, with its fields', async () => {
+  const entries = written.map(([entry]) => entry);
+  expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(eventKinds));
+  const id = await createSession(test);
+  await write(id, entries);
+  const { session } = await query(test, test.adminToken, readEvents, { id });
+  const read = session?.events.nodes ?? [];
+  expect(read.map(({ seq }) => seq)).toEqual(Array.from({ length: written.length + 2 }, (_, n) => n + 1));
+  expect(read.map(({ kind }) => kind)).toEqual(['STATUS', 'MESSAGE', ...entries.map(({ kind }) => kind)]);
+  for (const [n, [, expected]] of written.entries()) expect(read[n + 2]).toMatchObject(expected);
+});
+
+it.each(written)('reads only entries of the kind asked for: %o', async (entry, expected) => {
+  const id = await createSession(test);
+  await write(id, [...written.map(([each]) => each), ...written.map(([each]) => each)]);
+  const { session } = await query(test, test.adminToken, readEvents, { id, kinds: [entry.kind] });
+  const own = entry.kind === 'MESSAGE' || entry.kind === 'STATUS' ? 1 : 0;
+  const read = session?.events.nodes ?? [];
+  expect(read).toHaveLength(own + 2);
+  expect(new Set(read.map(({ kind }) => kind))).toEqual(new Set([entry.kind]));
+  expect(read[own + 1]).toMatchObject(expected);
+});
+
+it('gives what an entry has no words for as its empty value, never as an error', async () => {
+  const id = await createSession(test);
+  const kinds = eventKinds.filter((kind) => kind !== 'MESSAGE' && kind !== 'STATUS');
+  await write(
+    id,
+    kinds.map((kind) => ({ kind })),
+  );
+  const { session } = await query(test, test.adminToken, readEvents, { id, kinds });
+  expect(session?.events.nodes.map(({ kind }) => kind)).toEqual(kinds);
+});

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { type MutationName, mutate } from '../support/mutations.ts';
+import { globalIdOf, makeKey, makeUser } from '../support/principals.ts';
+import { countRows } from '../support/rows.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+let other: { organizationId: string; token: string; serviceUserId: string };
+beforeAll(async () => {
+  test = await startApp();
+  other = await makeOrganization(test, 'Other');
+});
+afterAll(() => test.close());
+
+const run = (name: MutationName, input: Record<string, unknown>, token = test.adminToken) =>
+  mutate(test, token, name, { clientMutationId: 'mine', ...input });
+const done = { userErrors: [], clientMutationId: 'mine' };
+
+describe('createSession', () => {
+  it('makes one of its prompt alone, in the viewer’s only organization', async () => {
+    const before = await countRows(test);
+    const { payload, errors } = await run('createSession', { prompt: '  \n first line\nsecond' }, other.token);
+    expect(errors).toBeUndefined();
+    expect(payload).toMatchObject({
+      ...done,
+      isNewSession: true,
+      session: {
+        sessionId: expect.stringMatching(/^devin-[0-9a-f]{32}$/),
+        title: 'first line',
+        tags: [],
+        status: 'NEW',
+        isArchived: false,
+        isUnlisted: false,
+        origin: 'API',
+        agent: null,
+        maxAcuLimit: null,
+        structuredOutputSchema: null,
+        organization: { organizationId: other.organizationId },
+        createdBy: { __typename: 'ServiceUser', serviceUserId: other.serviceUserId },
+      },
+    });
+    expect(payload.session.url).toBe(`${test.url}/sessions/${payload.session.sessionId.slice('devin-'.length)}`);
+    expect(await countRows(test)).toEqual({
+      ...before,
+      session: before.session + 1,
+      run: before.run + 1,
+      log_entry: before.log_entry + 2,
+      audit_entry: before.audit_entry + 1,
+    });
+  });
+
+  it('keeps all that it is given', async () => {
+    const structuredOutputSchema = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: {} } };
+    const { payload } = await run('createSession', {
+      organizationId: globalIdOf('Organization', test.organizationId),
+      prompt: 'x'.repeat(500_000),
+      title: 'Title \u{1F600}',
+      tags: [...Array.from({ length: 49 }, (_, n) => `t${n}`), 'same', 'same'].slice(0, 50),
+      snapshotId: 'snap-1',
+      maxAcuLimit: 1,
+      structuredOutputSchema,
+      agent: 'demo',
+      unlisted: true,
+      sessionSecrets: [
+        { key: 'A', value: 'secret-of-a' },
+        { key: 'B', value: '', sensitive: false },
+      ],
+      knowledgeIds: [],
+      secretIds: [],
+      attachmentIds: [],
+    });
+    expect(payload).toMatchObject({
+      ...done,
+      session: {
+        title: 'Title \u{1F600}',
+        tags: expect.arrayContaining(['t0', 'same']),
+        snapshotId: 'snap-1',
+        maxAcuLimit: 1,
+        structuredOutputSchema,
+        agent: 'demo',
+        isUnlisted: true,
+      },
+    });
+    expect(payload.session.tags).toHaveLength(50);
+    const rows = await test.app.services.store.query('select s::text as row from session_secret s');
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(rows)).not.toContain('secret-of-a');
+  });
+
+  it('makes one that belongs to another member', async () => {
+    const { userId } = await makeUser(test);
+    const input = { organizationId: test.organizationId, prompt: 'x', createAsUserId: userId };
+    const { payload } = await run('createSession', input);
+    expect(payload.session.createdBy).toEqual({ __typename: 'User', userId });
+  });
+
+  it('lets a personal access token create as its own user, and as nobody else', async () => {
+    const [own, someone] = [await makeUser(test), await makeUser(test)];
+    const mine = await run('createSession', { prompt: 'x', createAsUserId: own.userId }, own.token);
+    expect(mine.payload.session.createdBy).toEqual({ __typename: 'User', userId: own.userId });
+    const theirs = await run('createSession', { prompt: 'x', createAsUserId: someone.userId }, own.token);
+    expect(theirs.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+  });
+});
+
+describe('sendMessage', () => {
+  it('puts the message into the log under the id that it answers with', async () => {
+    const id = await createSession(test);
+    const { payload, errors } = await run('sendMessage', { sessionId: globalIdOf('Session', id), message: 'go on' });
+    expect(errors).toBeUndefined();
+    expect(payload).toMatchObject({
+      ...done,
+      session: { sessionId: `devin-${id}`, status: 'NEW' },
+      message: { seq: 3, type: 'USER_MESSAGE', body: 'go on', author: { __typename: 'ServiceUser' } },
+    });
+    const { data } = await graphql(
+      test,
+      test.adminToken,
+      'query($id: ID!) { session(id: $id) { messages(last: 1) { nodes { id eventId } } } }',
+      { id },
+    );
+    const { id: messageId, eventId } = payload.message;
+    expect(data.session.messages.nodes).toEqual([{ id: messageId, eventId }]);
+  });
+
+  it.each([
+    ['terminated', { archive: false }, 'The session has been terminated and takes no further messages.'],
+    ['archived', { archive: true }, 'The session is archived and takes no further messages.'],
+  ])('is refused by a session that is %s', async (_what, { archive }, message) => {
+    const sessionId = await createSession(test);
+    await run('terminateSession', { sessionId, archive });
+    const before = await countRows(test);
+    const { payload } = await run('sendMessage', { sessionId, message: 'hello?' });
+    expect(payload).toEqual({
+      session: null,
+      message: null,
+      userErrors: [{ code: 'INVALID_STATE', message, path: null }],
+      clientMutationId: 'mine',
+    });
+    expect(await countRows(test)).toEqual(before);
+  });
+});
+
+describe('terminateSession', () => {
+  it('ends a session, and does no harm when it comes again', async () => {
+    const sessionId = await createSession(test);
+    const ended = { ...done, session: { sessionId: `devin-${sessionId}`, status: 'EXIT', isArchived: false } };
+    expect((await run('terminateSession', { sessionId })).payload).toEqual(ended);
+    const before = await countRows(test);
+    expect((await run('terminateSession', { sessionId })).payload).toEqual(ended);
+    expect(await countRows(test)).toEqual(before);
+    const { payload } = await run('terminateSession', { sessionId, archive: true });
+    expect(payload).toMatchObject({ ...done, session: { isArchived: true } });
+  });
+
+  it('ends one once, however many ask at once', async () => {
+    const sessionId = await createSession(test);
+    const before = await countRows(test);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => run('terminateSession', { sessionId })));
+    expect(new Set(answers.map(({ payload }) => payload?.session?.status))).toEqual(new Set(['EXIT']));
+    const after = await countRows(test);
+    expect(after).toEqual({ ...before, log_entry: before.log_entry + 1, audit_entry: before.audit_entry + 1 });
+  });
+});
+
+describe('administration', () => {
+  it('makes an organization, a user and a service user', async () => {
+    const { payload: organization } = await run('createOrganization', { name: 'Nørd \u{1F600}' });
+    expect(organization).toMatchObject({ ...done, organization: { name: 'Nørd \u{1F600}' } });
+    const { organizationId } = organization.organization;
+    expect(organizationId).toMatch(/^org-[0-9a-f]{32}$/);
+    const input = { email: 'new@example.test', name: 'New', organizationId, roleId: 'org_admin' };
+    const { payload: user } = await run('createUser', input);
+    expect(user).toMatchObject({ ...done, user: { email: 'new@example.test', name: 'New' } });
+    const { payload: serviceUser } = await run('createServiceUser', { name: 'bot', organizationId });
+    expect(serviceUser).toMatchObject({ ...done, serviceUser: { name: 'bot', expiresAt: null } });
+    const { data } = await graphql(
+      test,
+      test.adminToken,
+      'query($id: ID!) { organization(id: $id) { members { nodes { user { userId } roles { roleId scope } } } } }',
+      { id: organizationId },
+    );
+    expect(data.organization.members.nodes).toEqual([
+      { user: { userId: user.user.userId }, roles: [{ roleId: 'org_admin', scope: 'organization' }] },
+    ]);
+  });
+
+  it.each([
+    ['PERSONAL', /^apk_user_/],
+    ['PERSONAL_ACCESS_TOKEN', /^cog_/],
+    ['SERVICE', /^apk_(?!user_)/],
+    ['SERVICE_USER', /^cog_/],
+  ])('makes a %s key, whose token works until it expires', async (kind, form) => {
+    const { userId } = await makeUser(test);
+    const owner = {
+      PERSONAL: { userId, organizationId: test.organizationId },
+      PERSONAL_ACCESS_TOKEN: { userId },
+      SERVICE: { organizationId: test.organizationId },
+      SERVICE_USER: { serviceUserId: other.serviceUserId },
+    }[kind];
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const { payload } = await run('createApiKey', { kind, name: 'ci', expiresAt, ...owner });
+    expect(payload).toMatchObject({ ...done, apiKey: { kind, name: 'ci', expiresAt } });
+    expect(payload.token).toMatch(form);
+    const who = () => graphql(test, payload.token, '{ viewer { principalType } }');
+    expect((await who()).errors).toBeUndefined();
+    const { store } = test.app.services;
+    await store.execute('update api_key set expires_at = created_at where name = $1', ['ci']);
+    expect(await who()).toMatchObject({ status: 401, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  });
+});
+
+describe('an org_member', () => {
+  const someId = '0'.repeat(32);
+  it.each<[MutationName, Record<string, unknown>]>([
+    ['createOrganization', { name: 'Mine' }],
+    ['createServiceUser', { name: 'bot' }],
+    ['createServiceUser', { name: 'bot', organizationId: 'OWN' }],
+    ['createUser', { email: 'x@example.test' }],
+    ['createApiKey', { kind: 'SERVICE', name: 'k' }],
+    ['createApiKey', { kind: 'PERSONAL', name: 'k', userId: someId }],
+    ['createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'k', userId: someId }],
+    ['createSession', { prompt: 'x', createAsUserId: someId, viaKey: true }],
+    ['terminateSession', { sessionId: 'THEIRS' }],
+    ['sendMessage', { sessionId: 'THEIRS', message: 'x' }],
+  ])('may not %s %o', async (name, { viaKey, ...input }) => {
+    const { userId, token } = await makeUser(test);
+    const key = viaKey ? await makeKey(test, { kind: 'PERSONAL', userId, organizationId: test.organizationId }) : token;
+    const sessionId = await createSession(test);
+    if (input.organizationId) input.organizationId = test.organizationId;
+    if (input.sessionId) input.sessionId = sessionId;
+    const before = await countRows(test);
+    const { payload, errors } = await run(name, input, key);
+    expect(payload).toBeNull();
+    expect(errors).toMatchObject([{ path: [name], extensions: { code: 'FORBIDDEN' } }]);
+    expect(await countRows(test)).toEqual(before);
+  });
+
+  it('may manage the sessions that are its own', async () => {
+    const { token } = await makeUser(test);
+    const sessionId = await createSession(test, {}, token);
+    expect((await run('sendMessage', { sessionId, message: 'x' }, token)).payload).toMatchObject(done);
+    expect((await run('terminateSession', { sessionId }, token)).payload).toMatchObject(done);
+  });
+
+  it('may make keys for itself', async () => {
+    const { userId, token } = await makeUser(test);
+    for (const input of [{ kind: 'PERSONAL' }, { kind: 'PERSONAL_ACCESS_TOKEN', userId }]) {
+      expect((await run('createApiKey', { name: 'k', ...input }, token)).payload).toMatchObject(done);
+    }
+  });
+});
+
+it('lets nobody give a role with a permission that it lacks', async () => {
+  const { organizationId } = other;
+  const { store } = test.app.services;
+  // An org_member that may make service users: it lacks what org_admin holds.
+  await store.execute(
+    `insert into role (id, name, scope, permissions, enterprise_id)
+     select 'hirer', 'Hirer', 'organization', array_append(permissions, 'ManageOrgServiceUsers'), (select id from enterprise)
+       from role where id = 'org_member'`,
+  );
+  const { token } = await makeUser(test, { organizationId, roleId: 'hirer' });
+  const before = await countRows(test);
+  for (const [name, input] of [
+    ['createServiceUser', { name: 'raised', organizationId, roleId: 'org_admin' }],
+    ['createServiceUser', { name: 'raised', organizationId }],
+    ['createApiKey', { kind: 'SERVICE', name: 'raised', organizationId }],
+  ] as const) {
+    const { errors } = await run(name, input, token);
+    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+  }
+  expect(await countRows(test)).toEqual(before);
+  const allowed = await run('createServiceUser', { name: 'equal', organizationId, roleId: 'org_member' }, token);
+  expect(allowed.payload).toMatchObject(done);
+});

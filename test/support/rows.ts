@@ -1,0 +1,24 @@
+import type { TestApp } from './app.ts';
+
+const tables = [
+  'organization',
+  'user_account',
+  'service_user',
+  'role_assignment',
+  'api_key',
+  'session',
+  'session_secret',
+  'session_tag',
+  'run',
+  'log_entry',
+  'idempotency_key',
+  'audit_entry',
+] as const;
+
+/** How many rows every table has that a mutation writes to: the same before and after one that is refused. */
+export async function countRows(test: Pick<TestApp, 'app'>): Promise<Record<(typeof tables)[number], number>> {
+  const columns = tables.map((table) => `(select count(*)::int from ${table}) as "${table}"`).join(', ');
+  const [row] = await test.app.services.store.query<Record<(typeof tables)[number], number>>(`select ${columns}`);
+  if (!row) throw new Error('A select without a table gave no row.');
+  return row;
+}

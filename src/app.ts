@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
 import { createAgents } from './agents/acp/agents.ts';
@@ -141,9 +142,11 @@ async function assemble(
     fetch: (request, env) => app.fetch(request, env.incoming.socket.remoteAddress ?? null),
   }) as Server;
   server.on('upgrade', (request, socket, head) => {
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
     // From here on the HTTP server no longer listens to this socket: a client that goes away must not end the process.
     socket.on('error', () => socket.destroy());
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    // Not by URL: what a client writes there need not be one.
+    const [pathname] = (request.url ?? '').split('?');
     if (pathname === '/graphql' && config.roles.includes('api')) {
       graphql.upgrade(request, socket, head, request.socket.remoteAddress ?? null);
       return;
@@ -211,6 +214,18 @@ function listen(server: Server, config: Config): Promise<void> {
     });
     server.listen(config.port, config.host, resolve);
   });
+}
+
+// Java's client asks for h2c with every request on plain HTTP. An upgrade that is not wanted is to be ignored (RFC 9110,
+// 7.8), but Node hands it all over: the request is given back to the server as it came, without the wish.
+function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
+  for (let n = 0; n < request.rawHeaders.length; n += 2) {
+    const name = request.rawHeaders[n] as string;
+    if (!/^(upgrade|connection|http2-settings)$/i.test(name)) lines.push(`${name}: ${request.rawHeaders[n + 1]}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
 }
 
 async function readiness(store: Store, isReady: boolean): Promise<[number, string]> {

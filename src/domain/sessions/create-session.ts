@@ -10,6 +10,7 @@ import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { findMember } from '../organizations/members.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
+import { isEnvironmentName } from '../secret-names.ts';
 import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
@@ -31,7 +32,10 @@ export const tagsSchema = z
   .transform((tags) => [...new Set(tags)]);
 
 const secretInput = z.object({
-  key: text('key', { min: 1, max: 256 }),
+  key: text('key', { min: 1, max: 256 }).refine(isEnvironmentName, {
+    error:
+      '"key" must be the name of an environment variable: letters, digits and "_", not beginning with a digit, and none that would change the agent itself (PATH, HOME, LD_…, NODE_OPTIONS …).',
+  }),
   value: text('value', { max: 65_536 }),
   sensitive: z
     .boolean()

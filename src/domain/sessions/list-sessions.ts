@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
+import { type Issue, invalidInput } from '../errors.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import {
   type Page,
@@ -62,6 +63,7 @@ export async function listSessions(
 ): Promise<Page<SessionRecord>> {
   const { id: organizationId } = await useOrganization(context, request.organizationId, permissionFor.viewSession);
   const order = request.order ?? newestFirst;
+  checkFilter(request.filter ?? {});
   const list = `sessions.${order.field}`;
   const window = pageWindow(request, limits, (text) => readTimeCursor(list, text));
   const values: unknown[] = [];
@@ -84,6 +86,30 @@ export async function listSessions(
 
 function beyond(column: string, descending: boolean, at: string, id: string): string {
   return `(${column}, s.id) ${descending ? '<' : '>'} (${at}::timestamptz, ${id}::text)`;
+}
+
+// PostgreSQL has no NUL in text and its own bounds of time: what lies beyond is said here, not by a failing statement.
+function checkFilter(filter: SessionFilter): void {
+  const issues: Issue[] = [];
+  for (const name of ['createdAfter', 'createdBefore', 'updatedAfter', 'updatedBefore'] as const) {
+    const year = filter[name]?.getUTCFullYear() ?? 2000;
+    if (!(year >= 1 && year <= 9999))
+      issues.push({ path: ['filter', name], message: `"${name}" must be a time of the years 1 to 9999.` });
+  }
+  const texts = [
+    ['search', filter.search === undefined ? [] : [filter.search]],
+    ['tags', filter.tags ?? []],
+    ['userEmail', filter.userEmail === undefined ? [] : [filter.userEmail]],
+  ] as const;
+  for (const [name, values] of texts) {
+    if (values.some((value) => value.includes('\u0000') || !value.isWellFormed())) {
+      issues.push({
+        path: ['filter', name],
+        message: `"${name}" must be Unicode text without NUL characters and lone surrogates.`,
+      });
+    }
+  }
+  if (issues.length > 0) throw invalidInput(issues);
 }
 
 function filterConditions(filter: SessionFilter, bind: (value: unknown) => string): string[] {

@@ -6,36 +6,45 @@ export const maxSchemaBytes = 64 * 1_024;
 // Only the meta-schema is run here: a user's schema is never compiled in this thread, its patterns could take for ever.
 const ajv = new Ajv({ strict: false, allErrors: true, ownProperties: true, validateFormats: false });
 
-/** What is wrong with a structured-output schema, or null: an object, JSON Schema Draft 7, at most 64 KB, no external `$ref`. */
+/** How deep a schema may nest: what reads it further in is recursive. */
+const maxDepth = 100;
+
+/**
+ * What is wrong with a structured-output schema, or null: an object, JSON Schema Draft 7, at most 64 KB, no external
+ * `$ref`. Many generators write a newer `$schema`; whatever it says, the schema is read as Draft 7.
+ */
 export function schemaComplaint(schema: unknown): string | null {
   const name = '"structuredOutputSchema"';
   if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) {
     return `${name} must be a JSON object.`;
   }
-  const json = JSON.stringify(schema);
-  const bytes = Buffer.byteLength(json);
+  const inner = innerComplaint(schema);
+  if (inner !== null) return `${name} ${inner}`;
+  const bytes = Buffer.byteLength(JSON.stringify(schema));
   if (bytes > maxSchemaBytes) return `${name} must be at most 64 KB (65,536 bytes) of JSON, but has ${bytes} bytes.`;
-  if (json.includes('\\u0000') || /\\ud[89a-f]/i.test(json))
-    return `${name} must not contain NUL characters or lone surrogates.`;
-  const external = findExternalReference(schema);
-  if (external !== null) {
-    return `${name} must be self-contained: "$ref" may only point inside it ("#…"), but one is ${JSON.stringify(external.slice(0, 80))}.`;
-  }
-  if (!ajv.validateSchema(schema)) {
+  const { $schema, ...rest } = schema as { $schema?: unknown };
+  if ($schema !== undefined && typeof $schema !== 'string') return `${name} has a "$schema" that is not a string.`;
+  if (!ajv.validateSchema(rest)) {
     const error = ajv.errors?.[0];
     return `${name} is not a JSON Schema (Draft 7): at "${error?.instancePath || '/'}" it ${error?.message ?? 'is wrong'}.`;
   }
   return null;
 }
 
-function findExternalReference(schema: object): string | null {
-  const open: unknown[] = [schema];
-  while (open.length > 0) {
-    const value = open.pop();
+function innerComplaint(schema: object): string | null {
+  const open: { value: unknown; depth: number }[] = [{ value: schema, depth: 1 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, depth } = next;
+    if (typeof value === 'string' && (value.includes('\u0000') || !value.isWellFormed())) {
+      return 'must not contain NUL characters or lone surrogates.';
+    }
     if (value === null || typeof value !== 'object') continue;
+    if (depth > maxDepth) return `must not nest deeper than ${maxDepth} levels.`;
     for (const [key, inner] of Object.entries(value)) {
-      if (key === '$ref' && typeof inner === 'string' && !inner.startsWith('#')) return inner;
-      open.push(inner);
+      if (key === '$ref' && typeof inner === 'string' && !inner.startsWith('#')) {
+        return `must be self-contained: "$ref" may only point inside it ("#…"), but one is ${JSON.stringify(inner.slice(0, 80))}.`;
+      }
+      open.push({ value: key, depth }, { value: inner, depth: depth + 1 });
     }
   }
   return null;

@@ -11,7 +11,7 @@ export interface AgentProfile {
   readonly mode: string | null;
   /** What is answered when the agent asks for a permission; `ask` passes it on to the user. */
   readonly permission: 'auto' | 'ask' | 'deny';
-  /** How an earlier session of the agent is taken up, best first. */
+  /** How an earlier session of the agent is taken up, best first; what stands after `new` is not tried. */
   readonly resumeOrder: readonly ('resume' | 'load' | 'new')[];
   /** What a turn that ends without a question makes of the session. */
   readonly onEndTurn: 'finished' | 'blocked';
@@ -19,7 +19,7 @@ export interface AgentProfile {
   readonly warmTtlMs: number;
   /** The wait before each new try after a crash; as many crashes as it has items are forgiven. */
   readonly retryDelaysMs: readonly number[];
-  /** Without any sign of life for so long in a turn, an agent counts as hanging. */
+  /** Without any sign of life for so long in a turn, three times so long while a tool runs, an agent counts as hanging. */
   readonly inactivityMs: number;
   /** How long each rung of the stop ladder is given: after a cancel, after the end of stdin, after SIGTERM. */
   readonly stopGraces: { readonly cancelMs: number; readonly stdinMs: number; readonly termMs: number };
@@ -64,7 +64,7 @@ export type AgentUpdate =
       readonly toolKind: string;
       readonly status: 'pending' | 'in_progress' | 'completed' | 'failed';
       readonly locations: readonly { readonly path: string; readonly line: number | null }[];
-      /** At most 16 kB; a longer one is cut and says so. */
+      /** At most 16,000 characters, as each side of a diff; a longer one is cut and says so. */
       readonly output: string | null;
       readonly diffs: readonly ToolDiff[];
     }
@@ -113,6 +113,8 @@ export interface AgentLaunch {
 /** A running agent with at most one session of its own and one prompt in flight. */
 export interface AgentProcess {
   readonly pid: number;
+  /** Resolves with how the process ended, also between turns; never rejects. */
+  readonly exited: Promise<string>;
   /** Takes up the earlier session as the profile says, or opens a new one. Rejects with {@link AgentCrash}. */
   open(previousSessionId: string | null): Promise<{ agentSessionId: string; how: 'new' | 'resume' | 'load' }>;
   /** One turn; resolves when every update of it went through onUpdate. Rejects with {@link AgentCrash}. */
@@ -131,7 +133,10 @@ export interface Agents {
   launch(launch: AgentLaunch): Promise<AgentProcess>;
 }
 
-/** An agent that ended, hung or refused its protocol. The message is for users; `stderrTail` may hold anything. */
+/**
+ * An agent that ended, hung or refused its protocol. The message is for users; `stderrTail`, for the log, is whatever it
+ * wrote. In both the values of the variables that it was given are blotted out.
+ */
 export class AgentCrash extends Error {
   readonly stderrTail: string;
 

@@ -1,18 +1,29 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /**
  * When a process started, as text that is only good for comparison; null when there is no such process. With it a process
  * id that was given to another process is told apart.
  */
 export function processStart(pid: number): string | null {
+  if (process.platform !== 'linux') return startByPs(pid);
+  const fields = statFields(pid);
+  return fields === null || fields[0] === 'Z' ? null : (fields[19] ?? null);
+}
+
+/** Whether this process is in the process group of that id. False where that cannot be known. */
+export function isOwnGroup(group: number): boolean {
+  return statFields(process.pid)?.[2] === String(group);
+}
+
+// From the third field on; the second, the command, may itself hold spaces and parentheses.
+function statFields(pid: number): string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Field 22; the second field, the command, may itself hold spaces and parentheses.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? null : (fields[19] ?? null);
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return process.platform === 'linux' ? null : startByPs(pid);
+    return null;
   }
 }
 
@@ -24,12 +35,33 @@ function startByPs(pid: number): string | null {
   }
 }
 
+/** A process's environment as `NAME=value`; null where it cannot be looked into: not Linux, or another user's process. */
+function readEnvironment(pid: number): Set<string> | null {
+  try {
+    return new Set(readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0'));
+  } catch {
+    return null;
+  }
+}
+
+function hasAll(environment: Set<string>, marks: Readonly<Record<string, string>>): boolean {
+  return Object.entries(marks).every(([name, value]) => environment.has(`${name}=${value}`));
+}
+
+/** Whether a process was started with all these variables; null where that cannot be known. */
+export function hasEnvironment(pid: number, marks: Readonly<Record<string, string>>): boolean | null {
+  const environment = readEnvironment(pid);
+  return environment && hasAll(environment, marks);
+}
+
 /**
- * The living processes whose environment has all these variables, this one left out. Linux only, and only processes that
- * this user may look into; elsewhere none. It finds what left its process group.
+ * The living processes that were started with all `marks` and none of `unless`, this one left out. Linux only, and only
+ * processes that this user may look into; elsewhere none. It finds what left its process group.
  */
-export function findByEnvironment(marks: Readonly<Record<string, string>>): number[] {
-  const wanted = Object.entries(marks).map(([name, value]) => `${name}=${value}`);
+export function findByEnvironment(
+  marks: Readonly<Record<string, string>>,
+  unless: readonly Readonly<Record<string, string>>[] = [],
+): number[] {
   let names: string[];
   try {
     names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -37,14 +69,26 @@ export function findByEnvironment(marks: Readonly<Record<string, string>>): numb
     return [];
   }
   return names.map(Number).filter((pid) => {
-    if (pid === process.pid) return false;
-    try {
-      const variables = new Set(readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0'));
-      return wanted.every((mark) => variables.has(mark)) && processStart(pid) !== null;
-    } catch {
+    const environment = pid === process.pid ? null : readEnvironment(pid);
+    if (!environment || !hasAll(environment, marks) || unless.some((others) => hasAll(environment, others)))
       return false;
-    }
+    return processStart(pid) !== null;
   });
+}
+
+/** Kills what {@link findByEnvironment} finds, until it finds no more: what is killed may just have started another. */
+export async function killByEnvironment(...search: Parameters<typeof findByEnvironment>): Promise<number[]> {
+  const killed = new Set<number>();
+  for (let rounds = 0; rounds < 20; rounds++) {
+    const found = findByEnvironment(...search);
+    if (found.length === 0) break;
+    for (const pid of found) {
+      signalProcess(pid, 'SIGKILL');
+      killed.add(pid);
+    }
+    await wait(5);
+  }
+  return [...killed];
 }
 
 /** Sends a signal to a process, or to a group when negative; false when there is none. */

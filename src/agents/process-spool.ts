@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findByEnvironment, processStart, signalProcess } from './process-identity.ts';
+import { hasEnvironment, isOwnGroup, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
 
 /** The variables that mark an agent's process and all that it starts. */
 export const workerMark = 'SWITCHYARD_WORKER';
@@ -17,38 +17,51 @@ export interface ProcessSpool {
   add(pid: number, runId: string): Promise<void>;
   remove(pid: number): Promise<void>;
   /**
-   * Kills what an earlier process of this worker left: each spooled process whose id and start time both match, with its
-   * group, and everything that carries the worker's mark. Call it before the first launch. Gives what was killed.
+   * Kills what an earlier process of this worker left: each spooled process whose id, start time and marks all match, with
+   * its group, and everything else that carries the worker's mark. Spares this process and what was added here. Gives
+   * what was killed.
    */
   reap(): Promise<number[]>;
 }
 
 /** A spool in a directory that only this worker uses. */
 export function createProcessSpool(directory: string, workerId: string): ProcessSpool {
+  const live = new Map<number, string>();
   const fileOf = (pid: number) => join(directory, `${pid}.json`);
+
+  const isLeftOver = ({ pid, startedAt, runId }: SpooledProcess) =>
+    startedAt !== null &&
+    processStart(pid) === startedAt &&
+    // Where marks cannot be read, id and start time have to do.
+    hasEnvironment(pid, { [workerMark]: workerId, [runMark]: runId }) !== false;
+
   return {
     async add(pid, runId) {
+      live.set(pid, runId);
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const entry: SpooledProcess = { pid, startedAt: processStart(pid), runId };
       await writeFile(fileOf(pid), JSON.stringify(entry), { mode: 0o600 });
     },
-    remove: (pid) => rm(fileOf(pid), { force: true }),
+    async remove(pid) {
+      live.delete(pid);
+      await rm(fileOf(pid), { force: true });
+    },
     async reap() {
       const names = await readdir(directory).catch(() => [] as string[]);
       const killed = new Set<number>();
       for (const name of names) {
         const entry = await readEntry(join(directory, name));
-        if (entry && entry.startedAt !== null && processStart(entry.pid) === entry.startedAt) {
-          signalProcess(-entry.pid, 'SIGKILL');
+        if (entry && live.has(entry.pid)) continue;
+        if (entry && entry.pid !== process.pid && isLeftOver(entry)) {
+          // A service that an agent started stands in that agent's group.
+          if (!isOwnGroup(entry.pid)) signalProcess(-entry.pid, 'SIGKILL');
           signalProcess(entry.pid, 'SIGKILL');
           killed.add(entry.pid);
         }
         await rm(join(directory, name), { force: true });
       }
-      for (const pid of findByEnvironment({ [workerMark]: workerId })) {
-        signalProcess(pid, 'SIGKILL');
-        killed.add(pid);
-      }
+      const current = [...live.values()].map((runId) => ({ [runMark]: runId }));
+      for (const pid of await killByEnvironment({ [workerMark]: workerId }, current)) killed.add(pid);
       return [...killed];
     },
   };
@@ -57,7 +70,7 @@ export function createProcessSpool(directory: string, workerId: string): Process
 async function readEntry(path: string): Promise<SpooledProcess | null> {
   try {
     const entry = JSON.parse(await readFile(path, 'utf8')) as SpooledProcess;
-    return Number.isInteger(entry.pid) && entry.pid > 1 ? entry : null;
+    return Number.isInteger(entry.pid) && entry.pid > 1 && typeof entry.runId === 'string' ? entry : null;
   } catch {
     return null;
   }

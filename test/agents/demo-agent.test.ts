@@ -44,6 +44,39 @@ it('shows a newcomer a title, a plan, a thought, tool calls and an answer', asyn
   expect(said().at(-1)).toContain('poem.txt');
 });
 
+it('gives its session a title once', async () => {
+  const { agent, updates } = await launchAgent();
+  await agent.open(null);
+  await agent.prompt(text('Please write a poem'));
+  await agent.prompt(text('And another'));
+  expect(updates.filter((update) => update.type === 'title')).toEqual([
+    { type: 'title', title: 'Demo: Please write a poem' },
+  ]);
+});
+
+it('reports a plan and prints JSON when told to', async () => {
+  const { agent, updates } = await launchAgent();
+  await agent.open(null);
+  await agent.prompt(text('plan first; second\njson {"a": 1}'));
+  expect(updates).toEqual([
+    {
+      type: 'plan',
+      entries: [
+        { content: 'first', status: 'pending', priority: 'medium' },
+        { content: 'second', status: 'pending', priority: 'medium' },
+      ],
+    },
+    { type: 'message', text: '```json\n{"a": 1}\n```' },
+  ]);
+});
+
+it('obeys all that the user said, and not what the service says before it', async () => {
+  const { agent, said } = await launchAgent();
+  await agent.open(null);
+  await agent.prompt([{ type: 'text', text: 'say preface', isPreface: true }, ...text('say one'), ...text('say two')]);
+  expect(said()).toEqual(['one', 'two']);
+});
+
 it('asks a question by a form and goes on with the answer', async () => {
   const { agent, next, said } = await launchAgent();
   await agent.open(null);
@@ -86,7 +119,7 @@ it.each([
 it('takes noise on stdout without harm', async () => {
   const { agent, said } = await launchAgent();
   await agent.open(null);
-  await agent.prompt(text('noise 200\nsay still here'));
+  await agent.prompt(text('noise 20000\nsay still here'));
   expect(said()).toEqual(['still here']);
 });
 
@@ -106,7 +139,7 @@ it('sees only the variables that it was given', async () => {
 it.each([
   { resumeOrder: ['resume', 'load', 'new'] as const, how: 'resume' },
   { resumeOrder: ['load', 'new'] as const, how: 'load' },
-  { resumeOrder: ['new'] as const, how: 'new' },
+  { resumeOrder: ['new', 'resume'] as const, how: 'new' },
 ])('is taken up after a kill by "$how", and nothing it said before is reported again', async ({ resumeOrder, how }) => {
   const dirs = makeDirs();
   const first = await launchAgent({}, { dirs });

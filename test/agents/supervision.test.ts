@@ -81,13 +81,17 @@ it('kills at its start what an earlier process left, also what escaped into a se
     await once(child, 'spawn');
     return { pid: child.pid as number, exited: once(child, 'exit') };
   };
-  const spooled = await start({});
+  const marks = { SWITCHYARD_WORKER: workerId, SWITCHYARD_RUN: 'run' };
+  const spooled = await start(marks);
   const escaped = await start({ SWITCHYARD_WORKER: workerId, SWITCHYARD_RUN: 'x' });
   const stranger = await start({ SWITCHYARD_WORKER: 'another' });
-  const reused = await start({});
+  const reused = await start({ SWITCHYARD_WORKER: 'another', SWITCHYARD_RUN: 'run' });
+  const unmarked = await start({});
+  const earlier = createProcessSpool(spoolDir, workerId);
+  for (const { pid } of [spooled, reused, unmarked]) await earlier.add(pid, 'run');
   const spool = createProcessSpool(spoolDir, workerId);
-  await spool.add(spooled.pid, 'run');
-  await spool.add(reused.pid, 'run');
+  const current = await start({ SWITCHYARD_WORKER: workerId, SWITCHYARD_RUN: 'current' });
+  await spool.add(current.pid, 'current');
   // The id of a process that ended was given to another: only the start time tells.
   const file = join(spoolDir, `${reused.pid}.json`);
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), startedAt: '1' }));
@@ -95,8 +99,7 @@ it('kills at its start what an earlier process left, also what escaped into a se
 
   expect((await spool.reap()).sort()).toEqual([spooled.pid, escaped.pid].sort());
   await Promise.all([spooled.exited, escaped.exited]);
-  expect(processStart(stranger.pid)).not.toBeNull();
-  expect(processStart(reused.pid)).not.toBeNull();
-  expect(readdirSync(spoolDir)).toEqual([]);
-  expect(findByEnvironment({ SWITCHYARD_WORKER: workerId })).toEqual([]);
+  for (const { pid } of [stranger, reused, unmarked, current]) expect(processStart(pid)).not.toBeNull();
+  expect(readdirSync(spoolDir)).toEqual([`${current.pid}.json`]);
+  expect(findByEnvironment({ SWITCHYARD_WORKER: workerId })).toEqual([current.pid]);
 });

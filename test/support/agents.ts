@@ -1,10 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { createAgents } from '../../src/agents/acp/agents.ts';
+import { type AgentsOptions, createAgents } from '../../src/agents/acp/agents.ts';
 import type { AgentProcess, AgentProfile, AgentUpdate } from '../../src/agents/agent.ts';
 import { loadProfiles } from '../../src/agents/profiles.ts';
+import type { Script } from './scripted-agent.ts';
 
 /** A launched agent and everything that it reported. */
 export interface LaunchedAgent {
@@ -13,6 +17,8 @@ export interface LaunchedAgent {
   readonly workspaceDir: string;
   /** The updates without tool and plan noise: what was said. */
   said(): string[];
+  /** How often an update was given before the one before it was done. */
+  overlaps(): number;
   /** Resolves with the first update, past or coming, of a type. */
   next<T extends AgentUpdate['type']>(type: T): Promise<Extract<AgentUpdate, { type: T }>>;
 }
@@ -26,10 +32,17 @@ export function makeDirs(): { workspaceDir: string; homeDir: string; spoolDir: s
   return dirs;
 }
 
+/** How a launch may differ. */
+export interface LaunchOptions {
+  readonly dirs?: ReturnType<typeof makeDirs>;
+  readonly env?: Record<string, string>;
+  readonly timeouts?: NonNullable<AgentsOptions['timeouts']>;
+}
+
 /** Launches the demo agent, or a profile made from it, as a real child process; stopped at the test's end. */
 export async function launchAgent(
   profile: Partial<AgentProfile> = {},
-  options: { dirs?: ReturnType<typeof makeDirs>; env?: Record<string, string>; workerId?: string } = {},
+  options: LaunchOptions = {},
 ): Promise<LaunchedAgent> {
   const { profiles } = await loadProfiles(null);
   const dirs = options.dirs ?? makeDirs();
@@ -40,20 +53,28 @@ export async function launchAgent(
   const agents = await createAgents({
     profiles,
     baseEnv,
-    workerId: options.workerId ?? `test-${process.pid}`,
+    // One of its own: an earlier launch of this test is no left-over.
+    workerId: `test-${randomUUID()}`,
     spoolDir: dirs.spoolDir,
+    timeouts: options.timeouts ?? {},
     log,
   });
   const updates: AgentUpdate[] = [];
   const waiting = new Set<() => void>();
+  let isBusy = false;
+  let overlaps = 0;
   const agent = await agents.launch({
     ...dirs,
     profile: demo,
     env: options.env ?? {},
-    runId: `run-${Math.random()}`,
+    runId: randomUUID(),
     onUpdate: async (update) => {
+      if (isBusy) overlaps++;
+      isBusy = true;
       updates.push(update);
       for (const look of waiting) look();
+      await setImmediate();
+      isBusy = false;
     },
   });
   onTestFinished(() => agent.stop());
@@ -61,6 +82,7 @@ export async function launchAgent(
     agent,
     updates,
     workspaceDir: dirs.workspaceDir,
+    overlaps: () => overlaps,
     said: () => updates.flatMap((update) => (update.type === 'message' ? [update.text] : [])),
     next: (type) =>
       new Promise((resolve) => {
@@ -72,6 +94,20 @@ export async function launchAgent(
         look();
       }),
   };
+}
+
+/** Launches an agent that follows a script, see scripted-agent.ts. */
+export function launchScripted(
+  script: Script,
+  profile: Partial<AgentProfile> = {},
+  options: LaunchOptions = {},
+): Promise<LaunchedAgent> {
+  const dirs = options.dirs ?? makeDirs();
+  const file = join(dirs.homeDir, 'script.json');
+  writeFileSync(file, JSON.stringify(script));
+  const program = fileURLToPath(new URL('scripted-agent.ts', import.meta.url));
+  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
+  return launchAgent({ command, ...profile }, { ...options, dirs });
 }
 
 /** One text block. */

@@ -1,4 +1,10 @@
-import type { ClientConnection, SessionUpdate } from '@agentclientprotocol/sdk';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import {
+  type ClientConnection,
+  PROTOCOL_VERSION,
+  RequestError,
+  type SessionNotification,
+} from '@agentclientprotocol/sdk';
 import {
   AgentCrash,
   type AgentLaunch,
@@ -9,12 +15,23 @@ import {
 } from '../agent.ts';
 import { type Child, within } from './child.ts';
 import { createQuestions, type Questions } from './questions.ts';
-import { createUpdateJoiner, readUsage } from './updates.ts';
+import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
+import { startWatchdog } from './watchdog.ts';
 
-/** How long opening a session may take: agents replay histories and start servers of their own. */
-const openMs = 60_000;
-/** How long a courtesy (close, set_mode) may take before it is left. */
+/** How long an agent may take for each step before its first turn (agents.md 5.1). */
+export interface StartTimeouts {
+  readonly initializeMs: number;
+  readonly authenticateMs: number;
+  /** For new, load and resume: agents replay histories and start servers of their own. */
+  readonly openMs: number;
+}
+
+/** How long a courtesy (close) may take before it is left. */
 const courtesyMs = 2_000;
+/** How long the last words of a process that ended are waited for: something it started may hold its stdout open. */
+const lastWordsMs = 1_000;
+/** The most of an agent's own explanation of an error that is passed on. */
+const mostDetailCharacters = 500;
 
 interface Capabilities {
   loadSession?: boolean;
@@ -24,127 +41,118 @@ interface Capabilities {
 /** One agent process behind the port, speaking ACP version 1. */
 export class AcpProcess implements AgentProcess {
   readonly pid: number;
+  readonly exited: Promise<string>;
   readonly questions: Questions;
   readonly #launch: AgentLaunch;
   readonly #child: Child;
+  readonly #timeouts: StartTimeouts;
   readonly #joiner = createUpdateJoiner();
   #connection: ClientConnection | null = null;
   #capabilities: Capabilities = {};
   #sessionId: string | null = null;
-  #isReplaying = false;
   #turn: Promise<unknown> | null = null;
   #deliveries: Promise<void> = Promise.resolve();
   #lastSignAt = 0;
   #stopped: Promise<void> | null = null;
 
-  constructor(launch: AgentLaunch, child: Child) {
+  constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts) {
     this.pid = child.pid;
+    this.exited = child.exited;
     this.#launch = launch;
     this.#child = child;
-    this.questions = createQuestions(launch.profile.permission, (update) => {
-      for (const ended of [...this.#joiner.flush(), update]) this.#deliver(ended);
-    });
+    this.#timeouts = timeouts;
+    this.questions = createQuestions(launch.profile.permission, (update) =>
+      this.#deliver([...this.#joiner.flush(), update]),
+    );
   }
 
-  connect(connection: ClientConnection): void {
+  /** The handshake. `clientCapabilities` as ACP has them. */
+  async start(connection: ClientConnection, clientInfo: object, clientCapabilities: object): Promise<void> {
     this.#connection = connection;
-    // Its end shows in every pending request, and in the child's exit.
-    connection.closed.catch(() => undefined);
-  }
-
-  onUpdate(update: SessionUpdate): void {
-    this.#lastSignAt = performance.now();
-    // While a session is loaded its history comes again; the log has it already.
-    if (this.#isReplaying) return;
-    for (const each of this.#joiner.take(update)) this.#deliver(each);
-  }
-
-  /** One request with a time limit; an agent that ends, errs or says nothing is an {@link AgentCrash}. */
-  async request<T>(method: string, timeoutMs: number | null, params: object): Promise<T> {
-    const connection = this.#connection;
-    if (!connection) throw new AgentCrash('The agent is not connected.');
-    const answer = connection.agent.request<T>(method, params);
-    answer.catch(() => undefined);
-    const exit = this.#child.exited.then((how) => {
-      throw this.#crash(`The agent process ended unexpectedly (${how}).`);
-    });
-    exit.catch(() => undefined);
-    const races: Promise<T>[] = [answer.catch((error: unknown) => this.#explain(method, error)), exit];
-    let timer: NodeJS.Timeout | undefined;
-    if (timeoutMs !== null) {
-      races.push(
-        new Promise((_, reject) => {
-          const late = () => reject(this.#crash(`The agent did not answer "${method}" within ${timeoutMs / 1_000} s.`));
-          timer = setTimeout(late, timeoutMs);
-        }),
+    const { authMethod } = this.#launch.profile;
+    const { initializeMs, authenticateMs } = this.#timeouts;
+    const params = { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities };
+    const answer = await this.#request<InitializeAnswer>('initialize', params, initializeMs);
+    if (answer.protocolVersion !== PROTOCOL_VERSION) {
+      throw this.#crash(
+        `The agent speaks version ${answer.protocolVersion} of the Agent Client Protocol; version ${PROTOCOL_VERSION} was expected.`,
       );
     }
-    try {
-      const result = await Promise.race(races);
-      if (method === 'initialize')
-        this.#capabilities = (result as { agentCapabilities?: Capabilities }).agentCapabilities ?? {};
-      return result;
-    } finally {
-      clearTimeout(timer);
-    }
+    this.#capabilities = answer.agentCapabilities ?? {};
+    if (authMethod !== null) await this.#request('authenticate', { methodId: authMethod }, authenticateMs);
+  }
+
+  /** Takes in a `session/update`. */
+  onUpdate({ sessionId, update }: SessionNotification): void {
+    this.#lastSignAt = performance.now();
+    // No session is open while one is loaded, whose history comes again, and the log has that already. One that comes
+    // after its load was given up is of another session.
+    if (sessionId !== this.#sessionId) return;
+    this.#deliver(this.#joiner.take(update));
   }
 
   async open(previousSessionId: string | null): ReturnType<AgentProcess['open']> {
     const { workspaceDir, profile } = this.#launch;
     const session = { cwd: workspaceDir, mcpServers: [] };
     const can = {
-      resume: previousSessionId !== null && this.#capabilities.sessionCapabilities?.resume != null,
-      load: previousSessionId !== null && this.#capabilities.loadSession === true,
-      new: true,
+      resume: this.#capabilities.sessionCapabilities?.resume != null,
+      load: this.#capabilities.loadSession === true,
+      new: false,
     };
-    // Any error on one rung leads to the next; only the last one's counts.
-    const rungs = profile.resumeOrder.filter((rung) => rung !== 'new' && can[rung]);
-    for (const how of rungs) {
-      try {
-        this.#isReplaying = how === 'load';
-        await this.request(`session/${how}`, openMs, { ...session, sessionId: previousSessionId });
-        return await this.#opened(previousSessionId as string, how);
-      } catch (error) {
-        if (await within(this.#child.exited, 0)) throw error;
-      } finally {
-        this.#isReplaying = false;
+    const last = profile.resumeOrder.indexOf('new');
+    const rungs = profile.resumeOrder.slice(0, last < 0 ? undefined : last).filter((rung) => can[rung]);
+    if (previousSessionId !== null) {
+      // Any error on one rung leads to the next; only the last one's counts.
+      for (const how of rungs) {
+        try {
+          await this.#request(`session/${how}`, { ...session, sessionId: previousSessionId }, this.#timeouts.openMs);
+          return await this.#opened(previousSessionId, how);
+        } catch (error) {
+          this.#sessionId = null;
+          if (await within(this.exited, 0)) throw error;
+        }
       }
     }
-    const { sessionId } = await this.request<{ sessionId: string }>('session/new', openMs, session);
+    const { sessionId } = await this.#request<{ sessionId: string }>('session/new', session, this.#timeouts.openMs);
     return this.#opened(sessionId, 'new');
   }
 
   async #opened(agentSessionId: string, how: 'new' | 'resume' | 'load'): ReturnType<AgentProcess['open']> {
     this.#sessionId = agentSessionId;
     const { mode } = this.#launch.profile;
-    if (mode !== null) await this.request('session/set_mode', openMs, { sessionId: agentSessionId, modeId: mode });
+    const params = { sessionId: agentSessionId, modeId: mode };
+    if (mode !== null) await this.#request('session/set_mode', params, this.#timeouts.openMs);
     return { agentSessionId, how };
   }
 
   async prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd> {
     if (this.#turn !== null) throw new Error('A turn is in flight already.');
+    this.questions.open();
+    // What was said between turns is no part of this one's first message.
+    this.#deliver(this.#joiner.flush());
     this.#lastSignAt = performance.now();
-    const watchdog = this.#watch();
-    const answer = this.request<{ stopReason: string }>('session/prompt', null, {
+    const watchdog = startWatchdog(this.#launch.profile.inactivityMs, () => this.#lastSign());
+    const hung = watchdog.hung.then((quietMs) => {
+      throw this.#crash(`The agent gave no sign of life for ${quietMs / 1_000} s.`);
+    });
+    const answer = this.#request<{ stopReason: string }>('session/prompt', {
       sessionId: this.#sessionId,
       prompt: blocks.map(toContent),
     });
     this.#turn = answer.catch(() => undefined);
     try {
-      const result = await Promise.race([answer, watchdog.hung]);
-      for (const update of this.#joiner.flush()) this.#deliver(update);
+      const result = await Promise.race([answer, hung]);
       const usage = readUsage(result);
-      if (usage.inputTokens !== null || usage.totalTokens !== null) this.#deliver(usage);
-      await this.#deliveries;
+      this.#deliver([...this.#joiner.endTurn(), ...(hasUsage(usage) ? [usage] : [])]);
       return { stopReason: result.stopReason };
-    } catch (error) {
-      // What it had said before it died belongs into the log.
-      for (const update of this.#joiner.flush()) this.#deliver(update);
-      await this.#deliveries;
-      throw error;
     } finally {
       watchdog.stop();
       this.#turn = null;
+      // A turn that ended needs no answers any more.
+      this.questions.cancelAll();
+      // Also when it ended badly: what it had said before belongs into the log.
+      this.#deliver(this.#joiner.endTurn());
+      await this.#deliveries;
     }
   }
 
@@ -155,12 +163,15 @@ export class AcpProcess implements AgentProcess {
 
   async cancel(): Promise<void> {
     const turn = this.#turn;
-    if (turn === null || this.#connection === null) return;
-    this.questions.cancelAll();
-    void this.#connection.agent
-      .notify('session/cancel', { sessionId: this.#sessionId as string })
-      .catch(() => undefined);
+    if (turn === null) return;
+    this.#sendCancel();
     await within(turn, this.#launch.profile.stopGraces.cancelMs);
+  }
+
+  #sendCancel(): void {
+    this.questions.cancelAll();
+    const params = { sessionId: this.#sessionId as string };
+    void this.#connection?.agent.notify('session/cancel', params).catch(() => undefined);
   }
 
   stop(): Promise<void> {
@@ -169,53 +180,89 @@ export class AcpProcess implements AgentProcess {
   }
 
   async #stop(): Promise<void> {
-    this.questions.cancelAll();
-    const agent = this.#connection?.agent;
-    if (agent && this.#sessionId !== null && !(await within(this.#child.exited, 0))) {
-      if (this.#turn !== null)
-        void agent.notify('session/cancel', { sessionId: this.#sessionId }).catch(() => undefined);
-      else if (this.#capabilities.sessionCapabilities?.close != null) {
-        await within(agent.request('session/close', { sessionId: this.#sessionId }), courtesyMs);
-      }
+    const isAlive = !(await within(this.exited, 0));
+    if (isAlive && this.#turn !== null) this.#sendCancel();
+    else if (isAlive && this.#sessionId !== null && this.#capabilities.sessionCapabilities?.close != null) {
+      const params = { sessionId: this.#sessionId };
+      if (this.#connection) await within(this.#connection.agent.request('session/close', params), courtesyMs);
     }
+    this.questions.cancelAll();
     await this.#child.kill();
     this.#connection?.close();
   }
 
   // One after another, each awaited: the log has them in the agent's order.
-  #deliver(update: AgentUpdate): void {
-    this.#deliveries = this.#deliveries.then(() => this.#launch.onUpdate(update)).catch(() => undefined);
-  }
-
-  // An agent that waits for the user is not hanging.
-  #watch(): { hung: Promise<never>; stop: () => void } {
-    const { inactivityMs } = this.#launch.profile;
-    let timer: NodeJS.Timeout | undefined;
-    const hung = new Promise<never>((_, reject) => {
-      const look = () => {
-        const leftMs = inactivityMs - (performance.now() - this.#lastSignAt);
-        if (this.questions.isOpen()) this.#lastSignAt = performance.now();
-        else if (leftMs <= 0)
-          return reject(this.#crash(`The agent gave no sign of life for ${inactivityMs / 1_000} s.`));
-        timer = setTimeout(look, Math.max(leftMs, 100)).unref();
-      };
-      timer = setTimeout(look, inactivityMs).unref();
-    });
-    hung.catch(() => undefined);
-    return { hung, stop: () => clearTimeout(timer) };
-  }
-
-  async #explain(method: string, error: unknown): Promise<never> {
-    // A closed connection is only the shadow of an exit: give that a moment to be known, so that it can be named.
-    if (await within(this.#child.exited, 500)) {
-      throw this.#crash(`The agent process ended unexpectedly (${await this.#child.exited}).`);
+  #deliver(updates: readonly AgentUpdate[]): void {
+    for (const update of updates) {
+      this.#deliveries = this.#deliveries.then(() => this.#launch.onUpdate(update)).catch(() => undefined);
     }
-    throw this.#crash(`The agent refused "${method}": ${error instanceof Error ? error.message : String(error)}.`);
+  }
+
+  // An agent that waits for the user is not hanging, and one whose tool runs may be silent for longer (agents.md 5.6).
+  #lastSign(): { atMs: number; patience: number } {
+    if (this.questions.isAnyOpen()) this.#lastSignAt = performance.now();
+    return { atMs: this.#lastSignAt, patience: this.#joiner.isToolRunning() ? 3 : 1 };
+  }
+
+  /** One request, with a time limit or none; an agent that ends, errs or says nothing is an {@link AgentCrash}. */
+  async #request<T>(method: string, params: object, timeoutMs: number | null = null): Promise<T> {
+    const connection = this.#connection;
+    if (!connection) throw new AgentCrash('The agent is not connected.');
+    const answer = connection.agent
+      .request<T>(method, params)
+      .catch((error: unknown) => this.#explain(method, connection, error));
+    const ended = this.exited.then(async () => {
+      // Its last words may hold the answer.
+      await within(connection.closed, lastWordsMs);
+      throw await this.#ended();
+    });
+    const late = new AbortController();
+    const races = timeoutMs === null ? [answer, ended] : [answer, ended, this.#late(method, timeoutMs, late.signal)];
+    for (const each of races) each.catch(() => undefined);
+    try {
+      return await Promise.race(races);
+    } finally {
+      late.abort();
+      // An answer may overtake the updates before it: their handlers have their turn until the next round of the loop.
+      await nextRound();
+    }
+  }
+
+  #late(method: string, timeoutMs: number, signal: AbortSignal): Promise<never> {
+    return new Promise((_, reject) => {
+      const say = () => reject(this.#crash(`The agent did not answer "${method}" within ${timeoutMs / 1_000} s.`));
+      const timer = setTimeout(say, timeoutMs);
+      signal.addEventListener('abort', () => clearTimeout(timer));
+    });
+  }
+
+  async #explain(method: string, connection: ClientConnection, error: unknown): Promise<never> {
+    // A closed connection is only the shadow of an exit: give that a moment to be known, so that it can be named.
+    if (connection.signal.aborted && (await within(this.exited, lastWordsMs))) throw await this.#ended();
+    const message = error instanceof Error ? error.message : String(error);
+    throw this.#crash(`The agent refused "${method}": ${message.replace(/\.$/, '')}${detailOf(error)}.`);
+  }
+
+  async #ended(): Promise<AgentCrash> {
+    return this.#crash(`The agent process ended unexpectedly (${await this.exited}).`);
   }
 
   #crash(message: string): AgentCrash {
-    return new AgentCrash(message, this.#child.stderrTail());
+    return new AgentCrash(this.#child.mask(message), this.#child.stderrTail());
   }
+}
+
+interface InitializeAnswer {
+  readonly protocolVersion: number;
+  readonly agentCapabilities?: Capabilities;
+}
+
+// Agents put the cause (a refused key, a model that does not exist) beside a bare "Internal error".
+function detailOf(error: unknown): string {
+  const data = error instanceof RequestError ? (error.data as unknown) : null;
+  const { details, message } = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+  const detail = [data, details, message].find((each) => typeof each === 'string' && each.trim() !== '');
+  return typeof detail === 'string' ? ` (${detail.trim().slice(0, mostDetailCharacters).replace(/\.$/, '')})` : '';
 }
 
 // ACP's annotation for what is said to the agent and is not the user's.

@@ -6,6 +6,7 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import type { AgentProfile, AgentUpdate, QuestionOption } from '../agent.ts';
+import { storable } from './updates.ts';
 
 /** What the agent asks of its client: permissions by the profile's policy, forms and the rest of the user. */
 export interface Questions {
@@ -13,10 +14,12 @@ export interface Questions {
   elicitation(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   /** Gives the user's words to an open question; false when it is not open. */
   answer(questionId: string, text: string): boolean;
-  /** Ends every open question: agents wait for that after a cancel. */
+  /** Ends every open question, and each that still comes: agents wait for that after a cancel. */
   cancelAll(): void;
+  /** Lets questions be asked, also after {@link cancelAll}. */
+  open(): void;
   /** Whether the agent waits for the user. */
-  isOpen(): boolean;
+  isAnyOpen(): boolean;
 }
 
 type Option = RequestPermissionRequest['options'][number];
@@ -24,8 +27,10 @@ type Option = RequestPermissionRequest['options'][number];
 /** `report` puts an update into the agent's stream, in order. */
 export function createQuestions(policy: AgentProfile['permission'], report: (update: AgentUpdate) => void): Questions {
   const open = new Map<string, (text: string | null) => void>();
+  let isCancelled = false;
 
   const ask = (text: string, options: readonly QuestionOption[], reason: 'question' | 'permission') => {
+    if (isCancelled) return Promise.resolve(null);
     const questionId = randomUUID();
     const answered = new Promise<string | null>((resolve) => {
       open.set(questionId, (words) => {
@@ -33,11 +38,13 @@ export function createQuestions(policy: AgentProfile['permission'], report: (upd
         resolve(words);
       });
     });
-    report({ type: 'question', questionId, text, options, reason });
+    const named = options.map(({ id, name }) => ({ id: storable(id), name: storable(name) }));
+    report({ type: 'question', questionId, text: storable(text), options: named, reason });
     return answered;
   };
 
   const choose = async (request: RequestPermissionRequest): Promise<Option | null> => {
+    if (isCancelled) return null;
     if (policy !== 'ask') return pick(request.options, policy === 'auto' ? 'allow' : 'reject');
     const title = request.toolCall.title ?? 'a tool';
     const options = request.options.map(({ optionId, name }) => ({ id: optionId, name }));
@@ -50,36 +57,78 @@ export function createQuestions(policy: AgentProfile['permission'], report: (upd
       const { toolCallId, title } = request.toolCall;
       const option = await choose(request);
       const decision = option === null ? 'cancelled' : option.kind.startsWith('allow') ? 'allowed' : 'denied';
-      report({ type: 'permission', toolCallId, title: title ?? toolCallId, decision });
+      report({
+        type: 'permission',
+        toolCallId: storable(toolCallId),
+        title: storable(title ?? toolCallId),
+        decision,
+      });
       return {
         outcome: option === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: option.optionId },
       };
     },
     async elicitation(request) {
       if (request.mode !== 'form') return { action: 'decline' };
-      const { properties } =
-        (request as { requestedSchema?: { properties?: Record<string, FieldSchema> } }).requestedSchema ?? {};
-      const [field, schema] = Object.entries(properties ?? {}).find(([, each]) => each.type === 'string') ?? [];
-      const options = (schema?.enum ?? []).map((value) => ({ id: value, name: value }));
-      const words = await ask(request.message, options, 'question');
+      const form = fieldOf(request);
+      const words = await ask(request.message, form.options, 'question');
       if (words === null) return { action: 'cancel' };
-      return { action: 'accept', content: { [field ?? 'answer']: pickOption(options, words)?.id ?? words } };
+      return { action: 'accept', content: { [form.name]: fillField(form, words) } };
     },
     answer(questionId, text) {
       const resolve = open.get(questionId);
       resolve?.(text);
       return resolve !== undefined;
     },
+    open() {
+      isCancelled = false;
+    },
     cancelAll() {
+      isCancelled = true;
       for (const resolve of [...open.values()]) resolve(null);
     },
-    isOpen: () => open.size > 0,
+    isAnyOpen: () => open.size > 0,
   };
+}
+
+interface Choice {
+  const: string;
+  title?: string;
 }
 
 interface FieldSchema {
   type?: string;
-  enum?: string[];
+  enum?: string[] | null;
+  oneOf?: Choice[] | null;
+  items?: { enum?: string[] | null; anyOf?: Choice[] | null } | null;
+}
+
+interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly options: readonly QuestionOption[];
+}
+
+// The one field that a user's words can fill: the first that takes text, else the first of all.
+function fieldOf(request: object): Field {
+  const { requestedSchema } = request as { requestedSchema?: { properties?: Record<string, FieldSchema> } };
+  const fields = Object.entries(requestedSchema?.properties ?? {});
+  const [name, schema] = fields.find(([, each]) => each.type === 'string') ?? fields[0] ?? ['answer', {}];
+  const plain = schema.enum ?? schema.items?.enum ?? [];
+  const titled = schema.oneOf ?? schema.items?.anyOf ?? plain.map((value): Choice => ({ const: value }));
+  const options = titled.map((choice) => ({ id: choice.const, name: choice.title ?? choice.const }));
+  return { name, type: schema.type ?? 'string', options };
+}
+
+function fillField({ type, options }: Field, words: string): string | number | boolean | string[] {
+  const said = pickOption(options, words)?.id ?? words;
+  if (type === 'array') return [said];
+  if (type === 'boolean') return isYes(words);
+  const number = Number(words.trim());
+  return (type === 'number' || type === 'integer') && Number.isFinite(number) ? number : said;
+}
+
+function isYes(words: string): boolean {
+  return /^(y|yes|ok|okay|allow|sure|true)\b/i.test(words.trim());
 }
 
 // Once rather than always: an answer for good changes the agent's mode, and Gemini CLI then says so in its messages.
@@ -92,7 +141,7 @@ function pick(options: readonly Option[], verb: 'allow' | 'reject'): Option | nu
 function matchOption(options: readonly Option[], words: string): Option | null {
   const named = pickOption(options, words);
   if (named) return named;
-  return pick(options, /^(y|yes|ok|okay|allow|sure)\b/i.test(words.trim()) ? 'allow' : 'reject');
+  return pick(options, isYes(words) ? 'allow' : 'reject');
 }
 
 function pickOption<T extends { name: string }>(options: readonly T[], words: string): T | null {

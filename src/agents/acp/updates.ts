@@ -1,8 +1,10 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { AgentUpdate, ToolDiff } from '../agent.ts';
 
-/** The most of a tool's output that is kept. */
+/** The most that is kept of a tool's output, and of each side of a diff. */
 const mostOutputCharacters = 16_000;
+/** A longer block is cut into several: an agent that never ends one must not fill the memory. */
+const mostBlockCharacters = 200_000;
 
 type ToolCall = Extract<AgentUpdate, { type: 'toolCall' }>;
 type Usage = Extract<AgentUpdate, { type: 'usage' }>;
@@ -11,13 +13,18 @@ type Usage = Extract<AgentUpdate, { type: 'usage' }>;
 export interface UpdateJoiner {
   /** What this notification completes: none, one, or a block that it ends and itself. */
   take(update: SessionUpdate): AgentUpdate[];
-  /** The block that the end of the turn completes. */
+  /** The block that something outside the stream completes. */
   flush(): AgentUpdate[];
+  /** The block that the end of the turn completes. Forgets the turn's tool calls. */
+  endTurn(): AgentUpdate[];
+  /** Whether a tool call of this turn is in progress. */
+  isToolRunning(): boolean;
 }
 
 /**
  * Joins chunks into blocks: a block ends when the message's id or its kind changes, a tool call or a plan comes, or the
  * turn ends. Tool calls are given whole each time, with what earlier notifications said. What it does not know it skips.
+ * No text that it gives holds what cannot be stored or sent: NUL, and halves of surrogate pairs.
  */
 export function createUpdateJoiner(): UpdateJoiner {
   let block: { type: 'message' | 'thought'; id: string | null; text: string } | null = null;
@@ -26,7 +33,7 @@ export function createUpdateJoiner(): UpdateJoiner {
   const flush = (): AgentUpdate[] => {
     const done = block;
     block = null;
-    return done && done.text.trim() !== '' ? [{ type: done.type, text: done.text }] : [];
+    return done && done.text.trim() !== '' ? [{ type: done.type, text: storable(done.text) }] : [];
   };
   const chunk = (
     type: 'message' | 'thought',
@@ -34,7 +41,7 @@ export function createUpdateJoiner(): UpdateJoiner {
   ): AgentUpdate[] => {
     const text = textOf(update.content);
     const id = update.messageId ?? null;
-    if (block && block.type === type && block.id === id) {
+    if (block && block.type === type && block.id === id && block.text.length < mostBlockCharacters) {
       block.text += text;
       return [];
     }
@@ -52,6 +59,11 @@ export function createUpdateJoiner(): UpdateJoiner {
 
   return {
     flush,
+    endTurn() {
+      tools.clear();
+      return flush();
+    },
+    isToolRunning: () => [...tools.values()].some((tool) => tool.status === 'in_progress'),
     take(update) {
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
@@ -65,10 +77,16 @@ export function createUpdateJoiner(): UpdateJoiner {
           return [...flush(), planOf(update)];
         case 'session_info_update': {
           const { title } = update as { title?: string | null };
-          return typeof title === 'string' && title.trim() !== '' ? [{ type: 'title', title: title.trim() }] : [];
+          return typeof title === 'string' && title.trim() !== ''
+            ? [{ type: 'title', title: storable(title.trim()) }]
+            : [];
+        }
+        case 'notice': {
+          const { title, description } = update as { title: string; description?: string | null };
+          return [{ type: 'notice', text: storable(description ? `${title}\n${description}` : title) }];
         }
         case 'usage_update':
-          return [readUsage(update)];
+          return [readUsage(update)].filter(hasUsage);
         default:
           return [];
       }
@@ -76,42 +94,64 @@ export function createUpdateJoiner(): UpdateJoiner {
   };
 }
 
+interface ToolContent {
+  type: string;
+  content?: unknown;
+  path?: string;
+  oldText?: string | null;
+  newText?: string;
+}
+
 interface ToolUpdate {
   toolCallId: string;
   title?: string | null;
   kind?: string | null;
   status?: ToolCall['status'] | null;
-  content?:
-    | readonly { type: string; content?: unknown; path?: string; oldText?: string | null; newText?: string }[]
-    | null;
+  content?: readonly ToolContent[] | null;
   locations?: readonly { path: string; line?: number | null }[] | null;
 }
 
 function mergeTool(before: ToolCall | undefined, update: ToolUpdate): ToolCall {
-  const diffs = update.content?.flatMap((item): ToolDiff[] =>
-    item.type === 'diff' ? [{ path: item.path ?? '', oldText: item.oldText ?? null, newText: item.newText ?? '' }] : [],
-  );
+  const diffs = update.content?.flatMap((item) => (item.type === 'diff' ? [diffOf(item)] : []));
   const output = update.content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
   return {
     type: 'toolCall',
-    toolCallId: update.toolCallId,
-    title: update.title ?? before?.title ?? update.toolCallId,
+    toolCallId: storable(update.toolCallId),
+    title: storable(update.title ?? before?.title ?? update.toolCallId),
     toolKind: update.kind ?? before?.toolKind ?? 'other',
     status: update.status ?? before?.status ?? 'pending',
-    locations: update.locations?.map(({ path, line }) => ({ path, line: line ?? null })) ?? before?.locations ?? [],
+    locations:
+      update.locations?.map(({ path, line }) => ({ path: storable(path), line: line ?? null })) ??
+      before?.locations ??
+      [],
     output: output ? truncate(output) : (before?.output ?? null),
     diffs: diffs && diffs.length > 0 ? diffs : (before?.diffs ?? []),
   };
 }
 
+function diffOf({ path, oldText, newText }: ToolContent): ToolDiff {
+  const old = oldText == null ? null : truncate(oldText);
+  return { path: storable(path ?? ''), oldText: old, newText: truncate(newText ?? '') };
+}
+
 function truncate(text: string): string {
-  if (text.length <= mostOutputCharacters) return text;
-  return `${text.slice(0, mostOutputCharacters)}\n… (${text.length - mostOutputCharacters} more characters are not kept)`;
+  if (text.length <= mostOutputCharacters) return storable(text);
+  return storable(
+    `${text.slice(0, mostOutputCharacters)}\n… (${text.length - mostOutputCharacters} more characters are not kept)`,
+  );
+}
+
+/** Text without NUL and halves of surrogate pairs, which neither PostgreSQL nor UTF-8 can hold. */
+export function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
 function planOf(update: SessionUpdate): AgentUpdate {
   const { entries } = update as unknown as { entries: { content: string; status: string; priority: string }[] };
-  return { type: 'plan', entries: entries.map(({ content, status, priority }) => ({ content, status, priority })) };
+  return {
+    type: 'plan',
+    entries: entries.map(({ content, status, priority }) => ({ content: storable(content), status, priority })),
+  };
 }
 
 function textOf(content: unknown): string {
@@ -141,4 +181,10 @@ export function readUsage(raw: unknown): Usage {
     contextUsed: number(used),
     contextSize: number(size),
   };
+}
+
+/** Whether an agent said anything about tokens or cost. */
+export function hasUsage(usage: Usage): boolean {
+  const { type: _type, ...amounts } = usage;
+  return Object.values(amounts).some((amount) => amount !== null);
 }

@@ -21,7 +21,8 @@ const commands: Record<string, Command> = {
     await wait(Number.parseFloat(rest) * 1_000 || 0, undefined, { signal: turn.signal });
   },
   ask: async (turn, rest) => {
-    await say(turn, `You answered: ${await ask(turn, rest)}`);
+    const answer = await ask(turn, rest);
+    if (answer !== null) await say(turn, `You answered: ${answer}`);
   },
   plan: async (turn, rest) => {
     const entries = rest
@@ -134,10 +135,11 @@ async function permittedTool(turn: DemoTurn, title: string): Promise<void> {
   await say(turn, `I was not allowed to run ${title}.`);
 }
 
-async function ask(turn: DemoTurn, question: string): Promise<string> {
+// Null where the client shows no forms: then the question is a message, and the next prompt may answer it.
+async function ask(turn: DemoTurn, question: string): Promise<string | null> {
   if (!turn.canAsk) {
     await say(turn, question);
-    return '(this client shows no forms)';
+    return null;
   }
   const response = await turn.client.request('elicitation/create', {
     mode: 'form',

@@ -63,6 +63,7 @@ const connection = acp
         prompt,
         workspace,
         canAsk,
+        isUntitled: !readHistory(sessionId).some((update) => update.sessionUpdate === 'session_info_update'),
         sessionId,
         signal: abort.signal,
         client,

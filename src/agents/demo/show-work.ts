@@ -17,7 +17,9 @@ export async function showWork(
         status: n < done ? 'completed' : n === done ? 'in_progress' : 'pending',
       })),
     });
-  await turn.update({ sessionUpdate: 'session_info_update', title: `Demo: ${wish.slice(0, 60)}` });
+  if (turn.isUntitled) {
+    await turn.update({ sessionUpdate: 'session_info_update', title: `Demo: ${wish.slice(0, 60)}` });
+  }
   await turn.update({
     sessionUpdate: 'agent_thought_chunk',
     content: { type: 'text', text: 'No model is behind me; I will show the steps.' },

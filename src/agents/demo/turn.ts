@@ -7,6 +7,8 @@ export interface DemoTurn {
   readonly sessionId: string;
   /** Whether the client shows forms. */
   readonly canAsk: boolean;
+  /** Whether the session has no title yet. */
+  readonly isUntitled: boolean;
   /** Aborted when the turn is cancelled. */
   readonly signal: AbortSignal;
   readonly client: AgentContext;

@@ -1,0 +1,205 @@
+import { expect, it } from 'vitest';
+import { AgentCrash } from '../../src/agents/agent.ts';
+import { processStart } from '../../src/agents/process-identity.ts';
+import { launchScripted, text } from '../support/agents.ts';
+import type { Script } from '../support/scripted-agent.ts';
+
+const end = { result: { stopReason: 'end_turn' } };
+const chunk = (words: string) => ({
+  update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } },
+});
+const permission = {
+  method: 'session/request_permission',
+  params: {
+    sessionId: 's1',
+    toolCall: { toolCallId: 't', title: 'rm' },
+    options: [
+      { optionId: 'for-good', name: 'Always', kind: 'allow_always' },
+      { optionId: 'now', name: 'Once', kind: 'allow_once' },
+    ],
+  },
+};
+const crash = async (promise: Promise<unknown>): Promise<AgentCrash> => {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(AgentCrash);
+  return error as AgentCrash;
+};
+const opened = async (script: Script, ...rest: [Parameters<typeof launchScripted>[1]?]) => {
+  const launched = await launchScripted(script, ...rest);
+  await launched.agent.open(null);
+  return launched;
+};
+
+it('is not stopped by a flood of noise from an agent that does not read meanwhile', async () => {
+  const noise = Array.from({ length: 40_000 }, () => 'no message, but longer than the pipe takes at once');
+  const { agent, said } = await opened({ 'session/prompt': [{ write: [...noise, chunk('still here'), end] }] });
+  await agent.prompt(text('go'));
+  expect(said()).toEqual(['still here']);
+});
+
+it('takes an answer that is followed at once by the end of the process, and tells of that end', async () => {
+  const write = { write: [chunk('x'.repeat(300_000)), end] };
+  const { agent, said } = await opened({ 'session/prompt': [write, { exit: 4 }] });
+  await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'end_turn' });
+  expect(said().join('')).toHaveLength(300_000);
+  await expect(agent.exited).resolves.toBe('exit code 4');
+});
+
+it('reports all that was said before a crash', async () => {
+  const blocks = Array.from({ length: 300 }, (_, n) => ({
+    update: { ...chunk('y'.repeat(2_000)).update, messageId: `${n}` },
+  }));
+  const { agent, said } = await opened({ 'session/prompt': [{ write: blocks }, { exit: 3 }] });
+  const error = await crash(agent.prompt(text('go')));
+  expect(error.message).toBe('The agent process ended unexpectedly (exit code 3).');
+  expect(said()).toHaveLength(300);
+});
+
+it('prefers to allow once', async () => {
+  const { agent, said } = await opened({ 'session/prompt': [{ ask: permission }, { write: [end] }] });
+  await agent.prompt(text('go'));
+  expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
+});
+
+it('grants nothing that is asked for after a cancel', async () => {
+  const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
+  const { agent, said } = await opened({ 'session/prompt': [{ wait: 'cancel' }, { ask: permission }, cancelled] });
+  const turn = agent.prompt(text('go'));
+  await agent.cancel();
+  await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
+  expect(said()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
+});
+
+it('cancels the question that is open when the turn is cancelled, and asks again in the next turn', async () => {
+  const { agent, said, next, updates } = await opened(
+    { 'session/prompt': [{ ask: permission }, { write: [end] }] },
+    { permission: 'ask' },
+  );
+  const turn = agent.prompt(text('go'));
+  const first = await next('question');
+  await agent.cancel();
+  await turn;
+  expect(said()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
+  expect(agent.answer(first.questionId, 'Once')).toBe(false);
+  updates.length = 0;
+  const again = agent.prompt(text('go'));
+  const second = await next('question');
+  expect(agent.answer(second.questionId, 'once')).toBe(true);
+  await again;
+  expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
+});
+
+it.each([
+  {
+    schema: {
+      n: { type: 'number' },
+      pick: {
+        type: 'string',
+        oneOf: [
+          { const: 'r', title: 'Red' },
+          { const: 'b', title: 'Blue' },
+        ],
+      },
+    },
+    options: ['Red', 'Blue'],
+    words: 'blue',
+    content: { pick: 'b' },
+  },
+  { schema: { sure: { type: 'boolean' } }, options: [], words: 'Yes.', content: { sure: true } },
+  {
+    schema: { tags: { type: 'array', items: { type: 'string', enum: ['x', 'y'] } } },
+    options: ['x', 'y'],
+    words: '2',
+    content: { tags: ['y'] },
+  },
+])('fills a form $schema with the user’s words', async ({ schema, options, words, content }) => {
+  const params = {
+    mode: 'form',
+    sessionId: 's1',
+    message: 'Which?',
+    requestedSchema: { type: 'object', properties: schema },
+  };
+  const form = { ask: { method: 'elicitation/create', params } };
+  const { agent, said, next } = await opened({ 'session/prompt': [form, { write: [end] }] });
+  const turn = agent.prompt(text('go'));
+  const question = await next('question');
+  expect(question.options.map((option) => option.name)).toEqual(options);
+  agent.answer(question.questionId, words);
+  await turn;
+  expect(JSON.parse(said()[0] ?? '')).toEqual({ action: 'accept', content });
+});
+
+it('answers a request that it does not know with an error, and goes on', async () => {
+  const ask = { ask: { method: 'craft/drainMidTurnQueue', params: {} } };
+  const { agent, said } = await opened({ 'session/prompt': [ask, { write: [end] }] });
+  await agent.prompt(text('go'));
+  expect(said()[0]).toContain('-32601');
+});
+
+it('goes on without the rung that is advertised and does not work', async () => {
+  const agentCapabilities = { sessionCapabilities: { resume: {} } };
+  const { agent } = await launchScripted({
+    initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities } }] }],
+    'session/resume': [{ write: [{ error: { code: -32_601, message: 'Method not found' } }] }],
+  });
+  await expect(agent.open('s0')).resolves.toEqual({ agentSessionId: 's1', how: 'new' });
+});
+
+it('names the cause that stands beside an error', async () => {
+  const error = { code: -32_603, message: 'Internal error', data: { details: '401 Unauthorized' } };
+  const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
+  const { message } = await crash(agent.prompt(text('go')));
+  expect(message).toBe('The agent refused "session/prompt": Internal error (401 Unauthorized).');
+});
+
+it('refuses an agent of another version of the protocol', async () => {
+  const { message } = await crash(launchScripted({ initialize: [{ write: [{ result: { protocolVersion: 2 } }] }] }));
+  expect(message).toBe('The agent speaks version 2 of the Agent Client Protocol; version 1 was expected.');
+});
+
+it.each(['initialize', 'session/new'])('does not wait for ever for the answer to %s', async (method) => {
+  const timeouts = { initializeMs: 2_000, openMs: 200, ...(method === 'initialize' && { initializeMs: 200 }) };
+  const silent = launchScripted({ [method]: [{ write: ['…'] }] }, {}, { timeouts }).then(({ agent }) =>
+    agent.open(null),
+  );
+  expect((await crash(silent)).message).toBe(`The agent did not answer "${method}" within 0.2 s.`);
+});
+
+it('is patient for longer while a tool runs', async () => {
+  const tool = { update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', status: 'in_progress' } };
+  const { agent } = await opened({ 'session/prompt': [{ write: [tool] }] }, { inactivityMs: 200 });
+  expect((await crash(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.6 s.');
+});
+
+it('shows no secret in what it says of a crash', async () => {
+  const error = { code: -32_000, message: 'The key s3cr3t-key is wrong' };
+  const { agent } = await launchScripted(
+    { 'session/new': [{ stderr: 'tried s3cr3t-key' }, { write: [{ error }] }] },
+    {},
+    { env: { KEY: 's3cr3t-key' } },
+  );
+  const { message, stderrTail } = await crash(agent.open(null));
+  expect(message).toBe('The agent refused "session/new": The key ******** is wrong.');
+  expect(stderrTail).toBe('tried ********');
+});
+
+it.each([
+  { what: 'a variable that no process can have', value: 's3cr3t\0key', cause: 'holds a NUL character' },
+  { what: 'a variable that is too long', value: 's3cr3t'.repeat(100_000), cause: 'longer than this system allows' },
+])('says that it cannot start with $what, without its value', async ({ value, cause }) => {
+  const error = await crash(launchScripted({}, {}, { env: { KEY: value } }));
+  expect(error.message).toContain(cause);
+  expect(error.message).not.toContain('s3cr3t');
+});
+
+it('stops also what the agent started in a session of its own', async () => {
+  const { agent, said } = await opened({ 'session/prompt': [{ spawn: 'escaped' }, { write: [end] }] });
+  await agent.prompt(text('go'));
+  const pid = Number(said()[0]);
+  expect(processStart(pid)).not.toBeNull();
+  await agent.stop();
+  expect(processStart(pid)).toBeNull();
+});

@@ -1,0 +1,152 @@
+import { expect, it } from 'vitest';
+import { launchScripted, text } from '../support/agents.ts';
+import type { Script } from '../support/scripted-agent.ts';
+
+const end = { result: { stopReason: 'end_turn' } };
+const chunk = (words: string, messageId?: string, sessionUpdate = 'agent_message_chunk') => ({
+  update: { sessionUpdate, ...(messageId && { messageId }), content: { type: 'text', text: words } },
+});
+const turn = async (write: Script[string][number] & { write: unknown }, more: Script = {}) => {
+  const launched = await launchScripted({ 'session/prompt': [write], ...more });
+  await launched.agent.open(null);
+  await launched.agent.prompt(text('go'));
+  return launched;
+};
+
+it('joins chunks until the message, or what it is, changes', async () => {
+  const { updates } = await turn({
+    write: [
+      chunk('hm', undefined, 'agent_thought_chunk'),
+      chunk('a', '1'),
+      chunk('b', '1'),
+      chunk('c', '2'),
+      chunk('d'),
+      chunk('e'),
+      end,
+    ],
+  });
+  expect(updates).toEqual([
+    { type: 'thought', text: 'hm' },
+    { type: 'message', text: 'ab' },
+    { type: 'message', text: 'c' },
+    { type: 'message', text: 'de' },
+  ]);
+});
+
+it('has reported everything when the turn ends, also what came in one piece with its end', async () => {
+  const { said } = await turn({ write: [...Array.from({ length: 200 }, (_, n) => chunk(`${n}`, `m${n}`)), end] });
+  expect(said()).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`));
+});
+
+it('awaits each report before the next', async () => {
+  const { updates, overlaps } = await turn({ write: [chunk('a', '1'), chunk('b', '2'), chunk('c', '3'), end] });
+  expect(updates).toHaveLength(3);
+  expect(overlaps()).toBe(0);
+});
+
+it('gives a tool call whole each time, and once per change', async () => {
+  const call = {
+    toolCallId: 't',
+    title: 'Edit',
+    kind: 'edit',
+    status: 'pending',
+    locations: [{ path: '/a', line: 3 }],
+  };
+  const diff = { type: 'diff', path: '/a', oldText: null, newText: 'x' };
+  const { updates } = await turn({
+    write: [
+      { update: { sessionUpdate: 'tool_call', ...call } },
+      { update: { sessionUpdate: 'tool_call_update', toolCallId: 't' } },
+      { update: { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed', content: [diff] } },
+      end,
+    ],
+  });
+  const whole = { type: 'toolCall', toolCallId: 't', title: 'Edit', toolKind: 'edit', output: null };
+  const locations = [{ path: '/a', line: 3 }];
+  expect(updates).toEqual([
+    { ...whole, status: 'pending', locations, diffs: [] },
+    { ...whole, status: 'completed', locations, diffs: [{ path: '/a', oldText: null, newText: 'x' }] },
+  ]);
+});
+
+it('cuts long output of tools and says so', async () => {
+  const content = [{ type: 'content', content: { type: 'text', text: 'x'.repeat(20_000) } }];
+  const { updates } = await turn({
+    write: [{ update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'T', content } }, end],
+  });
+  const output = updates[0]?.type === 'toolCall' ? updates[0].output : null;
+  expect(output).toBe(`${'x'.repeat(16_000)}\n… (4000 more characters are not kept)`);
+});
+
+it('replaces what cannot be stored, and joins a character whose halves came apart', async () => {
+  const { said } = await turn({ write: [chunk('\uD83D', '1'), chunk('\uDE42 a\0b', '1'), chunk('\uD83D', '2'), end] });
+  expect(said()).toEqual(['\u{1F642} a\uFFFDb', '\uFFFD']);
+});
+
+it('passes over what it does not know, and updates of another session', async () => {
+  const { updates } = await turn({
+    write: [
+      chunk('a'),
+      { update: { sessionUpdate: 'of_the_future', more: 1 } },
+      { ...chunk('stray'), sessionId: 'another' },
+      { update: { sessionUpdate: 'session_info_update', title: null } },
+      { method: '_auth/status_update' },
+      chunk('b'),
+      { update: { sessionUpdate: 'notice', severity: 'warning', title: 'Low', description: 'on fuel' } },
+      end,
+    ],
+  });
+  expect(updates).toEqual([
+    { type: 'notice', text: 'Low\non fuel' },
+    { type: 'message', text: 'ab' },
+  ]);
+});
+
+it.each([
+  {
+    where: 'an update',
+    write: [
+      { update: { sessionUpdate: 'usage_update', used: 5, size: 9, cost: { amount: 0.5, currency: 'USD' } } },
+      end,
+    ],
+    usage: { contextUsed: 5, contextSize: 9, costUsd: 0.5 },
+  },
+  {
+    where: 'the answer',
+    write: [{ result: { stopReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 } } }],
+    usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+  },
+  {
+    where: '_meta.quota',
+    write: [
+      { result: { stopReason: 'end_turn', _meta: { quota: { token_count: { input_tokens: 1, output_tokens: 2 } } } } },
+    ],
+    usage: { inputTokens: 1, outputTokens: 2 },
+  },
+])('reads usage from $where', async ({ write, usage }) => {
+  const { updates } = await turn({ write });
+  expect(updates).toEqual([expect.objectContaining({ type: 'usage', ...usage })]);
+});
+
+it('does not report the history that is replayed while a session is loaded, nor what comes of it later', async () => {
+  const loading: Script = {
+    initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }] }],
+    'session/load': [{ write: [...Array.from({ length: 50 }, (_, n) => chunk(`old ${n}`, `m${n}`)), { result: {} }] }],
+    'session/prompt': [{ write: [chunk('new', 'n'), end] }],
+  };
+  const loaded = await launchScripted(loading);
+  await expect(loaded.agent.open('s1')).resolves.toEqual({ agentSessionId: 's1', how: 'load' });
+  await loaded.agent.prompt(text('go'));
+  expect(loaded.said()).toEqual(['new']);
+
+  const refused = { write: [{ error: { code: -32_603, message: 'No.' } }] };
+  const late = { ...chunk('old', 'm'), sessionId: 's0' };
+  const given = await launchScripted({
+    ...loading,
+    'session/load': [refused],
+    'session/prompt': [{ write: [late, chunk('new', 'n'), end] }],
+  });
+  await expect(given.agent.open('s0')).resolves.toEqual({ agentSessionId: 's1', how: 'new' });
+  await given.agent.prompt(text('go'));
+  expect(given.said()).toEqual(['new']);
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { makeUser } from '../support/principals.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+/** Runs a document and gives its data with the statements that it took, besides those of signing in. */
+async function statementsOf(
+  token: string,
+  document: string,
+  variables: Record<string, unknown>,
+): Promise<{ data: any; statements: string[] }> {
+  const { store } = test.app.services;
+  const original = store.query;
+  const statements: string[] = [];
+  store.query = (sql: string, values?: readonly unknown[]) => {
+    statements.push(sql.replaceAll(/\s+/g, ' ').trim().slice(0, 200));
+    return original.call(store, sql, values) as never;
+  };
+  try {
+    const { data, errors } = await graphql(test, token, document, variables);
+    expect(errors).toBeUndefined();
+    return { data, statements };
+  } finally {
+    store.query = original;
+  }
+}
+
+const page = `query($id: ID!) {
+  organization(id: $id) {
+    sessions(first: 20) {
+      nodes {
+        title organization { name }
+        createdBy { ... on User { email } ... on ServiceUser { name } }
+        messages(last: 5) { nodes { body author { ... on User { email } ... on ServiceUser { name } } } }
+        events(first: 3, kinds: [STATUS]) { nodes { kind } }
+        parent { title }
+      }
+    }
+    members(first: 20) { nodes { user { email } roles { name } } }
+  }
+}`;
+
+/** An organization with so many members, each with a session of six messages. */
+async function organizationWith(sessions: number): Promise<{ id: string; token: string }> {
+  const { organizationId, token } = await makeOrganization(test, `With ${sessions}`);
+  for (let n = 0; n < sessions; n++) {
+    const user = await makeUser(test, { organizationId });
+    const id = await createSession(test, { organizationId, prompt: `p${n}` }, n % 2 ? token : user.token);
+    await say(test, id, 'a', 'b', 'c', 'd', 'e');
+  }
+  return { id: organizationId, token };
+}
+
+it('reads a page of sessions with their messages and people in as many statements for 20 as for 2', async () => {
+  const [few, many] = [await organizationWith(2), await organizationWith(20)];
+  const [ofFew, ofMany] = [
+    await statementsOf(few.token, page, { id: few.id }),
+    await statementsOf(many.token, page, { id: many.id }),
+  ];
+  const { sessions, members } = ofMany.data.organization;
+  expect(sessions.nodes).toHaveLength(20);
+  expect(members.nodes).toHaveLength(20);
+  for (const { createdBy, messages, events } of sessions.nodes) {
+    expect(Object.keys(createdBy)).toHaveLength(1);
+    expect(messages.nodes.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(events.nodes).toEqual([{ kind: 'STATUS' }]);
+  }
+  expect(ofFew.statements.length).toBeGreaterThan(5);
+  expect(ofMany.statements).toEqual(ofFew.statements);
+});
+
+it('reads 100 nodes of several types in one statement for each type', async () => {
+  const { id, token } = await organizationWith(3);
+  const { data } = await graphql(
+    test,
+    token,
+    'query($id: ID!) { organization(id: $id) { id sessions { nodes { id messages { nodes { id } } } } members { nodes { id user { id } } } } }',
+    { id },
+  );
+  const { organization } = data;
+  const ids: string[] = [
+    organization.id,
+    ...organization.sessions.nodes.flatMap((session: any) => [
+      session.id,
+      ...session.messages.nodes.map((message: any) => message.id),
+    ]),
+    ...organization.members.nodes.flatMap((member: any) => [member.id, member.user.id]),
+  ];
+  const document = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+  const once = await statementsOf(token, document, { ids });
+  expect(once.data.nodes.map((node: any) => node.id)).toEqual(ids);
+  const often = await statementsOf(token, document, { ids: [...ids, ...ids, ...ids] });
+  expect(often.statements).toEqual(once.statements);
+});

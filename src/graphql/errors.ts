@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import { DomainError, type ErrorCode, notFound } from '../domain/errors.ts';
 
 /** How this door says each refusal: as a user error in a mutation's payload, or as an error with an extension code. */
 const dialect = {
@@ -58,6 +58,10 @@ export function maskError(error: unknown, report: (error: unknown) => void): Gra
   const { nodes, source, positions, path } = error;
   const place = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
   if (originalError instanceof GraphQLError) return error;
+  if (originalError instanceof DomainError && originalError.code === 'ORGANIZATION_NOT_USABLE') {
+    // The same words as for one that does not exist.
+    return new GraphQLError(notFound('organization').message, { ...place, extensions: { code: 'NOT_FOUND' } });
+  }
   if (originalError instanceof DomainError)
     return new GraphQLError(originalError.message, {
       ...place,

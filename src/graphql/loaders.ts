@@ -7,7 +7,9 @@ import type { Page, PageLimits } from '../domain/pages.ts';
 import { findServiceUsers, findUsers } from '../domain/people.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
+import { listSessions, type SessionListRequest } from '../domain/sessions/list-sessions.ts';
 import type { LogEntry } from '../domain/sessions/log.ts';
+import type { SessionRecord } from '../domain/sessions/session.ts';
 
 /** The most that GraphQL gives in one page, and what it gives when not asked (contract.graphql). */
 export const pageLimits: PageLimits = { max: 100, default: 20 };
@@ -21,6 +23,7 @@ const toError = (reason: unknown) => (reason instanceof Error ? reason : new Err
 /** One statement for all ids, or all sessions' pages, that are asked for in the same tick. */
 export function createLoaders(context: Context) {
   const logPages = new Map<string, DataLoader<string, Page<LogEntry>>>();
+  const sessionPages = new Map<string, Promise<Page<SessionRecord>>>();
   return {
     sessions: byId((ids) => findSessions(context, ids)),
     organizations: byId((ids) => findOrganizations(context, ids)),
@@ -29,6 +32,13 @@ export function createLoaders(context: Context) {
     serviceUsers: byId((ids) => findServiceUsers(context, ids)),
     members: byId((ids) => findMembersByIds(context, ids)),
     logEntries: byId((ids) => findLogEntries(context, ids)),
+    /** A page of an organization's sessions; the same one, asked for beside each of its sessions, is read once. */
+    sessionPage(request: SessionListRequest): Promise<Page<SessionRecord>> {
+      const key = JSON.stringify(request);
+      const page = sessionPages.get(key) ?? listSessions(context, request, pageLimits);
+      sessionPages.set(key, page);
+      return page;
+    },
     /** A page of a session's log; those with the same arguments are read together. */
     logPage(sessionId: string, request: LogListRequest): Promise<Page<LogEntry>> {
       const key = JSON.stringify(request);

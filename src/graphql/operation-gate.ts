@@ -3,6 +3,8 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
   Kind,
   type OperationDefinitionNode,
   type ParseOptions,
@@ -11,6 +13,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { findExcessItems } from './page-budget.ts';
 
 /** What an operation may be, over whichever transport it comes. */
 export const operationLimits = {
@@ -35,16 +38,52 @@ export const operationLimits = {
 export function operationGate(): Plugin {
   return {
     onParse({ setParseFn }) {
-      setParseFn((source: string, options?: ParseOptions) =>
-        parse(source, { ...options, maxTokens: operationLimits.tokens }),
-      );
+      setParseFn((source: string, options?: ParseOptions) => parseBounded(source, options));
     },
     // Before GraphQL's own rules, not as one of them: the time of some grows with the square of a document's fields.
     onValidate({ params, setResult }) {
       const error = findExcess(params.documentAST as DocumentNode);
       if (error) setResult([error]);
     },
+    onExecute({ args, setResultAndStopExecution }) {
+      const error = findExcessPages(args);
+      if (error) setResultAndStopExecution({ errors: [error] });
+    },
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const error = findExcessPages(args);
+      if (error) setResultAndStopExecution({ errors: [error] });
+    },
   };
+}
+
+function parseBounded(source: string, options?: ParseOptions): DocumentNode {
+  try {
+    return parse(source, { ...options, maxTokens: operationLimits.tokens });
+  } catch (error) {
+    // The parser calls itself for each level of a value.
+    if (!(error instanceof RangeError)) throw error;
+    throw new GraphQLError('Syntax Error: The document nests too deep.', {
+      extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+    });
+  }
+}
+
+interface ExecutedArgs {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variableValues?: Record<string, unknown> | null | undefined;
+}
+
+function findExcessPages({ schema, document, operationName, variableValues }: ExecutedArgs): GraphQLError | null {
+  const operation = getOperationAST(document, operationName);
+  if (!operation) return null;
+  const fragments = new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
+    ),
+  );
+  return findExcessItems({ schema, operation, fragments, variables: variableValues ?? {} });
 }
 
 const refuse = (what: string, most: number, node?: SelectionNode) =>

@@ -3,7 +3,7 @@ import type { EnterpriseRecord } from '../../domain/organizations/enterprises.ts
 import { listMembers } from '../../domain/organizations/members.ts';
 import { listOrganizations } from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
-import { listSessions, type SessionFilter } from '../../domain/sessions/list-sessions.ts';
+import type { SessionFilter } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
@@ -55,9 +55,9 @@ builder.node(Organization, {
           filter: t.arg({ type: SessionFilterInput, description: 'Which ones.' }),
           orderBy: t.arg({ type: SessionOrderInput, description: 'In which order.' }),
         },
-        resolve: async ({ id }, { filter, orderBy, ...page }, { domain }) => {
+        resolve: async ({ id }, { filter, orderBy, ...page }, { loaders }) => {
           const request = { ...page, organizationId: id, filter: parseFilter(filter), order: orderBy ?? undefined };
-          return toConnection(await listSessions(domain, request, pageLimits));
+          return toConnection(await loaders.sessionPage(request));
         },
       },
       SessionConnection,

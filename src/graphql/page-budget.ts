@@ -1,0 +1,102 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { pageLimits } from './loaders.ts';
+
+/** The most items that the pages of one operation may hold in all, with pages inside pages multiplied. */
+export const mostItems = 20_000;
+
+interface Operation {
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * An error when an operation asks for more than {@link mostItems}: a hundred pages of a hundred pages are a short text.
+ * What a page's size is left to a variable that is no number counts as the largest page.
+ */
+export function findExcessItems(asked: Operation): GraphQLError | null {
+  const count = { items: 0 };
+  const root = asked.schema.getRootType(asked.operation.operation);
+  if (root) countItems(asked, count, asked.operation.selectionSet, root, 1);
+  if (count.items <= mostItems) return null;
+  return new GraphQLError(
+    `The pages of the operation may hold at most ${mostItems} items in all, but could hold ${count.items} or more: ask for smaller pages, or for fewer inside one another.`,
+    { extensions: { code: 'LIMIT_EXCEEDED' } },
+  );
+}
+
+function countItems(
+  asked: Operation,
+  count: { items: number },
+  set: SelectionSetNode,
+  type: GraphQLOutputType,
+  times: number,
+): void {
+  for (const selection of set.selections) {
+    // Enough is known; and what is left could be long.
+    if (count.items > mostItems) return;
+    if (selection.kind === Kind.FIELD) {
+      countField(asked, count, selection, type, times);
+      continue;
+    }
+    const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? asked.fragments.get(selection.name.value) : selection;
+    if (!fragment) continue;
+    const condition = fragment.typeCondition ? asked.schema.getType(fragment.typeCondition.name.value) : type;
+    if (isObjectType(condition) || isInterfaceType(condition)) {
+      countItems(asked, count, fragment.selectionSet, condition, times);
+    }
+  }
+}
+
+function countField(
+  asked: Operation,
+  count: { items: number },
+  field: FieldNode,
+  type: GraphQLOutputType,
+  times: number,
+): void {
+  if (!field.selectionSet || !(isObjectType(type) || isInterfaceType(type))) return;
+  const definition = type.getFields()[field.name.value];
+  if (!definition) return;
+  const isPage = definition.args.some((argument) => argument.name === 'first');
+  const size = isPage ? pageSize(asked, field) : lengthOfIds(asked, field);
+  if (size !== null) count.items += times * size;
+  countItems(asked, count, field.selectionSet, getNamedType(definition.type), times * (size ?? 1));
+}
+
+function pageSize(asked: Operation, field: FieldNode): number {
+  const given = [argumentOf(asked, field, 'first'), argumentOf(asked, field, 'last')].filter((size) => size != null);
+  const [size = pageLimits.default] = given;
+  return typeof size === 'number' && size > 0 ? Math.min(size, pageLimits.max) : pageLimits.max;
+}
+
+function lengthOfIds(asked: Operation, field: FieldNode): number | null {
+  const ids = argumentOf(asked, field, 'ids');
+  return Array.isArray(ids) ? ids.length : null;
+}
+
+function argumentOf(asked: Operation, field: FieldNode, name: string): unknown {
+  const value = field.arguments?.find((argument) => argument.name.value === name)?.value;
+  if (!value) return undefined;
+  if (value.kind === Kind.VARIABLE) return asked.variables[value.name.value] ?? defaultOf(asked, value.name.value);
+  if (value.kind === Kind.INT) return Number(value.value);
+  return value.kind === Kind.LIST ? value.values : undefined;
+}
+
+function defaultOf(asked: Operation, variable: string): unknown {
+  const definition = asked.operation.variableDefinitions?.find((each) => each.variable.name.value === variable);
+  return definition?.defaultValue?.kind === Kind.INT ? Number(definition.defaultValue.value) : undefined;
+}

@@ -14,10 +14,9 @@ export class BodyError extends Error {
 
 /**
  * The request with its body read: bounded while it comes, since a length may be left out or wrong, and checked to be
- * UTF-8. `stopping` aborts it, so that streams end when the service stops.
+ * UTF-8. `signal` takes the place of the request's own.
  */
-export async function readBody(request: Request, stopping: AbortSignal): Promise<Request> {
-  const signal = AbortSignal.any([request.signal, stopping]);
+export async function readBody(request: Request, signal: AbortSignal): Promise<Request> {
   if (!request.body) return new Request(request.url, { method: request.method, headers: request.headers, signal });
   const chunks: Uint8Array[] = [];
   let bytes = 0;

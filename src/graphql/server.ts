@@ -13,7 +13,7 @@ import { maskError } from './errors.ts';
 import { operationGate } from './operation-gate.ts';
 import { BodyError, readBody } from './read-body.ts';
 import { schema } from './schema/index.ts';
-import { createSockets } from './websocket.ts';
+import { createSockets, longestTimerMs } from './websocket.ts';
 
 /** The GraphQL door. */
 export interface Graphql {
@@ -40,9 +40,13 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
     graphiql: false,
     landingPage: false,
     batching: false,
+    multipart: false,
     cors: false,
     logging: false,
     healthCheckEndpoint: '/graphql/health-is-elsewhere',
+    // Node's own: cancelling the reader of the stream that yoga brings along waits for the next event, and until then, or
+    // for ever, a client that has gone stays subscribed.
+    fetchAPI: { Request, Response, Headers, ReadableStream },
     maskedErrors: { maskError: (error) => maskError(error, report) },
     plugins: [operationGate()],
   });
@@ -50,6 +54,7 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
     yoga,
     contextOf,
     authenticate: (token) => authenticate(services, token),
+    now: services.now,
     log: services.log,
   });
   const stopping = new AbortController();
@@ -62,8 +67,13 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
       if (wantsPage(request)) return page();
       try {
         const viewer = await authenticate(services, readToken(request.headers.get('authorization'), false));
-        const whole = await readBody(request, stopping.signal);
-        return await yoga.fetch(whole, contextOf(viewer, address, request.headers.get('idempotency-key')));
+        if (!isAnswerable(request.headers.get('accept'))) {
+          const said =
+            'The answer is application/json, application/graphql-response+json or text/event-stream: accept one.';
+          return failure(406, 'INVALID_INPUT', said);
+        }
+        const whole = await readBody(request, lifeOf(request, stopping.signal, viewer, services.now()));
+        return worded(await yoga.fetch(whole, contextOf(viewer, address, request.headers.get('idempotency-key'))));
       } catch (error) {
         if (error instanceof BodyError) return failure(error.status, 'INVALID_INPUT', error.message);
         if (error instanceof DomainError && error.code === 'UNAUTHENTICATED')
@@ -80,6 +90,21 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
   };
 }
 
+const answerTypes =
+  /^(?:\*|\*\/\*|application\/(?:\*|json|graphql-response\+json)|text\/(?:\*|event-stream)|multipart\/mixed)$/i;
+
+// Asked before anything is done: Yoga runs the operation first, and finds out that nobody would take the answer then.
+function isAnswerable(accept: string | null): boolean {
+  const types = (accept ?? '*/*').split(',').map((range) => (range.split(';')[0] ?? '').trim());
+  return accept?.trim() === '' || types.some((type) => answerTypes.test(type));
+}
+
+// Yoga refuses a body of another type without a word.
+function worded(response: Response): Response {
+  if (response.status !== 415 || response.body !== null) return response;
+  return failure(415, 'INVALID_INPUT', 'The body must be JSON, sent with "Content-Type: application/json".');
+}
+
 function wantsPage(request: Request): boolean {
   const isBrowser = request.headers.get('accept')?.includes('text/html') ?? false;
   return request.method === 'GET' && isBrowser && !new URL(request.url).searchParams.has('query');
@@ -91,11 +116,25 @@ function page(): Response {
     endpoint: '/graphql',
     title: 'Switchyard',
     subscriptionsProtocol: 'SSE',
-    headers: '{\n  "Authorization": "Bearer …"\n}',
+    // Letters that a header can hold: the page sends them before anyone has put a token there.
+    headers: '{\n  "Authorization": "Bearer put-a-token-here"\n}',
   });
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 }
 
 function failure(status: number, code: string, message: string): Response {
-  return Response.json({ errors: [{ message, extensions: { code } }] }, { status });
+  const headers: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+  return Response.json({ errors: [{ message, extensions: { code } }] }, { status, headers });
+}
+
+// Streams end when the service stops and when their key does. Other requests are over soon by themselves, and every use of
+// AbortSignal.any leaves something behind on the signals that outlive it.
+function lifeOf(request: Request, stopping: AbortSignal, viewer: Viewer, now: Date): AbortSignal {
+  if (!request.headers.get('accept')?.includes('text/event-stream')) return request.signal;
+  const signals = [request.signal, stopping];
+  if (viewer.expiresAt !== null) {
+    const leftMs = viewer.expiresAt.getTime() - now.getTime();
+    signals.push(AbortSignal.timeout(Math.max(0, Math.min(leftMs, longestTimerMs))));
+  }
+  return AbortSignal.any(signals);
 }

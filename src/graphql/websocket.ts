@@ -7,6 +7,7 @@ import type { YogaServerInstance } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
 import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import type { Log } from '../domain/context.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { GraphqlContext } from './context.ts';
 
@@ -19,6 +20,8 @@ export const socketLimits = {
   keepAliveMs: 12_000,
   /** At once. */
   operations: 100,
+  /** What a client may take to close its side when the service stops. */
+  closeMs: 2_000,
 } as const;
 
 /** What {@link createSockets} needs. */
@@ -28,7 +31,8 @@ export interface SocketOptions {
   readonly contextOf: (viewer: Viewer, address: string | null, idempotencyKey: null) => GraphqlContext;
   /** Rejects with UNAUTHENTICATED. */
   readonly authenticate: (token: string | null) => Promise<Viewer>;
-  readonly log: { error(fields: object, message: string): void };
+  readonly now: () => Date;
+  readonly log: Pick<Log, 'debug' | 'error'>;
 }
 
 type SocketExtra = Extra & { address?: string | null; viewer?: Viewer };
@@ -44,7 +48,8 @@ export function createSockets(options: SocketOptions) {
     maxPayload: socketLimits.payloadBytes,
     handleProtocols: (offered) => (offered.has('graphql-transport-ws') ? 'graphql-transport-ws' : false),
   });
-  const operations = new WeakMap<object, Set<string>>();
+  // By their payloads: an id may be taken again before its last operation has ended.
+  const operations = new WeakMap<object, Set<object>>();
 
   const server: ServerOptions<Record<string, unknown>, SocketExtra> = {
     connectionInitWaitTimeout: socketLimits.initMs,
@@ -56,6 +61,7 @@ export function createSockets(options: SocketOptions) {
       const token = typeof given === 'string' ? readToken(given, true) : readToken(header, false);
       try {
         extra.viewer = await options.authenticate(token);
+        closeWhenExpired(extra.socket, extra.viewer, options.now());
         return true;
       } catch (error) {
         if (error instanceof DomainError) return false;
@@ -64,7 +70,7 @@ export function createSockets(options: SocketOptions) {
         return false;
       }
     },
-    async onSubscribe({ extra }, id, payload) {
+    async onSubscribe({ extra }, _id, payload) {
       const open = operations.get(extra) ?? new Set();
       operations.set(extra, open);
       if (open.size >= socketLimits.operations) {
@@ -83,7 +89,7 @@ export function createSockets(options: SocketOptions) {
         const document = parse(payload.query);
         const errors = validate(schema, document);
         if (errors.length > 0) return errors as GraphQLError[];
-        open.add(id);
+        open.add(payload);
         const contextValue = await contextFactory();
         const { operationName, variables } = payload;
         const rootValue = { execute, subscribe };
@@ -102,22 +108,42 @@ export function createSockets(options: SocketOptions) {
         return [new GraphQLError('Unexpected error.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })];
       }
     },
-    onError: ({ extra }, id) => {
-      operations.get(extra)?.delete(id);
+    onError: ({ extra }, _id, payload) => {
+      operations.get(extra)?.delete(payload);
     },
-    onComplete: ({ extra }, id) => {
-      operations.get(extra)?.delete(id);
+    onComplete: ({ extra }, _id, payload) => {
+      operations.get(extra)?.delete(payload);
     },
   };
-  const disposable = useServer(server, wss, socketLimits.keepAliveMs);
+  // In production means: what goes wrong inside is not told to the client.
+  const disposable = useServer({ ...server, isProd: true }, wss, socketLimits.keepAliveMs);
 
   return {
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void {
       addresses.set(request, address);
-      wss.handleUpgrade(request, socket, head, (connection) => wss.emit('connection', connection, request));
+      wss.handleUpgrade(request, socket, head, (connection) => {
+        // graphql-ws listens for the first error only; a second one would end the process.
+        connection.on('error', (error) => options.log.debug({ err: error }, 'A socket failed.'));
+        wss.emit('connection', connection, request);
+      });
     },
     async stop(): Promise<void> {
+      // Asked to close first; one that does not answer is not waited for.
+      const timer = setTimeout(() => {
+        for (const client of wss.clients) client.terminate();
+      }, socketLimits.closeMs);
       await disposable.dispose();
+      clearTimeout(timer);
     },
   };
+}
+
+/** Node's longest timer, 24 days, in milliseconds: a longer one would fire at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+
+function closeWhenExpired(socket: SocketExtra['socket'], viewer: Viewer, now: Date): void {
+  if (viewer.expiresAt === null) return;
+  const leftMs = Math.min(viewer.expiresAt.getTime() - now.getTime(), longestTimerMs);
+  const timer = setTimeout(() => socket.close(CloseCode.Forbidden, 'Forbidden'), leftMs).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

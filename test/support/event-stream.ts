@@ -1,0 +1,62 @@
+import { onTestFinished } from 'vitest';
+
+/** An operation answered as server-sent events. */
+export interface EventStream {
+  readonly response: Response;
+  /** The payloads of the next `count` `next` events. Rejects when the stream ends before. */
+  take(count: number): Promise<any[]>;
+  /** Resolves when the stream has ended, with the payloads that were left. */
+  rest(): Promise<any[]>;
+  /** Leaves, as a client does that closes its connection. */
+  abort(): void;
+}
+
+/** Sends an operation that asks for server-sent events (distinct connections mode of graphql-sse). */
+export async function openStream(
+  url: string,
+  token: string,
+  query: string,
+  variables: Record<string, unknown>,
+): Promise<EventStream> {
+  const aborting = new AbortController();
+  onTestFinished(() => aborting.abort());
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query, variables }),
+    signal: aborting.signal,
+  });
+  const payloads = readPayloads(response);
+  return {
+    response,
+    async take(count) {
+      const taken: any[] = [];
+      while (taken.length < count) {
+        const { done, value } = await payloads.next();
+        if (done) throw new Error(`The stream ended after ${taken.length} of ${count} events.`);
+        taken.push(value);
+      }
+      return taken;
+    },
+    async rest() {
+      const left: any[] = [];
+      for await (const payload of payloads) left.push(payload);
+      return left;
+    },
+    abort: () => aborting.abort(),
+  };
+}
+
+async function* readPayloads(response: Response): AsyncGenerator<any> {
+  let text = '';
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += new TextDecoder().decode(chunk);
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const event = text.slice(0, end);
+      text = text.slice(end + 2);
+      if (/^event: complete$/m.test(event)) return;
+      const data = /^data: (.+)$/m.exec(event)?.[1];
+      if (/^event: next$/m.test(event) && data) yield JSON.parse(data);
+    }
+  }
+}

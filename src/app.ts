@@ -174,7 +174,6 @@ async function assemble(
 async function openWorker(config: Config, services: Services, enterpriseId: string): Promise<Worker> {
   const workerId = await readWorkerId(config.dataDir);
   const agents = await createAgents({
-    profiles: services.agentProfiles,
     baseEnv: config.agentBaseEnv,
     log: services.log,
     workerId,

@@ -51,7 +51,6 @@ export async function launchAgent(
   const log = { info: () => undefined, debug: () => undefined };
   const baseEnv = { PATH: process.env.PATH ?? '' };
   const agents = await createAgents({
-    profiles,
     baseEnv,
     // One of its own: an earlier launch of this test is no left-over.
     workerId: `test-${randomUUID()}`,

@@ -111,6 +111,37 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
   expect(findByEnvironment(runMark(id))).toEqual([]);
 }, 60_000);
 
+it('gives all messages of an interrupted turn again after a kill', async () => {
+  const env = await makeEnv();
+  const first = await startServer(env);
+  const id = await create(first, 'ask Ready?');
+  await untilWaiting(target(first), id);
+  const send = (server: ServerProcess, message: string) =>
+    graphql(
+      server,
+      bootstrapToken,
+      'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }',
+      {
+        input: { sessionId: id, message },
+      },
+    );
+  await send(first, 'yes\nwait');
+  await untilOver(target(first), id);
+  // The first wakes the session; those that follow at once wait together with it, or for the turn after it.
+  await Promise.all(['say m-A', 'say m-B', 'ask Go on?'].map((message) => send(first, message)));
+  await untilWaiting(target(first), id);
+  await first.kill();
+  const second = await startServer(env);
+  await untilWaiting(target(second), id);
+  await send(second, 'now');
+  await untilOver(target(second), id);
+  const messages = await readMessages(target(second), id);
+  for (const said of ['m-A', 'm-B']) expect(messages).toContain(`AGENT_MESSAGE: ${said}`);
+  expect(messages.filter((message) => message.startsWith('USER_MESSAGE'))).toHaveLength(5);
+  expect(messages.at(-1)).toBe('AGENT_MESSAGE: You answered: now');
+  await second.stop();
+}, 60_000);
+
 it('stops cleanly on SIGTERM while an agent works, and takes the session up again at the next start', async () => {
   const env = await makeEnv();
   const first = await startServer(env);

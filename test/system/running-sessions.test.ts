@@ -198,3 +198,40 @@ it('runs more sessions than it has slots, evicting agents that only wait', async
     ids.map((_, n) => `AGENT_MESSAGE: ${n}`),
   );
 });
+
+it('does not mind that a warm agent ends, and starts another for the next message', async () => {
+  const id = await createSession(test, { prompt: 'say one' });
+  await untilOver(test, id);
+  for (const pid of agentsOf(id)) process.kill(pid, 'SIGKILL');
+  await send(id, 'say two');
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: two');
+  const events = await readEvents(test, id);
+  expect(events.filter((event) => event.kind === 'ERROR')).toEqual([]);
+});
+
+it('gives a message that came before a question to the next turn, not to the question', async () => {
+  const id = await createSession(test, { prompt: 'sleep 0.5\nask Really?' });
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await send(id, 'say later');
+  await untilWaiting(test, id);
+  await send(id, 'yes');
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).filter((message) => message.startsWith('AGENT'))).toEqual([
+    'AGENT_MESSAGE: Really?',
+    'AGENT_MESSAGE: You answered: yes',
+    'AGENT_MESSAGE: later',
+  ]);
+});
+
+it('obeys all messages that waited', async () => {
+  const id = await createSession(test, { prompt: 'sleep 0.5' });
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  for (const n of [1, 2, 3]) await send(id, `say m${n}`);
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).filter((message) => message.startsWith('AGENT'))).toEqual([
+    'AGENT_MESSAGE: m1',
+    'AGENT_MESSAGE: m2',
+    'AGENT_MESSAGE: m3',
+  ]);
+});

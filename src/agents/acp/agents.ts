@@ -7,7 +7,6 @@ import { createMessageStream } from './messages.ts';
 
 /** What {@link createAgents} needs. */
 export interface AgentsOptions {
-  readonly profiles: ReadonlyMap<string, AgentProfile>;
   /** The variables of this process that agents may see. */
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly workerId: string;

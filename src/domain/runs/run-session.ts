@@ -176,7 +176,7 @@ class SessionLoop {
     return [{ ...textBlock(words), isPreface: true }, ...messages.map((message) => textBlock(message.body))];
   }
 
-  // True: rung, or asked to end. False: nothing came for the whole time.
+  // True: rung, or asked to end. False: nothing came for the whole time, or the warm agent ended, which harms nobody.
   #idle(warmTtlMs: number): Promise<boolean> {
     if (this.#isRung) return Promise.resolve(true);
     this.idleSince = performance.now();
@@ -189,6 +189,7 @@ class SessionLoop {
       };
       const timer = setTimeout(() => finish(false), warmTtlMs).unref();
       this.#wake = () => finish(true);
+      void this.#agent?.exited.then(() => finish(false));
     });
   }
 

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { countRows } from '../support/rows.ts';
+import { connect, follow } from '../support/sockets.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+async function send(
+  init: RequestInit & { path?: string },
+  token: string | null = test.adminToken,
+): Promise<{ status: number; body: any; type: string; text: string }> {
+  const { path = '/graphql', headers, ...rest } = init;
+  const response = await fetch(test.url + path, {
+    method: 'POST',
+    ...rest,
+    headers: {
+      'content-type': 'application/json',
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(headers as Record<string, string>),
+    },
+  });
+  const text = await response.text();
+  const type = response.headers.get('content-type') ?? '';
+  return { status: response.status, type, text, body: type.includes('json') ? JSON.parse(text) : null };
+}
+
+const mutation = 'mutation { createOrganization(input: { name: "never" }) { organization { id } } }';
+const bytes = (...parts: (string | number[])[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
+
+const endless = () => {
+  const chunk = new Uint8Array(64 * 1_024).fill(0x20);
+  return new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
+};
+
+describe('a request that is none', () => {
+  it.each<[string, number, () => RequestInit & { path?: string }]>([
+    ['invalid JSON', 400, () => ({ body: '{"query":' })],
+    ['no body', 400, () => ({})],
+    ['an empty object', 200, () => ({ body: '{}' })],
+    ['a number', 400, () => ({ body: '5' })],
+    ['null', 400, () => ({ body: 'null' })],
+    ['a query that is a list', 400, () => ({ body: '{"query":[]}' })],
+    ['variables that are text', 400, () => ({ body: JSON.stringify({ query: mutation, variables: 'x' }) })],
+    ['a batch', 400, () => ({ body: JSON.stringify([{ query: mutation }, { query: mutation }]) })],
+    ['invalid UTF-8', 400, () => ({ body: bytes('{"query":"{ viewer { a', [0xff, 0xc0], '} }"}') })],
+    ['half of a UTF-8 letter', 400, () => ({ body: bytes('{"query":"{ __typename } #', [0xe2, 0x82], '"}') })],
+    [
+      'two operations without a name',
+      400,
+      () => ({ body: JSON.stringify({ query: `query A { __typename } query B { __typename }` }) }),
+    ],
+    ['a mutation by GET', 405, () => ({ method: 'GET', path: `/graphql?query=${encodeURIComponent(mutation)}` })],
+    [
+      'a wish for a picture',
+      406,
+      () => ({ headers: { accept: 'image/png' }, body: JSON.stringify({ query: mutation }) }),
+    ],
+    ['a deletion', 405, () => ({ method: 'DELETE' })],
+    ['plain text', 415, () => ({ body: mutation, headers: { 'content-type': 'text/plain' } })],
+    [
+      'a form of several parts',
+      415,
+      () => ({
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+        body: `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${JSON.stringify({ query: mutation })}\r\n--x--`,
+      }),
+    ],
+    [
+      'a body over 1 MiB',
+      413,
+      () => ({ body: JSON.stringify({ query: mutation, padding: 'x'.repeat(1_024 * 1_024) }) }),
+    ],
+    ['another address below', 404, () => ({ path: '/graphql/other', body: JSON.stringify({ query: mutation }) })],
+  ])('%s is refused with %d in the form of GraphQL, and nothing is written', async (_what, status, init) => {
+    const before = await countRows(test);
+    const answer = await send(init());
+    expect(answer.status, answer.text).toBe(status);
+    expect(answer.body).toMatchObject({ errors: [{ message: expect.stringMatching(/.{10,}/) }] });
+    expect(answer.body.data).toBeUndefined();
+    expect(answer.text).not.toMatch(/node_modules|at .*\.[jt]s:/);
+    expect(await countRows(test)).toEqual(before);
+  });
+
+  it('is refused before it has come to an end when it has none', async () => {
+    const answer = await send({ body: endless(), duplex: 'half' } as RequestInit).catch((error: unknown) => error);
+    // The answer, or a connection that was closed in the sender's face: never a server that reads on.
+    expect(answer instanceof Error || (answer as { status: number }).status === 413).toBe(true);
+  });
+});
+
+it('takes a body of nearly 1 MiB', async () => {
+  const body = JSON.stringify({ query: `{ __typename } #${'x'.repeat(1_024 * 1_024 - 60)}` });
+  expect(body.length).toBeLessThanOrEqual(1_024 * 1_024);
+  expect(await send({ body })).toMatchObject({ status: 200, body: { data: { __typename: 'Query' } } });
+});
+
+it('takes a query by GET', async () => {
+  const path = `/graphql?query=${encodeURIComponent('{ viewer { principalType } }')}`;
+  expect(await send({ method: 'GET', path })).toMatchObject({
+    status: 200,
+    body: { data: { viewer: { principalType: 'SERVICE_USER' } } },
+  });
+});
+
+describe('without a good token', () => {
+  it.each([
+    ['none', null, {}],
+    ['another', `cog_${'a'.repeat(52)}`, {}],
+    ['garbage', '\u00e9', {}],
+    ['another scheme', null, { authorization: 'Basic YWRtaW46YWRtaW4=' }],
+    ['nothing but the scheme', null, { authorization: 'Bearer ' }],
+  ])('(%s) a query is answered 401 UNAUTHENTICATED, whatever it holds', async (_what, token, headers) => {
+    for (const body of [JSON.stringify({ query: mutation }), '{', JSON.stringify({ query: '{ nothing }' })]) {
+      const answer = await send({ body, headers }, token);
+      expect(answer).toMatchObject({ status: 401, body: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] } });
+    }
+  });
+});
+
+it('answers a document that is wrong alike over every transport', async () => {
+  const documents = ['{', '{ nothing }', 'query($a: Int!) { __typename }', mutation.replace('name: "never"', '')];
+  for (const query of documents) {
+    const posted = await send({ body: JSON.stringify({ query }) });
+    const said = posted.body.errors.map(({ message }: { message: string }) => message);
+    const streamed = await send({ body: JSON.stringify({ query }), headers: { accept: 'text/event-stream' } });
+    for (const message of said) expect(streamed.text).toContain(JSON.stringify(message).slice(1, -1));
+    const errors = await follow(connect(test.url, test.adminToken), query, {}).errors();
+    expect(errors.map(({ message }) => message)).toEqual(said);
+  }
+});
+
+it('runs queries and mutations on a socket, too', async () => {
+  const client = connect(test.url, test.adminToken);
+  const [answer] = await follow(client, '{ viewer { principalType } }', {}).take(1);
+  expect(answer).toEqual({ data: { viewer: { principalType: 'SERVICE_USER' } } });
+  const [made] = await follow(client, mutation, {}).take(1);
+  expect(made.data.createOrganization.organization).not.toBeNull();
+});

@@ -1,0 +1,265 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedDirective,
+  isSpecifiedScalarType,
+  lexicographicSortSchema,
+  printSchema,
+} from 'graphql';
+import { expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema/index.ts';
+import { root } from '../support/tree.ts';
+
+const types = Object.values(schema.getTypeMap()).filter(
+  (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+);
+
+it('is printed in schema.graphql as it is now', () => {
+  const printed = readFileSync(join(root, 'schema.graphql'), 'utf8');
+  expect(printed.trim(), 'schema.graphql is out of date: npm run generate').toBe(
+    printSchema(lexicographicSortSchema(schema)).trim(),
+  );
+});
+
+/** Everything in a type that a reader meets, with its description. */
+function parts(type: GraphQLNamedType): [string, string | null | undefined][] {
+  const found: [string, string | null | undefined][] = [[type.name, type.description]];
+  if (isObjectType(type) || isInterfaceType(type)) {
+    for (const field of Object.values(type.getFields())) {
+      found.push([`${type.name}.${field.name}`, field.description]);
+      for (const argument of field.args) {
+        found.push([`${type.name}.${field.name}(${argument.name}:)`, argument.description]);
+      }
+    }
+  }
+  if (isInputObjectType(type)) {
+    for (const field of Object.values(type.getFields())) found.push([`${type.name}.${field.name}`, field.description]);
+  }
+  if (isEnumType(type)) {
+    for (const value of type.getValues()) found.push([`${type.name}.${value.name}`, value.description]);
+  }
+  return found;
+}
+
+it('describes every type, field, argument and value', () => {
+  const silent = types
+    .flatMap(parts)
+    .filter(([, description]) => !description?.trim())
+    .map(([name]) => name);
+  expect(types.length).toBeGreaterThan(50);
+  expect(silent).toEqual([]);
+  expect(schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive))).toEqual([]);
+});
+
+const objects = types.filter(isObjectType);
+
+it('gives every list as a connection, or as a list that cannot grow', () => {
+  const page = ['after', 'before', 'first', 'last'];
+  for (const type of objects) {
+    for (const field of Object.values(type.getFields())) {
+      const name = field.type.toString().replaceAll(/[[\]!]/g, '');
+      if (!name.endsWith('Connection')) continue;
+      expect(field.args.map((argument) => argument.name)).toEqual(expect.arrayContaining(page));
+      expect(field.type.toString(), `${type.name}.${field.name}`).toBe(`${name}!`);
+    }
+    if (!type.name.endsWith('Connection')) continue;
+    const item = type.name.replace(/Connection$/, '');
+    expect(signatures(type.getFields())).toEqual({
+      edges: `[${item}Edge!]!`,
+      nodes: `[${item}!]!`,
+      pageInfo: 'PageInfo!',
+    });
+    const edge = schema.getType(`${item}Edge`);
+    expect(isObjectType(edge) && signatures(edge.getFields())).toEqual({ cursor: 'String!', node: `${item}!` });
+  }
+});
+
+it('takes one input for each mutation and gives a payload with userErrors', () => {
+  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+  expect(mutations.length).toBeGreaterThanOrEqual(7);
+  for (const { name, args, type } of mutations) {
+    const upper = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+    expect(args.map((argument) => `${argument.name}: ${argument.type}`)).toEqual([`input: ${upper}Input!`]);
+    expect(type.toString()).toBe(`${upper}Payload!`);
+    const payload = schema.getType(`${upper}Payload`);
+    const input = schema.getType(`${upper}Input`);
+    const shape = isObjectType(payload) ? signatures(payload.getFields()) : {};
+    expect(shape).toMatchObject({ userErrors: '[UserError!]!', clientMutationId: 'String' });
+    // What was made is null when there are user errors.
+    const { userErrors: _errors, ...things } = shape;
+    expect(Object.values(things).filter((thing) => thing.endsWith('!'))).toEqual([]);
+    expect(isInputObjectType(input) && input.getFields().clientMutationId?.type.toString()).toBe('String');
+  }
+});
+
+function signatures(fields: Record<string, Pick<GraphQLField<unknown, unknown>, 'type'>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, type.toString()]));
+}
+
+const connection = (extra = '') => `(after: String, before: String, ${extra}first: Int, last: Int)`;
+
+/** What clients were promised: names, arguments and types. There may be more. */
+const promised: Record<string, Record<string, string>> = {
+  Query: {
+    node: '(id: ID!): Node',
+    nodes: '(ids: [ID!]!): [Node]!',
+    viewer: ': Viewer!',
+    enterprise: ': Enterprise',
+    organizations: `${connection()}: OrganizationConnection!`,
+    organization: '(id: ID!): Organization',
+    session: '(id: ID!): Session',
+  },
+  Viewer: {
+    principalType: ': PrincipalType!',
+    user: ': User',
+    serviceUser: ': ServiceUser',
+    organization: ': Organization',
+    permissions: ': [Permission!]!',
+  },
+  Organization: {
+    id: ': ID!',
+    organizationId: ': String!',
+    name: ': String!',
+    createdAt: ': DateTime!',
+    sessions:
+      '(after: String, before: String, filter: SessionFilter, first: Int, last: Int, orderBy: SessionOrder): SessionConnection!',
+    members: `${connection()}: MemberConnection!`,
+  },
+  Session: {
+    id: ': ID!',
+    sessionId: ': String!',
+    url: ': String!',
+    organization: ': Organization!',
+    title: ': String',
+    status: ': SessionStatus!',
+    statusDetail: ': SessionStatusDetail',
+    isArchived: ': Boolean!',
+    tags: ': [String!]!',
+    createdAt: ': DateTime!',
+    updatedAt: ': DateTime!',
+    createdBy: ': Actor',
+    parent: ': Session',
+    acusConsumed: ': Float!',
+    maxAcuLimit: ': Int',
+    structuredOutputSchema: ': JSON',
+    structuredOutput: ': JSON',
+    pullRequests: ': [PullRequest!]!',
+    messages: `${connection()}: SessionMessageConnection!`,
+    events:
+      '(after: String, before: String, first: Int, kinds: [SessionEventKind!], last: Int): SessionEventConnection!',
+  },
+  SessionMessage: {
+    id: ': ID!',
+    eventId: ': String!',
+    seq: ': Int!',
+    type: ': SessionMessageType!',
+    body: ': String!',
+    createdAt: ': DateTime!',
+    author: ': Actor',
+  },
+  SessionEvent: { id: ': ID!', seq: ': Int!', kind: ': SessionEventKind!', createdAt: ': DateTime!' },
+  Member: { id: ': ID!', user: ': User!', roles: ': [Role!]!' },
+  UserError: { code: ': ErrorCode!', message: ': String!', path: ': [String!]' },
+  CreateSessionPayload: { session: ': Session', isNewSession: ': Boolean' },
+  SendMessagePayload: { session: ': Session', message: ': SessionMessage' },
+  TerminateSessionPayload: { session: ': Session' },
+  CreateApiKeyPayload: { apiKey: ': ApiKey', token: ': String' },
+  Subscription: {
+    sessionMessages: '(after: String, sessionId: ID!): SessionMessageEdge!',
+    sessionEvents: '(after: String, kinds: [SessionEventKind!], sessionId: ID!): SessionEventEdge!',
+    sessionUpdated: '(sessionId: ID!): Session!',
+  },
+};
+
+it.each(Object.entries(promised))('keeps what was promised of %s', (name, fields) => {
+  const type = schema.getType(name);
+  if (!isObjectType(type) && !isInterfaceType(type)) throw new Error(`${name} is no type with fields.`);
+  const now = Object.fromEntries(
+    Object.values(type.getFields()).map((field) => {
+      const args = field.args.map((argument) => `${argument.name}: ${argument.type}`).sort();
+      return [field.name, `${args.length > 0 ? `(${args.join(', ')})` : ''}: ${field.type}`];
+    }),
+  );
+  expect(now).toMatchObject(fields);
+});
+
+const promisedInputs: Record<string, string> = {
+  CreateSessionInput:
+    'organizationId: ID, prompt: String!, title: String, tags: [String!], playbookId: ID, snapshotId: String, knowledgeIds: [ID!], secretIds: [ID!], sessionSecrets: [SessionSecretInput!], maxAcuLimit: Int, structuredOutputSchema: JSON, attachmentIds: [ID!], createAsUserId: ID, agent: String, unlisted: Boolean, idempotencyKey: String, clientMutationId: String',
+  SendMessageInput:
+    'sessionId: ID!, message: String!, attachmentIds: [ID!], idempotencyKey: String, clientMutationId: String',
+  TerminateSessionInput: 'sessionId: ID!, archive: Boolean = false, clientMutationId: String',
+  SessionSecretInput: 'key: String!, value: String!, sensitive: Boolean = true',
+  CreateApiKeyInput:
+    'kind: ApiKeyKind!, name: String!, organizationId: ID, userId: ID, serviceUserId: ID, roleId: ID, expiresAt: DateTime, clientMutationId: String',
+  CreateOrganizationInput: 'name: String!, clientMutationId: String',
+  CreateUserInput: 'email: String!, name: String, organizationId: ID, roleId: ID, clientMutationId: String',
+  CreateServiceUserInput: 'name: String!, organizationId: ID, roleId: ID, clientMutationId: String',
+  SessionFilter:
+    'status: [SessionStatus!], tags: [String!], isArchived: Boolean, origin: [SessionOrigin!], playbookId: ID, automationId: ID, createdById: ID, createdAfter: DateTime, createdBefore: DateTime, updatedAfter: DateTime, updatedBefore: DateTime, search: String',
+  SessionOrder: 'field: SessionOrderField!, direction: OrderDirection!',
+};
+
+it.each(Object.entries(promisedInputs))('takes in %s what was promised', (name, fields) => {
+  const type = schema.getType(name);
+  if (!isInputObjectType(type)) throw new Error(`${name} is no input.`);
+  const now = Object.values(type.getFields()).map(
+    ({ name: field, type: its, defaultValue }) =>
+      `${field}: ${its}${defaultValue === undefined ? '' : ` = ${JSON.stringify(defaultValue)}`}`,
+  );
+  expect(now).toEqual(expect.arrayContaining(fields.split(', ')));
+  // A field more that is needed would break who sends what was promised.
+  expect(now.filter((field) => /!$/.test(field) && !fields.split(', ').includes(field))).toEqual([]);
+});
+
+const promisedValues: Record<string, string> = {
+  PrincipalType: 'USER SERVICE_USER SERVICE_KEY SYSTEM',
+  SessionStatus: 'NEW CLAIMED RUNNING EXIT ERROR SUSPENDED RESUMING',
+  SessionStatusDetail:
+    'WORKING WAITING_FOR_USER WAITING_FOR_APPROVAL FINISHED INACTIVITY USER_REQUEST USAGE_LIMIT_EXCEEDED OUT_OF_CREDITS OUT_OF_QUOTA NO_QUOTA_ALLOCATION PAYMENT_DECLINED ORG_USAGE_LIMIT_EXCEEDED USER_USAGE_LIMIT_EXCEEDED TOTAL_SESSION_LIMIT_EXCEEDED ERROR',
+  SessionEventKind:
+    'MESSAGE STATUS TURN THOUGHT PLAN TOOL_CALL QUESTION PERMISSION NOTICE USAGE LIMIT PULL_REQUEST STRUCTURED_OUTPUT ATTACHMENT ERROR',
+  SessionOrigin: 'API WEBAPP AUTOMATION CLI OTHER',
+  SessionOrderField: 'CREATED_AT UPDATED_AT',
+  OrderDirection: 'ASC DESC',
+  ErrorCode: 'INVALID_INPUT UNKNOWN_REFERENCE NOT_UNIQUE INVALID_STATE LIMIT_EXCEEDED IDEMPOTENCY_CONFLICT',
+  SessionMessageType: 'INITIAL_USER_MESSAGE USER_MESSAGE AGENT_MESSAGE',
+  ApiKeyKind: 'PERSONAL SERVICE PERSONAL_ACCESS_TOKEN SERVICE_USER',
+};
+
+it.each(Object.entries(promisedValues))('has exactly the values of %s', (name, values) => {
+  const type = schema.getType(name);
+  expect(
+    isEnumType(type) &&
+      type
+        .getValues()
+        .map((value) => value.name)
+        .sort(),
+  ).toEqual(values.split(' ').sort());
+});
+
+it('writes permissions in upper snake, without another product’s name', () => {
+  const type = schema.getType('Permission');
+  const values = isEnumType(type) ? type.getValues().map(({ name }) => name) : [];
+  expect(values).toEqual(expect.arrayContaining(['READ_ACCOUNT_META', 'USE_SESSIONS', 'VIEW_ORG_SESSIONS']));
+  expect(values.filter((value) => !/^[A-Z]+(?:_[A-Z]+)*$/.test(value) || value.includes('DEVIN'))).toEqual([]);
+});
+
+it('has an interface for what has a global id, and one for what is in a log', () => {
+  const of = (name: string) => {
+    const type = schema.getType(name);
+    return isInterfaceType(type) ? schema.getPossibleTypes(type).map((each) => each.name) : [];
+  };
+  expect(of('Node')).toEqual(
+    expect.arrayContaining(['Session', 'Organization', 'SessionMessage', 'Member', ...of('SessionEvent')]),
+  );
+  expect(of('SessionEvent')).toHaveLength(15);
+  expect(schema.getType('Actor')?.toString()).toBe('Actor');
+});

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { mutate } from '../support/mutations.ts';
+import { makeUser } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -33,10 +35,10 @@ it('makes one session of 100 parallel creations with the same key', async () => 
   expect(await countSessions()).toBe(before + 1);
 });
 
-it('sends one message of 20 parallel ones with the same key', async () => {
+it('sends one message of 100 parallel ones with the same key', async () => {
   const sessionId = await createSession(test);
   const input = { sessionId, message: 'once', idempotencyKey: 'parallel' };
-  const payloads = await Promise.all(Array.from({ length: 20 }, () => run(send, input)));
+  const payloads = await Promise.all(Array.from({ length: 100 }, () => run(send, input)));
   expect(new Set(payloads.map((payload) => payload.message.eventId)).size).toBe(1);
   const { data } = await graphql(
     test,
@@ -121,4 +123,48 @@ it('takes the header beside a mutation that makes nothing', async () => {
     { 'idempotency-key': 'beside' },
   );
   expect(data).toEqual({ createSession: { isNewSession: true }, terminateSession: { session: { status: 'EXIT' } } });
+});
+
+it('keeps the keys of each principal apart', async () => {
+  const users = [await makeUser(test), await makeUser(test)];
+  const input = { prompt: 'mine', idempotencyKey: 'shared' };
+  const payloads = await Promise.all(users.map(({ token }) => mutate(test, token, 'createSession', input)));
+  expect(payloads.map(({ payload }) => payload.isNewSession)).toEqual([true, true]);
+  expect(payloads.map(({ payload }) => payload.session.createdBy.userId)).toEqual(users.map(({ userId }) => userId));
+  // Nor is another's key told apart from one that nobody used: other input is no conflict.
+  const { token } = await makeUser(test);
+  const other = await mutate(test, token, 'createSession', { ...input, prompt: 'something else' });
+  expect(other.payload).toMatchObject({ isNewSession: true, userErrors: [] });
+});
+
+it('keeps the keys of each operation apart, and refuses a message’s key for another message or session', async () => {
+  const [one, two] = [await createSession(test), await createSession(test)];
+  const made = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'everywhere' }));
+  expect(made.isNewSession).toBe(true);
+  const sent = await run(send, { sessionId: one, message: 'x', idempotencyKey: 'everywhere' });
+  expect(sent.userErrors).toEqual([]);
+  const prefixed = await run(send, { sessionId: `devin-${one}`, message: 'x', idempotencyKey: 'everywhere' });
+  expect(prefixed).toEqual(sent);
+  for (const other of [
+    { sessionId: one, message: 'y' },
+    { sessionId: two, message: 'x' },
+  ]) {
+    const refused = await run(send, { ...other, idempotencyKey: 'everywhere' });
+    expect(refused).toMatchObject({ message: null, userErrors: [{ code: 'IDEMPOTENCY_CONFLICT' }] });
+  }
+});
+
+it('forgets a refused call: its key is free for what is right', async () => {
+  const refused = await run(create, inOrganization({ prompt: '', idempotencyKey: 'mended' }));
+  expect(refused.userErrors).toHaveLength(1);
+  const mended = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'mended' }));
+  expect(mended).toMatchObject({ isNewSession: true, userErrors: [] });
+});
+
+it('answers a message’s key even when the session takes no more messages', async () => {
+  const sessionId = await createSession(test);
+  const input = { sessionId, message: 'last words', idempotencyKey: 'last' };
+  const first = await run(send, input);
+  await mutate(test, test.adminToken, 'terminateSession', { sessionId });
+  expect(await run(send, input)).toEqual(first);
 });

@@ -1,5 +1,5 @@
 import * as acp from '@agentclientprotocol/sdk';
-import type { AgentLaunch, AgentProcess, AgentProfile, Agents } from '../agent.ts';
+import type { AgentLaunch, AgentProcess, Agents } from '../agent.ts';
 import { createProcessSpool } from '../process-spool.ts';
 import { AcpProcess, type StartTimeouts } from './acp-process.ts';
 import { type Child, type ChildOptions, spawnChild } from './child.ts';

@@ -98,7 +98,19 @@ export async function noteAnswer(context: Context, run: ClaimedRun, messages: re
   });
 }
 
-/** Writes a question that the agent waits for, inside its turn; gives its number. */
+// The same question of the same turn before the turn was taken up again: whoever answered that one is not asked twice.
+const askedBefore = `
+  select min(q.seq) as seq from log_entry q
+   where q.session_id = $1 and q.kind = 'QUESTION' and q.body = $2
+     and q.seq > coalesce((select max(t.seq) from log_entry t
+           where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'stopped'), 0)
+     and q.seq < (select max(t.seq) from log_entry t
+           where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'started')`;
+
+/**
+ * Writes a question that the agent waits for, inside its turn. Gives the number after which a message is an answer: the
+ * question's own, or that of the same question before the turn was interrupted.
+ */
 export async function noteQuestion(
   context: Context,
   run: ClaimedRun,
@@ -110,8 +122,9 @@ export async function noteQuestion(
     const [head] = await tx.query<{ seq: number }>('select next_seq as seq from session_head where session_id = $1', [
       run.sessionId,
     ]);
+    const [before] = await tx.query<{ seq: number | null }>(askedBefore, [run.sessionId, entries[0]?.body ?? '']);
     await changeSession(context, tx, session, { status: 'running', statusDetail }, entries);
-    return head?.seq ?? 0;
+    return before?.seq ?? head?.seq ?? 0;
   });
 }
 

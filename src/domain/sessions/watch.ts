@@ -72,10 +72,16 @@ function pull<T>(watches: Watches, sessionId: string, read: () => Promise<Batch<
   let wake: (() => void) | null = null;
   let isOver = false;
   let buffer: T[] = [];
-  const stop = watches.listen(sessionId, () => {
-    isRung = true;
-    wake?.();
-  });
+  let stop: () => void = () => undefined;
+  let isListening = false;
+  // From the first next() on: who has gone before it may never call return().
+  const listen = () => {
+    isListening = true;
+    stop = watches.listen(sessionId, () => {
+      isRung = true;
+      wake?.();
+    });
+  };
   const end = (): IteratorResult<T> => {
     isOver = true;
     stop();
@@ -83,6 +89,7 @@ function pull<T>(watches: Watches, sessionId: string, read: () => Promise<Batch<
     return { done: true, value: undefined };
   };
   const next = async (): Promise<IteratorResult<T>> => {
+    if (!isListening && !isOver) listen();
     for (;;) {
       if (isOver) return end();
       const item = buffer.shift();

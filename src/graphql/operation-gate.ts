@@ -60,12 +60,12 @@ function parseBounded(source: string, options?: ParseOptions): DocumentNode {
   try {
     return parse(source, { ...options, maxTokens: operationLimits.tokens });
   } catch (error) {
-    // The parser calls itself for each level of a value.
+    // The parser calls itself for each level of a value; anything else is its complaint.
     if (!(error instanceof RangeError)) throw error;
-    throw new GraphQLError('Syntax Error: The document nests too deep.', {
-      extensions: { code: 'GRAPHQL_PARSE_FAILED' },
-    });
   }
+  throw new GraphQLError('Syntax Error: The document nests too deep.', {
+    extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+  });
 }
 
 interface ExecutedArgs {

@@ -57,7 +57,14 @@ async function organizationWith(sessions: number): Promise<{ id: string; token: 
   return { id: organizationId, token };
 }
 
-it('reads a page of sessions with their messages and people in as many statements for 20 as for 2', async () => {
+/** How often the most frequent of these statements was run. */
+function timesOf(statements: readonly string[]): number {
+  const times = new Map<string, number>();
+  for (const sql of statements) times.set(sql, (times.get(sql) ?? 0) + 1);
+  return Math.max(...times.values());
+}
+
+it('reads a page of sessions with their messages and people in the same statements for 20 as for 2', async () => {
   const [few, many] = [await organizationWith(2), await organizationWith(20)];
   const [ofFew, ofMany] = [
     await statementsOf(few.token, page, { id: few.id }),
@@ -71,8 +78,10 @@ it('reads a page of sessions with their messages and people in as many statement
     expect(messages.nodes.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(events.nodes).toEqual([{ kind: 'STATUS' }]);
   }
-  expect(ofFew.statements.length).toBeGreaterThan(5);
-  expect(ofMany.statements).toEqual(ofFew.statements);
+  expect(new Set(ofFew.statements).size).toBeGreaterThan(5);
+  expect(new Set(ofMany.statements)).toEqual(new Set(ofFew.statements));
+  // The query asks for the organization in four places and for people in three, which may be read together or not.
+  expect(timesOf(ofMany.statements)).toBeLessThanOrEqual(4);
 });
 
 it('reads 100 nodes of several types in one statement for each type', async () => {
@@ -96,5 +105,5 @@ it('reads 100 nodes of several types in one statement for each type', async () =
   const once = await statementsOf(token, document, { ids });
   expect(once.data.nodes.map((node: any) => node.id)).toEqual(ids);
   const often = await statementsOf(token, document, { ids: [...ids, ...ids, ...ids] });
-  expect(often.statements).toEqual(once.statements);
+  expect([...often.statements].sort()).toEqual([...once.statements].sort());
 });

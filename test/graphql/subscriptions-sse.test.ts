@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { openStream } from '../support/event-stream.ts';
-import { createSession, say } from '../support/sessions.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -132,4 +132,23 @@ it('ends every stream when the service stops', async () => {
   await other.close();
   await ended;
   expect(other.app.watches.active()).toBe(0);
+});
+
+it('hides the sessions of another organization, as if they were not there', async () => {
+  const id = await createSession(test);
+  const { token } = await makeOrganization(test, 'Other');
+  const read = async (session: string) => (await openStream(test.url, token, messages, { id: session })).rest();
+  const foreign = await read(id);
+  expect(foreign).toMatchObject([{ errors: [{ extensions: { code: 'NOT_FOUND' } }] }]);
+  expect(await read(id.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).toEqual(foreign);
+});
+
+it.each([
+  ['none', ''],
+  ['a wrong one', `cog_${'a'.repeat(52)}`],
+])('is 401 with %s for a token', async (_what, token) => {
+  const { response } = await openStream(test.url, token, messages, { id: await createSession(test) });
+  expect(response.status).toBe(401);
+  expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  expect(test.app.watches.active()).toBe(0);
 });

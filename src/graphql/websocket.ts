@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
-import { CloseCode, type ServerOptions } from 'graphql-ws';
-import { type Extra, useServer } from 'graphql-ws/use/ws';
+import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import type { YogaServerInstance } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
 import { readToken } from '../auth/tokens.ts';
@@ -10,6 +9,8 @@ import type { Viewer } from '../auth/viewer.ts';
 import type { Log } from '../domain/context.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { GraphqlContext } from './context.ts';
+import { watchStart } from './early-completion.ts';
+import { type SocketExtra, serveSocket } from './serve-socket.ts';
 
 /** What a client may do on one socket. */
 export const socketLimits = {
@@ -35,23 +36,27 @@ export interface SocketOptions {
   readonly log: Pick<Log, 'debug' | 'error'>;
 }
 
-type SocketExtra = Extra & { address?: string | null; viewer?: Viewer };
+/** A socket that has said who it is. */
+interface Client {
+  readonly viewer: Viewer;
+  /** The payloads of operations that have not ended: an id may be taken again before its last one has. */
+  readonly open: Set<object>;
+}
+
 type EnvelopedArgs = ExecutionArgs & {
   rootValue: { execute: (args: ExecutionArgs) => unknown; subscribe: (args: ExecutionArgs) => unknown };
 };
 
 /** The WebSocket side of the door: graphql-transport-ws through the same parse, validate and execute as HTTP. */
 export function createSockets(options: SocketOptions) {
-  const addresses = new WeakMap<IncomingMessage, string | null>();
   const wss = new WebSocketServer({
     noServer: true,
     maxPayload: socketLimits.payloadBytes,
     handleProtocols: (offered) => (offered.has('graphql-transport-ws') ? 'graphql-transport-ws' : false),
   });
-  // By their payloads: an id may be taken again before its last operation has ended.
-  const operations = new WeakMap<object, Set<object>>();
+  const clients = new WeakMap<SocketExtra, Client>();
 
-  const server: ServerOptions<Record<string, unknown>, SocketExtra> = {
+  const server = makeServer<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: socketLimits.initMs,
     execute: (args) => (args as EnvelopedArgs).rootValue.execute(args as ExecutionArgs) as never,
     subscribe: (args) => (args as EnvelopedArgs).rootValue.subscribe(args as ExecutionArgs) as never,
@@ -60,8 +65,9 @@ export function createSockets(options: SocketOptions) {
       const header = extra.request.headers.authorization;
       const token = typeof given === 'string' ? readToken(given, true) : readToken(header, false);
       try {
-        extra.viewer = await options.authenticate(token);
-        closeWhenExpired(extra.socket, extra.viewer, options.now());
+        const viewer = await options.authenticate(token);
+        clients.set(extra, { viewer, open: new Set() });
+        closeWhenExpired(extra.socket, viewer, options.now());
         return true;
       } catch (error) {
         if (error instanceof DomainError) return false;
@@ -70,9 +76,8 @@ export function createSockets(options: SocketOptions) {
         return false;
       }
     },
-    async onSubscribe({ extra }, _id, payload) {
-      const open = operations.get(extra) ?? new Set();
-      operations.set(extra, open);
+    async onSubscribe({ extra, subscriptions }, id, payload) {
+      const { viewer, open } = clients.get(extra) as Client;
       if (open.size >= socketLimits.operations) {
         return [
           new GraphQLError(`A socket may have at most ${socketLimits.operations} operations at once.`, {
@@ -80,9 +85,9 @@ export function createSockets(options: SocketOptions) {
           }),
         ];
       }
-      const address = addresses.get(extra.request) ?? null;
+      const starting = watchStart(subscriptions, id, () => open.delete(payload));
       const { schema, execute, subscribe, contextFactory, parse, validate } = options.yoga.getEnveloped({
-        ...options.contextOf(extra.viewer as Viewer, address, null),
+        ...options.contextOf(viewer, extra.address, null),
         params: payload,
       });
       try {
@@ -92,7 +97,10 @@ export function createSockets(options: SocketOptions) {
         open.add(payload);
         const contextValue = await contextFactory();
         const { operationName, variables } = payload;
-        const rootValue = { execute, subscribe };
+        const rootValue = {
+          execute: (args: ExecutionArgs) => starting.run(() => execute(args)),
+          subscribe: (args: ExecutionArgs) => starting.run(() => subscribe(args)),
+        };
         return {
           schema,
           document,
@@ -109,30 +117,27 @@ export function createSockets(options: SocketOptions) {
       }
     },
     onError: ({ extra }, _id, payload) => {
-      operations.get(extra)?.delete(payload);
+      clients.get(extra)?.open.delete(payload);
     },
     onComplete: ({ extra }, _id, payload) => {
-      operations.get(extra)?.delete(payload);
+      clients.get(extra)?.open.delete(payload);
     },
-  };
-  // In production means: what goes wrong inside is not told to the client.
-  const disposable = useServer({ ...server, isProd: true }, wss, socketLimits.keepAliveMs);
+  } satisfies ServerOptions<Record<string, unknown>, SocketExtra>);
 
   return {
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void {
-      addresses.set(request, address);
       wss.handleUpgrade(request, socket, head, (connection) => {
-        // graphql-ws listens for the first error only; a second one would end the process.
-        connection.on('error', (error) => options.log.debug({ err: error }, 'A socket failed.'));
-        wss.emit('connection', connection, request);
+        const { log } = options;
+        serveSocket(server, { socket: connection, request, address }, { keepAliveMs: socketLimits.keepAliveMs, log });
       });
     },
     async stop(): Promise<void> {
+      for (const client of wss.clients) client.close(1001, 'Going away');
       // Asked to close first; one that does not answer is not waited for.
       const timer = setTimeout(() => {
         for (const client of wss.clients) client.terminate();
       }, socketLimits.closeMs);
-      await disposable.dispose();
+      await new Promise<void>((resolve) => wss.close(() => resolve()));
       clearTimeout(timer);
     },
   };

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import { CloseCode, type Server } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { Log } from '../domain/context.ts';
+
+/** What graphql-ws knows of a socket. */
+export interface SocketExtra {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  /** The caller's network address. */
+  readonly address: string | null;
+}
+
+/**
+ * Hands a socket to graphql-ws: what its own `useServer` does, but a client that breaks off is no news, and what goes
+ * wrong inside goes to our log and not to the client.
+ */
+export function serveSocket(
+  server: Server<SocketExtra>,
+  extra: SocketExtra,
+  options: { readonly keepAliveMs: number; readonly log: Pick<Log, 'debug' | 'error'> },
+): void {
+  const { socket } = extra;
+  const { log } = options;
+  // Among others a frame that is too large: ws has closed the socket then, with the code that says so.
+  socket.on('error', (error) => log.debug({ err: error }, 'A socket failed.'));
+  const stopPings = startPings(socket, options.keepAliveMs);
+  const fail = (error: unknown) => {
+    log.error({ err: error }, 'A message on a socket could not be handled.');
+    socket.close(CloseCode.InternalServerError, 'Unexpected error.');
+  };
+  const closed = server.opened(
+    {
+      protocol: socket.protocol,
+      // One that is on its way out takes no more, and says so to nobody: its "close" ends its operations.
+      send: (text) =>
+        new Promise((resolve) => {
+          if (socket.readyState !== socket.OPEN) return resolve();
+          socket.send(text, () => resolve());
+        }),
+      close: (code, reason) => socket.close(code, reason),
+      onMessage: (take) => {
+        socket.on('message', (data) => {
+          take(String(data)).catch(fail);
+        });
+      },
+    },
+    extra,
+  );
+  socket.once('close', (code, reason) => {
+    stopPings();
+    closed(code, String(reason)).catch(fail);
+  });
+}
+
+/** A client that does not answer a ping before the next one is due has gone. */
+function startPings(socket: WebSocket, everyMs: number): () => void {
+  let isAnswered = true;
+  socket.on('pong', () => {
+    isAnswered = true;
+  });
+  const timer = setInterval(() => {
+    if (!isAnswered) return socket.terminate();
+    isAnswered = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }, everyMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
+import { socketLimits } from '../../src/graphql/websocket.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { makeKey } from '../support/principals.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { connect, follow, rawSocket } from '../support/sockets.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
+const untilActive = (count: number) =>
+  expect.poll(() => test.app.watches.active(), { interval: 5, timeout: 10_000 }).toBe(count);
+
+const send = (socket: WebSocket, message: object) => socket.send(JSON.stringify(message));
+const subscribe = (socket: WebSocket, id: string, sessionId: string) =>
+  send(socket, { type: 'subscribe', id, payload: { query: messages, variables: { id: sessionId } } });
+
+/** A socket with its first handshake done, below any client's care for the protocol. */
+async function openRaw(of: TestApp = test): Promise<WebSocket> {
+  const socket = rawSocket(of.url);
+  await once(socket, 'open');
+  send(socket, { type: 'connection_init', payload: { authorization: of.adminToken } });
+  await once(socket, 'message');
+  return socket;
+}
+
+/** Resolves with the first message that is as wanted. */
+function received(socket: WebSocket, isWanted: (message: any) => boolean): Promise<any> {
+  return new Promise((resolve) => {
+    socket.on('message', (data) => {
+      const message = JSON.parse(String(data));
+      if (isWanted(message)) resolve(message);
+    });
+  });
+}
+
+const closeCode = async (socket: WebSocket) => (await once(socket, 'close'))[0];
+
+it('closes a socket as 4403 when its key ends', async () => {
+  const { organizationId, serviceUserId, token } = await makeOrganization(test, 'Short');
+  const id = await createSession(test, { organizationId }, token);
+  const expiresAt = new Date(Date.now() + 2_000).toISOString();
+  const key = await makeKey(test, { kind: 'SERVICE_USER', serviceUserId, expiresAt });
+  const following = follow(connect(test.url, key), messages, { id });
+  await following.take(1);
+  expect(await following.ended).toMatchObject({ code: 4403 });
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt) - 5);
+  await untilActive(0);
+});
+
+it.each([
+  ['a frame over 256 KiB as 1009', 'x'.repeat(socketLimits.payloadBytes + 1), 1009],
+  ['what is no message as 4400', 'hello', 4400],
+  ['a second connection_init as 4429', '{"type":"connection_init"}', 4429],
+])('closes a socket that sends %s', async (_what, text, code) => {
+  const socket = await openRaw();
+  socket.send(text);
+  expect(await closeCode(socket)).toBe(code);
+});
+
+it('closes a socket that subscribes before connection_init as 4401, and one that says nothing as 4408', async () => {
+  const hasty = rawSocket(test.url);
+  const silent = rawSocket(test.url);
+  await Promise.all([once(hasty, 'open'), once(silent, 'open')]);
+  subscribe(hasty, '1', 'x');
+  expect(await Promise.all([closeCode(hasty), closeCode(silent)])).toEqual([4401, 4408]);
+});
+
+it('knows operations apart that take one id after another', async () => {
+  const id = await createSession(test);
+  const socket = await openRaw();
+  const counts = new Map<string, number>();
+  socket.on('message', (data) => {
+    const message = JSON.parse(String(data));
+    if (message.type === 'next') counts.set(message.id, (counts.get(message.id) ?? 0) + 1);
+  });
+  for (let n = 0; n < 50; n++) {
+    subscribe(socket, `${n}`, id);
+    send(socket, { type: 'complete', id: `${n}` });
+    subscribe(socket, `${n}`, id);
+  }
+  await untilActive(50);
+  await say(test, id, 'once each');
+  const last = received(socket, (message) => message.id === 'last' && message.payload?.data);
+  subscribe(socket, 'last', id);
+  await last;
+  await expect.poll(() => [...counts.values()].filter((count) => count === 2).length).toBeGreaterThanOrEqual(50);
+  expect(Math.max(...counts.values())).toBe(2);
+  socket.terminate();
+  await untilActive(0);
+});
+
+it('counts each of them against the limit of operations', async () => {
+  const id = await createSession(test);
+  const socket = await openRaw();
+  for (let n = 0; n < socketLimits.operations; n++) {
+    subscribe(socket, `${n}`, id);
+    send(socket, { type: 'complete', id: `${n}` });
+    subscribe(socket, `${n}`, id);
+  }
+  await untilActive(socketLimits.operations);
+  const refused = received(socket, (message) => message.id === 'more');
+  subscribe(socket, 'more', id);
+  expect(await refused).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] });
+  socket.terminate();
+  await untilActive(0);
+});
+
+it('keeps none when a socket is gone before they have begun', async () => {
+  const id = await createSession(test);
+  for (let turns = 0; turns < 20; turns++) {
+    const socket = await openRaw();
+    for (let n = 0; n < 5; n++) {
+      subscribe(socket, `${n}`, id);
+      send(socket, { type: 'complete', id: `${n}` });
+      subscribe(socket, `${n}`, id);
+    }
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    socket.terminate();
+  }
+  await untilActive(0);
+});
+
+it('forgets an operation that is completed at any moment after it was asked for', async () => {
+  const id = await createSession(test);
+  const socket = await openRaw();
+  for (let turns = 0; turns < 40; turns++) {
+    subscribe(socket, `${turns}`, id);
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    send(socket, { type: 'complete', id: `${turns}` });
+  }
+  const last = received(socket, (message) => message.id === 'last' && message.type === 'next');
+  subscribe(socket, 'last', id);
+  await last;
+  await untilActive(1);
+  socket.close();
+  await untilActive(0);
+});
+
+it('ends the operation alone whose log cannot be read, and does not say why', async () => {
+  const id = await createSession(test);
+  const client = connect(test.url, test.adminToken);
+  const following = follow(client, messages, { id });
+  await following.take(1);
+  const { store } = test.app.services;
+  const { query } = store;
+  store.query = () => Promise.reject(new Error('the database is at db.internal:5432'));
+  await say(test, id, 'lost');
+  const errors = await following.errors();
+  store.query = query;
+  expect(errors).toMatchObject([{ message: 'Unexpected error.' }]);
+  expect(JSON.stringify(errors)).not.toContain('db.internal');
+  const neighbour = follow(client, messages, { id });
+  expect((await neighbour.take(2)).map((payload) => payload.data.sessionMessages.node.body)).toEqual([
+    'say hello',
+    'lost',
+  ]);
+});
+
+it('stops though a client does not answer', async () => {
+  const other = await startApp();
+  const id = await createSession(other);
+  const socket = await openRaw(other);
+  const first = received(socket, (message) => message.type === 'next');
+  subscribe(socket, '1', id);
+  await first;
+  socket.pause();
+  const startedAt = performance.now();
+  await other.close();
+  // Left to itself, a socket waits 30 s for the other side.
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(other.app.watches.active()).toBe(0);
+});

@@ -22,7 +22,7 @@ const toError = (reason: unknown) => (reason instanceof Error ? reason : new Err
 
 /** One statement for all ids, or all sessions' pages, that are asked for in the same tick. */
 export function createLoaders(context: Context) {
-  const logPages = new Map<string, DataLoader<string, Page<LogEntry>>>();
+  const logPages = new Map<string, DataLoader<SessionRecord, Page<LogEntry>, string>>();
   const sessionPages = new Map<string, Promise<Page<SessionRecord>>>();
   return {
     sessions: byId((ids) => findSessions(context, ids)),
@@ -40,25 +40,19 @@ export function createLoaders(context: Context) {
       return page;
     },
     /** A page of a session's log; those with the same arguments are read together. */
-    logPage(sessionId: string, request: LogListRequest): Promise<Page<LogEntry>> {
+    logPage(session: SessionRecord, request: LogListRequest): Promise<Page<LogEntry>> {
       const key = JSON.stringify(request);
       let loader = logPages.get(key);
       if (!loader) {
-        const read = (ids: readonly string[]) =>
-          listLogs(
-            context,
-            ids.map((id) => ({ id })),
-            request,
-            pageLimits,
-          );
+        const read = (sessions: readonly SessionRecord[]) => listLogs(context, sessions, request, pageLimits);
         // A cursor is of one session: it is refused for each other alone, before anything is read.
-        const readEach = (ids: readonly string[]) =>
-          Promise.all(ids.map((id) => read([id]).then(([page]) => page as Page<LogEntry>, toError)));
+        const readEach = (sessions: readonly SessionRecord[]) =>
+          Promise.all(sessions.map((each) => read([each]).then(([page]) => page as Page<LogEntry>, toError)));
         const hasCursor = request.after != null || request.before != null;
-        loader = new DataLoader(hasCursor ? readEach : read);
+        loader = new DataLoader(hasCursor ? readEach : read, { cacheKeyFn: ({ id }) => id });
         logPages.set(key, loader);
       }
-      return loader.load(sessionId);
+      return loader.load(session);
     },
   };
 }

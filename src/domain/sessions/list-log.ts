@@ -1,3 +1,5 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow, readCursor, toPage, writeCursor } from '../pages.ts';
 import { findSessions } from './find-session.ts';
@@ -25,15 +27,19 @@ export interface LogListRequest extends PageRequest {
 }
 
 /**
- * One page of the log of each of these sessions, oldest first, in the sessions' order and in one statement. The sessions
- * must have come from a read of this viewer's: what may see a session may see its log. Errors of {@link pageWindow}.
+ * One page of the log of each of these sessions, oldest first, in the sessions' order and in one statement. FORBIDDEN
+ * without the permission to view one of them: an act gives its session to who may act on it, and that need not be who may
+ * read it. Errors of {@link pageWindow}.
  */
 export async function listLogs(
   context: Context,
-  sessions: readonly Pick<SessionRecord, 'id'>[],
+  sessions: readonly Pick<SessionRecord, 'id' | 'organizationId'>[],
   request: LogListRequest,
   limits: PageLimits,
 ): Promise<Page<LogEntry>[]> {
+  for (const { organizationId } of sessions) {
+    requirePermission(context.viewer, permissionFor.viewSession, organizationId);
+  }
   const windows = sessions.map(({ id }) => pageWindow(request, limits, (cursor) => readLogCursor(id, cursor)));
   const [window] = windows;
   if (!window) return [];
@@ -63,7 +69,7 @@ function groupBySession(entries: readonly LogEntry[]): Map<string, LogEntry[]> {
 /** One page of one session's log. */
 export async function listLog(
   context: Context,
-  session: Pick<SessionRecord, 'id'>,
+  session: Pick<SessionRecord, 'id' | 'organizationId'>,
   request: LogListRequest,
   limits: PageLimits,
 ): Promise<Page<LogEntry>> {

@@ -105,7 +105,7 @@ builder.node(Session, {
         type: SessionMessage,
         description: 'Its messages, oldest first.',
         resolve: async (session, args, { loaders }) =>
-          toConnection(await loaders.logPage(session.id, { ...args, messagesOnly: true })) as never,
+          toConnection(await loaders.logPage(session, { ...args, messagesOnly: true })) as never,
       },
       SessionMessageConnection,
     ),
@@ -115,7 +115,7 @@ builder.node(Session, {
         description: 'Its whole log, oldest first.',
         args: { kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }) },
         resolve: async (session, { kinds, ...args }, { loaders }) =>
-          toConnection(await loaders.logPage(session.id, { ...args, kinds: kinds ?? null, messagesOnly: false })),
+          toConnection(await loaders.logPage(session, { ...args, kinds: kinds ?? null, messagesOnly: false })),
       },
       SessionEventConnection,
     ),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +53,8 @@ export interface App {
 export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
   const log = parts.log ?? createLog(config);
   const profiles = await loadProfiles(config.agentsConfig);
+  // Before the first start makes tokens that are shown only once it listens.
+  await requirePlace(config);
   const store = parts.store ?? (await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log }));
   try {
     return await assemble(config, store, log, profiles);
@@ -199,6 +201,12 @@ async function readWorkerId(dataDir: string): Promise<string> {
   const id = randomBytes(8).toString('hex');
   await writeFile(path, `${id}\n`, { mode: 0o600 });
   return id;
+}
+
+async function requirePlace(config: Config): Promise<void> {
+  const probe = createServer();
+  await listen(probe, config);
+  await new Promise((resolve) => probe.close(resolve));
 }
 
 function listen(server: Server, config: Config): Promise<void> {

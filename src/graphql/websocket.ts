@@ -41,6 +41,8 @@ interface Client {
   readonly viewer: Viewer;
   /** The payloads of operations that have not ended: an id may be taken again before its last one has. */
   readonly open: Set<object>;
+  /** What their subscriptions read from, by payload. */
+  readonly results: Map<object, AsyncIterator<unknown>>;
 }
 
 type EnvelopedArgs = ExecutionArgs & {
@@ -66,7 +68,12 @@ export function createSockets(options: SocketOptions) {
       const token = typeof given === 'string' ? readToken(given, true) : readToken(header, false);
       try {
         const viewer = await options.authenticate(token);
-        clients.set(extra, { viewer, open: new Set() });
+        const results = new Map<object, AsyncIterator<unknown>>();
+        clients.set(extra, { viewer, open: new Set(), results });
+        // graphql-ws knows operations by ids, and may have lost one whose id was taken again: none outlives its socket.
+        extra.socket.once('close', () => {
+          for (const result of results.values()) void result.return?.();
+        });
         closeWhenExpired(extra.socket, viewer, options.now());
         return true;
       } catch (error) {
@@ -77,7 +84,7 @@ export function createSockets(options: SocketOptions) {
       }
     },
     async onSubscribe({ extra, subscriptions }, id, payload) {
-      const { viewer, open } = clients.get(extra) as Client;
+      const { viewer, open, results } = clients.get(extra) as Client;
       if (open.size >= socketLimits.operations) {
         return [
           new GraphQLError(`A socket may have at most ${socketLimits.operations} operations at once.`, {
@@ -99,7 +106,13 @@ export function createSockets(options: SocketOptions) {
         const { operationName, variables } = payload;
         const rootValue = {
           execute: (args: ExecutionArgs) => starting.run(() => execute(args)),
-          subscribe: (args: ExecutionArgs) => starting.run(() => subscribe(args)),
+          subscribe: async (args: ExecutionArgs) => {
+            const result: unknown = await starting.run(() => subscribe(args));
+            if (!isAsyncIterator(result)) return result;
+            results.set(payload, result);
+            if (extra.socket.readyState !== extra.socket.OPEN) await result.return?.();
+            return result;
+          },
         };
         return {
           schema,
@@ -118,9 +131,11 @@ export function createSockets(options: SocketOptions) {
     },
     onError: ({ extra }, _id, payload) => {
       clients.get(extra)?.open.delete(payload);
+      clients.get(extra)?.results.delete(payload);
     },
     onComplete: ({ extra }, _id, payload) => {
       clients.get(extra)?.open.delete(payload);
+      clients.get(extra)?.results.delete(payload);
     },
   } satisfies ServerOptions<Record<string, unknown>, SocketExtra>);
 
@@ -141,6 +156,10 @@ export function createSockets(options: SocketOptions) {
       clearTimeout(timer);
     },
   };
+}
+
+function isAsyncIterator(result: unknown): result is AsyncIterator<unknown> {
+  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 }
 
 /** Node's longest timer, 24 days, in milliseconds: a longer one would fire at once. */

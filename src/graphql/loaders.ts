@@ -4,7 +4,7 @@ import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
 import { findOrganizations } from '../domain/organizations/use-organization.ts';
 import type { Page, PageLimits } from '../domain/pages.ts';
-import { findServiceUsers, findUsers } from '../domain/people.ts';
+import { findServiceUsers, findUsers } from '../domain/people/find-people.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
 import { listSessions, type SessionListRequest } from '../domain/sessions/list-sessions.ts';

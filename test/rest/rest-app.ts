@@ -1,7 +1,8 @@
 import { authenticate } from '../../src/auth/authenticate.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { createApiKey } from '../../src/domain/keys/api-keys.ts';
-import { createServiceUser, createUser } from '../../src/domain/keys/users.ts';
+import { createServiceUser } from '../../src/domain/people/service-users.ts';
+import { createUser } from '../../src/domain/people/users.ts';
 import { call, type TestApp } from '../support/app.ts';
 
 export { call, startApp, type TestApp } from '../support/app.ts';

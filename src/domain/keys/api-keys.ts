@@ -15,8 +15,8 @@ import { notFound, refuse } from '../errors.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization, onlyOrganizationId, useOrganization } from '../organizations/use-organization.ts';
-import { findServiceUsers, findUsers } from '../people.ts';
-import { requireAssignableRole } from './roles.ts';
+import { findServiceUsers, findUsers } from '../people/find-people.ts';
+import { requireAssignableRole } from '../people/roles.ts';
 
 /** A key as it may be shown: never its token. */
 export interface ApiKeyRecord {

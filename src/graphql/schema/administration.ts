@@ -1,9 +1,10 @@
 import { globalId, prefixedId } from '../../domain/ids.ts';
 import { type ApiKeyRecord, createApiKey } from '../../domain/keys/api-keys.ts';
-import { createServiceUser, createUser } from '../../domain/keys/users.ts';
 import { createOrganization } from '../../domain/organizations/organizations.ts';
 import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
-import type { ServiceUserRecord, UserRecord } from '../../domain/people.ts';
+import type { ServiceUserRecord, UserRecord } from '../../domain/people/find-people.ts';
+import { createServiceUser } from '../../domain/people/service-users.ts';
+import { createUser } from '../../domain/people/users.ts';
 import { builder } from '../builder.ts';
 import { ApiKeyKindEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';

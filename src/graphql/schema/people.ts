@@ -1,6 +1,6 @@
 import { prefixedId } from '../../domain/ids.ts';
 import type { MemberRecord, RoleRecord } from '../../domain/organizations/members.ts';
-import type { ServiceUserRecord, UserRecord } from '../../domain/people.ts';
+import type { ServiceUserRecord, UserRecord } from '../../domain/people/find-people.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 

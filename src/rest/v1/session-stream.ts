@@ -1,5 +1,5 @@
 import type { Context } from '../../domain/context.ts';
-import { findNames } from '../../domain/people.ts';
+import { findNames } from '../../domain/people/find-people.ts';
 import { listLog } from '../../domain/sessions/list-log.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';

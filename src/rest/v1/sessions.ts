@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { DomainError } from '../../domain/errors.ts';
 import { prefixedId } from '../../domain/ids.ts';
-import { findNames } from '../../domain/people.ts';
+import { findNames } from '../../domain/people/find-people.ts';
 import { createSession } from '../../domain/sessions/create-session.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
 import { listSessions } from '../../domain/sessions/list-sessions.ts';

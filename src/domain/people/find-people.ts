@@ -1,4 +1,4 @@
-import type { Context } from './context.ts';
+import type { Context } from '../context.ts';
 
 /** A human of the enterprise. */
 export interface UserRecord {

@@ -2,20 +2,45 @@ import type { Transaction } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { newId } from './ids.ts';
 
-/** Acts that are recorded, in the words of spec 2.6 and its newer edition (wire-facts 5). */
-export type AuditAction =
-  | 'create_session'
-  | 'send_message'
-  | 'terminate_session'
-  | 'create_org'
-  | 'add_member'
-  | 'assign_roles'
-  | 'create_service_user'
-  | 'create_service_api_key'
-  | 'create_org_api_key'
-  | 'create_user_api_key'
-  | 'create_service_user_api_key'
-  | 'create_pat';
+/**
+ * Acts that are recorded, in the words of spec 2.6 and, where it has none, of its newer edition (wire-facts 5).
+ * docs/wire/audit-log.md says what each one stands for here.
+ */
+export const auditActions = [
+  'create_session',
+  'send_message',
+  'terminate_session',
+  'create_org',
+  'update_org',
+  'delete_org',
+  'update_enterprise_settings',
+  'add_member',
+  'add_members_to_enterprise',
+  'add_members_to_org',
+  'remove_members_from_org',
+  'delete_member',
+  'assign_roles',
+  'create_role',
+  'update_role',
+  'delete_role',
+  'create_service_user',
+  'delete_service_user',
+  'assign_service_user_role',
+  'remove_service_user_role',
+  'create_org_api_key',
+  'create_user_api_key',
+  'create_service_user_api_key',
+  'create_pat',
+  'revoke_enterprise_api_key',
+  'revoke_all_enterprise_api_keys',
+  'revoke_service_user_api_key',
+  'rotate_service_user_api_key',
+  'revoke_pat',
+  'rotate_pat',
+] as const;
+
+/** One of {@link auditActions}. */
+export type AuditAction = (typeof auditActions)[number];
 
 /** What an entry is about. `data` never holds a secret's value or a message's text. */
 export interface AuditTarget {

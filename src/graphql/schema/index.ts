@@ -1,12 +1,15 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from '../builder.ts';
-import './administration.ts';
+import './api-keys.ts';
 import './events.ts';
 import './node.ts';
+import './organization-mutations.ts';
 import './organizations.ts';
+import './service-users.ts';
 import './session-mutations.ts';
 import './sessions.ts';
 import './subscriptions.ts';
+import './users.ts';
 import './viewer.ts';
 
 /** The whole schema, built once. */

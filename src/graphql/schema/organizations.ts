@@ -1,5 +1,4 @@
 import { type IdKind, parseId, prefixedId } from '../../domain/ids.ts';
-import type { EnterpriseRecord } from '../../domain/organizations/enterprises.ts';
 import { listMembers } from '../../domain/organizations/members.ts';
 import { listOrganizations } from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
@@ -7,6 +6,7 @@ import type { SessionFilter } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { Member, MemberConnection } from './people.ts';
 import { Session, SessionConnection, SessionFilterInput, SessionOrderInput } from './sessions.ts';
@@ -78,7 +78,6 @@ const OrganizationConnection = builder.connectionObject(
   { name: 'OrganizationEdge', description: 'An organization in a list.' },
 );
 
-const Enterprise = builder.objectRef<EnterpriseRecord>('Enterprise');
 builder.node(Enterprise, {
   description: 'The whole installation’s tenant.',
   id: { resolve: (enterprise) => enterprise.id, description: 'The global ID.' },

@@ -1,0 +1,126 @@
+import { isIP } from 'node:net';
+
+/** A network: the address bits behind `prefix` are zero. IPv4-mapped IPv6 never appears: it is read as the IPv4 it stands for. */
+interface Network {
+  readonly family: 'ipv4' | 'ipv6';
+  readonly bits: bigint;
+  readonly prefix: number;
+}
+
+const width = { ipv4: 32, ipv6: 128 } as const;
+/** ::ffff:0:0/96, above the 32 bits of the IPv4 address that it carries. */
+const mappedMark = 0xffffn;
+
+/**
+ * The one way of writing an address or a network of CIDR notation: the network's own address in its shortest form (RFC
+ * 5952), the prefix left out where it is the whole address, and IPv4-mapped IPv6 (of 96 bits or more) as IPv4. Null for
+ * anything else; an IPv6 zone (`%eth0`) means nothing to another machine and is refused.
+ */
+export function canonicalIpRange(text: string): string | null {
+  const network = parseNetwork(text);
+  if (!network) return null;
+  const address = writeAddress(network);
+  return network.prefix === width[network.family] ? address : `${address}/${network.prefix}`;
+}
+
+/**
+ * Whether a request may come from this address. No ranges: from anywhere. Otherwise from within one of them, IPv4-mapped
+ * IPv6 counting as IPv4; an address that is not known is refused, and so is IPv4 where all ranges are of IPv6. Nothing is asked of
+ * the service itself: its viewer comes from no address and never through here.
+ */
+export function isAddressAllowed(ranges: readonly string[], address: string | null): boolean {
+  if (ranges.length === 0) return true;
+  const network = address === null ? null : parseNetwork(address.replace(/%.*$/, ''));
+  if (!network || network.prefix !== width[network.family]) return false;
+  return compiled(ranges).some(
+    ({ family, prefix, starts }) => family === network.family && starts.has(cut(network.bits, family, prefix)),
+  );
+}
+
+/** The networks of one size. Not node:net's BlockList: that one lets every IPv4 address pass as a part of `::/0`. */
+interface SameSize {
+  readonly family: Network['family'];
+  readonly prefix: number;
+  readonly starts: ReadonlySet<bigint>;
+}
+
+// A list is compiled when it is first asked about and kept as long as it is asked about; there is one for an enterprise.
+const cache = new Map<string, readonly SameSize[]>();
+const mostCached = 100;
+
+function compiled(ranges: readonly string[]): readonly SameSize[] {
+  const key = ranges.join(' ');
+  const known = cache.get(key);
+  if (known) return known;
+  const sizes = new Map<string, SameSize & { starts: Set<bigint> }>();
+  for (const network of ranges.map(parseNetwork)) {
+    if (!network) continue;
+    const { family, prefix, bits } = network;
+    const size = sizes.get(`${family}/${prefix}`) ?? { family, prefix, starts: new Set() };
+    sizes.set(`${family}/${prefix}`, size);
+    size.starts.add(bits);
+  }
+  const list = [...sizes.values()];
+  const [oldest] = cache.keys();
+  if (cache.size >= mostCached && oldest !== undefined) cache.delete(oldest);
+  cache.set(key, list);
+  return list;
+}
+
+function parseNetwork(text: string): Network | null {
+  const match = /^([0-9A-Fa-f:.]{2,45})(?:\/(0|[1-9]\d{0,2}))?$/.exec(text);
+  const [, address = '', prefixText] = match ?? [];
+  const version = isIP(address);
+  if (version === 0) return null;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  const bits = version === 4 ? ipv4Bits(address) : ipv6Bits(address);
+  const prefix = prefixText === undefined ? width[family] : Number(prefixText);
+  if (prefix > width[family]) return null;
+  if (family === 'ipv6' && bits >> 32n === mappedMark && prefix >= 96) {
+    return toNetwork('ipv4', bits & 0xffffffffn, prefix - 96);
+  }
+  return toNetwork(family, bits, prefix);
+}
+
+const toNetwork = (family: Network['family'], bits: bigint, prefix: number): Network => ({
+  family,
+  bits: cut(bits, family, prefix),
+  prefix,
+});
+
+function cut(bits: bigint, family: Network['family'], prefix: number): bigint {
+  const free = BigInt(width[family] - prefix);
+  return (bits >> free) << free;
+}
+
+const ipv4Bits = (address: string) => address.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
+
+// Of an address that isIP has found good: at most one "::", at most one dotted part, and that at the end.
+function ipv6Bits(address: string): bigint {
+  const dotted = /[^:]+\.[^:]+$/.exec(address)?.[0];
+  const plain = dotted ? address.slice(0, -dotted.length) + hexGroups(ipv4Bits(dotted)) : address;
+  const [head = '', tail] = plain.split('::');
+  const groups = (part: string) => part.split(':').filter((group) => group !== '');
+  const before = groups(head);
+  const after = tail === undefined ? [] : groups(tail);
+  const zeros = Array<string>(8 - before.length - after.length).fill('0');
+  return [...before, ...zeros, ...after].reduce((bits, group) => (bits << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+const hexGroups = (bits: bigint) => `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`;
+
+function writeAddress({ family, bits }: Network): string {
+  const size = family === 'ipv4' ? 8n : 16n;
+  const parts: string[] = [];
+  for (let at = BigInt(width[family]) - size; at >= 0n; at -= size) {
+    parts.push(((bits >> at) & ((1n << size) - 1n)).toString(family === 'ipv4' ? 10 : 16));
+  }
+  if (family === 'ipv4') return parts.join('.');
+  // RFC 5952: the first of the longest runs of two zero groups or more becomes "::".
+  const text = parts.join(':');
+  const [longest] = [...text.matchAll(/(?<![^:])0(?::0)+(?![^:])/g)].sort((a, b) => b[0].length - a[0].length);
+  if (!longest) return text;
+  const head = text.slice(0, longest.index).replace(/:$/, '');
+  const tail = text.slice(longest.index + longest[0].length).replace(/^:/, '');
+  return `${head}::${tail}`;
+}

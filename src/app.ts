@@ -14,6 +14,8 @@ import { systemViewer } from './auth/viewer.ts';
 import type { Config } from './config.ts';
 import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
 import type { Context, Log, Services } from './domain/context.ts';
+import { createKeyUses } from './domain/keys/key-usage.ts';
+import { createLiveViewers } from './domain/keys/live-viewers.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
@@ -80,12 +82,13 @@ async function assemble(
   const { databaseUrl } = config;
   const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
   let baseUrl = config.baseUrl ?? '';
+  const base = { store, bell, keyring, log, now: () => new Date() };
+  const keyUses = createKeyUses(base);
+  const liveViewers = createLiveViewers(base);
   const services: Services = {
-    store,
-    bell,
-    keyring,
-    log,
-    now: () => new Date(),
+    ...base,
+    keyUsage: keyUses,
+    liveViewers,
     // Known once the port is: contexts are made from this per request, after that.
     get baseUrl() {
       return baseUrl;
@@ -123,6 +126,8 @@ async function assemble(
     async start() {
       await bell.start();
       watches.start();
+      liveViewers.start();
+      keyUses.start();
       await listen(server, config);
       const { port } = server.address() as AddressInfo;
       const shownHost = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
@@ -164,6 +169,8 @@ async function assemble(
     await worker?.stop();
     retention?.stop();
     watches.stop();
+    liveViewers.stop();
+    await keyUses.stop();
     server.closeAllConnections();
     await closed;
     await bell.stop();

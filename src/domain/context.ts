@@ -1,8 +1,10 @@
 import type { AgentProfile } from '../agents/agent.ts';
+import type { KeyUsage } from '../auth/authenticate.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Bell } from '../events/bell.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Store } from '../store/store.ts';
+import type { LiveViewers } from './keys/live-viewers.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
 export interface Log {
@@ -17,6 +19,10 @@ export interface Services {
   readonly store: Store;
   readonly bell: Bell;
   readonly keyring: Keyring;
+  /** Where the use of keys is noted. */
+  readonly keyUsage: KeyUsage;
+  /** Whose sockets and streams are open. */
+  readonly liveViewers: LiveViewers;
   readonly log: Log;
   /** The only source of times; tests move it. */
   readonly now: () => Date;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Log } from '../domain/context.ts';
+import { createOperationIds } from './operation-ids.ts';
 
 /** What graphql-ws knows of a socket. */
 export interface SocketExtra {
@@ -9,6 +10,8 @@ export interface SocketExtra {
   readonly request: IncomingMessage;
   /** The caller's network address. */
   readonly address: string | null;
+  /** The ids of the operations that are open; an operation counts from when it is asked for until it has ended. */
+  readonly open: Set<string>;
 }
 
 /**
@@ -20,8 +23,9 @@ export function serveSocket(
   extra: SocketExtra,
   options: { readonly keepAliveMs: number; readonly log: Pick<Log, 'debug' | 'error'> },
 ): void {
-  const { socket } = extra;
+  const { socket, open } = extra;
   const { log } = options;
+  const ids = createOperationIds((id) => open.delete(id));
   // Among others a frame that is too large: ws has closed the socket then, with the code that says so.
   socket.on('error', (error) => log.debug({ err: error }, 'A socket failed.'));
   const stopPings = startPings(socket, options.keepAliveMs);
@@ -35,13 +39,14 @@ export function serveSocket(
       // One that is on its way out takes no more, and says so to nobody: its "close" ends its operations.
       send: (text) =>
         new Promise((resolve) => {
-          if (socket.readyState !== socket.OPEN) return resolve();
-          socket.send(text, () => resolve());
+          const message = ids.toClient(text);
+          if (message === null || socket.readyState !== socket.OPEN) return resolve();
+          socket.send(message, () => resolve());
         }),
-      close: (code, reason) => socket.close(code, reason),
+      close: (code, reason) => socket.close(code, ids.reasonToClient(reason)),
       onMessage: (take) => {
         socket.on('message', (data) => {
-          take(String(data)).catch(fail);
+          take(ids.fromClient(String(data))).catch(fail);
         });
       },
     },

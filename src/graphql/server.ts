@@ -13,7 +13,7 @@ import { maskError } from './errors.ts';
 import { operationGate } from './operation-gate.ts';
 import { BodyError, readBody } from './read-body.ts';
 import { schema } from './schema/index.ts';
-import { createSockets, longestTimerMs } from './websocket.ts';
+import { createSockets } from './websocket.ts';
 
 /** The GraphQL door. */
 export interface Graphql {
@@ -28,9 +28,17 @@ export interface Graphql {
 /** Makes the door. */
 export function createGraphql(services: Services, watches: Watches): Graphql {
   const report = (error: unknown) => services.log.error({ err: error }, 'A GraphQL operation failed.');
-  const contextOf = (viewer: Viewer, address: string | null, idempotencyKey: string | null): GraphqlContext => {
+  const contextOf = (viewer: () => Viewer, address: string | null, idempotencyKey: string | null): GraphqlContext => {
     const { baseUrl } = services;
-    const domain: Context = { ...services, baseUrl, viewer, address };
+    const domain: Context = {
+      ...services,
+      baseUrl,
+      // Asked anew: what a subscription may read changes with the roles of its viewer.
+      get viewer() {
+        return viewer();
+      },
+      address,
+    };
     return createContext(domain, watches, idempotencyKey);
   };
   const yoga = createYoga<GraphqlContext>({
@@ -53,11 +61,26 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
   const sockets = createSockets({
     yoga,
     contextOf,
-    authenticate: (token) => authenticate(services, token),
-    now: services.now,
+    authenticate: (token, address) => authenticate(services, token, address),
+    liveViewers: services.liveViewers,
     log: services.log,
   });
   const stopping = new AbortController();
+
+  // A stream ends with the service and with its key. Other requests are over soon by themselves, and every use of
+  // AbortSignal.any leaves something behind on the signals that outlive it.
+  const stream = async (request: Request, viewer: Viewer, address: string | null, idempotencyKey: string | null) => {
+    const ended = new AbortController();
+    const { current, release } = services.liveViewers.follow(viewer, address, () => ended.abort());
+    try {
+      const whole = await readBody(request, AbortSignal.any([request.signal, stopping.signal, ended.signal]));
+      const response = worded(await yoga.fetch(whole, contextOf(current, address, idempotencyKey)));
+      return whenOver(response, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
 
   return {
     upgrade: sockets.upgrade,
@@ -66,14 +89,24 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
         return failure(404, 'NOT_FOUND', 'There is nothing at this address.');
       if (wantsPage(request)) return page();
       try {
-        const viewer = await authenticate(services, readToken(request.headers.get('authorization'), false));
+        const token = readToken(request.headers.get('authorization'), false);
+        const viewer = await authenticate(services, token, address);
         if (!isAnswerable(request.headers.get('accept'))) {
           const said =
             'The answer is application/json, application/graphql-response+json or text/event-stream: accept one.';
           return failure(406, 'INVALID_INPUT', said);
         }
-        const whole = await readBody(request, lifeOf(request, stopping.signal, viewer, services.now()));
-        return worded(await yoga.fetch(whole, contextOf(viewer, address, request.headers.get('idempotency-key'))));
+        const idempotencyKey = request.headers.get('idempotency-key');
+        if (!wantsStream(request)) {
+          const whole = await readBody(request, request.signal);
+          return worded(
+            await yoga.fetch(
+              whole,
+              contextOf(() => viewer, address, idempotencyKey),
+            ),
+          );
+        }
+        return await stream(request, viewer, address, idempotencyKey);
       } catch (error) {
         if (error instanceof BodyError) return failure(error.status, 'INVALID_INPUT', error.message);
         if (error instanceof DomainError && error.code === 'UNAUTHENTICATED')
@@ -127,14 +160,37 @@ function failure(status: number, code: string, message: string): Response {
   return Response.json({ errors: [{ message, extensions: { code } }] }, { status, headers });
 }
 
-// Streams end when the service stops and when their key does. Other requests are over soon by themselves, and every use of
-// AbortSignal.any leaves something behind on the signals that outlive it.
-function lifeOf(request: Request, stopping: AbortSignal, viewer: Viewer, now: Date): AbortSignal {
-  if (!request.headers.get('accept')?.includes('text/event-stream')) return request.signal;
-  const signals = [request.signal, stopping];
-  if (viewer.expiresAt !== null) {
-    const leftMs = viewer.expiresAt.getTime() - now.getTime();
-    signals.push(AbortSignal.timeout(Math.max(0, Math.min(leftMs, longestTimerMs))));
+function wantsStream(request: Request): boolean {
+  return request.headers.get('accept')?.includes('text/event-stream') ?? false;
+}
+
+/** The response, with `over` called when its body has been read to its end, has failed, or is wanted no more. */
+function whenOver(response: Response, over: () => void): Response {
+  const reader = response.body?.getReader();
+  if (!reader) {
+    over();
+    return response;
   }
-  return AbortSignal.any(signals);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          over();
+          controller.close();
+        } catch (error) {
+          over();
+          throw error;
+        }
+      },
+      async cancel(reason) {
+        over();
+        await reader.cancel(reason);
+      },
+    },
+    // Nothing is read ahead of the client.
+    { highWaterMark: 0 },
+  );
+  return new Response(body, response);
 }

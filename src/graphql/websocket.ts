@@ -8,8 +8,8 @@ import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Log } from '../domain/context.ts';
 import { DomainError } from '../domain/errors.ts';
+import type { LiveViewer, LiveViewers } from '../domain/keys/live-viewers.ts';
 import type { GraphqlContext } from './context.ts';
-import { watchStart } from './early-completion.ts';
 import { type SocketExtra, serveSocket } from './serve-socket.ts';
 
 /** What a client may do on one socket. */
@@ -29,20 +29,12 @@ export const socketLimits = {
 export interface SocketOptions {
   // biome-ignore lint/suspicious/noExplicitAny: the server context is not used on sockets
   readonly yoga: YogaServerInstance<any, any>;
-  readonly contextOf: (viewer: Viewer, address: string | null, idempotencyKey: null) => GraphqlContext;
+  /** `viewer`: who it is now, asked anew whenever it matters. */
+  readonly contextOf: (viewer: () => Viewer, address: string | null, idempotencyKey: null) => GraphqlContext;
   /** Rejects with UNAUTHENTICATED. */
-  readonly authenticate: (token: string | null) => Promise<Viewer>;
-  readonly now: () => Date;
+  readonly authenticate: (token: string | null, address: string | null) => Promise<Viewer>;
+  readonly liveViewers: LiveViewers;
   readonly log: Pick<Log, 'debug' | 'error'>;
-}
-
-/** A socket that has said who it is. */
-interface Client {
-  readonly viewer: Viewer;
-  /** The payloads of operations that have not ended: an id may be taken again before its last one has. */
-  readonly open: Set<object>;
-  /** What their subscriptions read from, by payload. */
-  readonly results: Map<object, AsyncIterator<unknown>>;
 }
 
 type EnvelopedArgs = ExecutionArgs & {
@@ -56,7 +48,7 @@ export function createSockets(options: SocketOptions) {
     maxPayload: socketLimits.payloadBytes,
     handleProtocols: (offered) => (offered.has('graphql-transport-ws') ? 'graphql-transport-ws' : false),
   });
-  const clients = new WeakMap<SocketExtra, Client>();
+  const viewers = new WeakMap<SocketExtra, LiveViewer>();
 
   const server = makeServer<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: socketLimits.initMs,
@@ -67,14 +59,14 @@ export function createSockets(options: SocketOptions) {
       const header = extra.request.headers.authorization;
       const token = typeof given === 'string' ? readToken(given, true) : readToken(header, false);
       try {
-        const viewer = await options.authenticate(token);
-        const results = new Map<object, AsyncIterator<unknown>>();
-        clients.set(extra, { viewer, open: new Set(), results });
-        // graphql-ws knows operations by ids, and may have lost one whose id was taken again: none outlives its socket.
-        extra.socket.once('close', () => {
-          for (const result of results.values()) void result.return?.();
-        });
-        closeWhenExpired(extra.socket, viewer, options.now());
+        const viewer = await options.authenticate(token, extra.address);
+        const { socket } = extra;
+        const live = options.liveViewers.follow(viewer, extra.address, () =>
+          socket.close(CloseCode.Forbidden, 'Forbidden'),
+        );
+        viewers.set(extra, live);
+        if (socket.readyState === socket.OPEN) socket.once('close', live.release);
+        else live.release();
         return true;
       } catch (error) {
         if (error instanceof DomainError) return false;
@@ -83,8 +75,9 @@ export function createSockets(options: SocketOptions) {
         return false;
       }
     },
-    async onSubscribe({ extra, subscriptions }, id, payload) {
-      const { viewer, open, results } = clients.get(extra) as Client;
+    async onSubscribe({ extra }, id, payload) {
+      const { open, socket } = extra;
+      const { current } = viewers.get(extra) as LiveViewer;
       if (open.size >= socketLimits.operations) {
         return [
           new GraphQLError(`A socket may have at most ${socketLimits.operations} operations at once.`, {
@@ -92,25 +85,23 @@ export function createSockets(options: SocketOptions) {
           }),
         ];
       }
-      const starting = watchStart(subscriptions, id, () => open.delete(payload));
       const { schema, execute, subscribe, contextFactory, parse, validate } = options.yoga.getEnveloped({
-        ...options.contextOf(viewer, extra.address, null),
+        ...options.contextOf(current, extra.address, null),
         params: payload,
       });
       try {
         const document = parse(payload.query);
         const errors = validate(schema, document);
         if (errors.length > 0) return errors as GraphQLError[];
-        open.add(payload);
+        open.add(id);
         const contextValue = await contextFactory();
         const { operationName, variables } = payload;
         const rootValue = {
-          execute: (args: ExecutionArgs) => starting.run(() => execute(args)),
+          execute,
           subscribe: async (args: ExecutionArgs) => {
-            const result: unknown = await starting.run(() => subscribe(args));
-            if (!isAsyncIterator(result)) return result;
-            results.set(payload, result);
-            if (extra.socket.readyState !== extra.socket.OPEN) await result.return?.();
+            const result: unknown = await subscribe(args);
+            // graphql-ws ends what it knows when a socket closes; what begins after that nobody would end.
+            if (socket.readyState !== socket.OPEN && isAsyncIterator(result)) await result.return?.();
             return result;
           },
         };
@@ -129,13 +120,11 @@ export function createSockets(options: SocketOptions) {
         return [new GraphQLError('Unexpected error.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })];
       }
     },
-    onError: ({ extra }, _id, payload) => {
-      clients.get(extra)?.open.delete(payload);
-      clients.get(extra)?.results.delete(payload);
+    onError: ({ extra }, id) => {
+      extra.open.delete(id);
     },
-    onComplete: ({ extra }, _id, payload) => {
-      clients.get(extra)?.open.delete(payload);
-      clients.get(extra)?.results.delete(payload);
+    onComplete: ({ extra }, id) => {
+      extra.open.delete(id);
     },
   } satisfies ServerOptions<Record<string, unknown>, SocketExtra>);
 
@@ -143,7 +132,8 @@ export function createSockets(options: SocketOptions) {
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void {
       wss.handleUpgrade(request, socket, head, (connection) => {
         const { log } = options;
-        serveSocket(server, { socket: connection, request, address }, { keepAliveMs: socketLimits.keepAliveMs, log });
+        const extra = { socket: connection, request, address, open: new Set<string>() };
+        serveSocket(server, extra, { keepAliveMs: socketLimits.keepAliveMs, log });
       });
     },
     async stop(): Promise<void> {
@@ -160,14 +150,4 @@ export function createSockets(options: SocketOptions) {
 
 function isAsyncIterator(result: unknown): result is AsyncIterator<unknown> {
   return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
-}
-
-/** Node's longest timer, 24 days, in milliseconds: a longer one would fire at once. */
-export const longestTimerMs = 2 ** 31 - 1;
-
-function closeWhenExpired(socket: SocketExtra['socket'], viewer: Viewer, now: Date): void {
-  if (viewer.expiresAt === null) return;
-  const leftMs = Math.min(viewer.expiresAt.getTime() - now.getTime(), longestTimerMs);
-  const timer = setTimeout(() => socket.close(CloseCode.Forbidden, 'Forbidden'), leftMs).unref();
-  socket.once('close', () => clearTimeout(timer));
 }

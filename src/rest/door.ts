@@ -61,7 +61,8 @@ export function createDoor(dialect: Dialect, services: Services): Door {
       const places = placesOf(endpoint);
       const handle = async (c: HonoContext<{ Bindings: RestEnv }>): Promise<Response> => {
         try {
-          const viewer = await authenticate(services, readKey(dialect.credentials, c.req.header('authorization')));
+          const token = readKey(dialect.credentials, c.req.header('authorization'));
+          const viewer = await authenticate(services, token, c.env.address);
           const { query, body } = await parseRequest(endpoint, c.req.raw);
           const context = { ...services, viewer, address: c.env.address };
           const idempotencyKey = c.req.header(idempotencyHeader) ?? null;

@@ -72,7 +72,7 @@ it('closes a socket that subscribes before connection_init as 4401, and one that
   expect(await Promise.all([closeCode(hasty), closeCode(silent)])).toEqual([4401, 4408]);
 });
 
-it('knows operations apart that are left at once for another', async () => {
+it('knows operations apart that take one id after another', async () => {
   const id = await createSession(test);
   const socket = await openRaw();
   const counts = new Map<string, number>();
@@ -83,7 +83,7 @@ it('knows operations apart that are left at once for another', async () => {
   for (let n = 0; n < 50; n++) {
     subscribe(socket, `${n}`, id);
     send(socket, { type: 'complete', id: `${n}` });
-    subscribe(socket, `${n} again`, id);
+    subscribe(socket, `${n}`, id);
   }
   await untilActive(50);
   await say(test, id, 'once each');
@@ -102,7 +102,7 @@ it('counts each of them against the limit of operations', async () => {
   for (let n = 0; n < socketLimits.operations; n++) {
     subscribe(socket, `${n}`, id);
     send(socket, { type: 'complete', id: `${n}` });
-    subscribe(socket, `${n} again`, id);
+    subscribe(socket, `${n}`, id);
   }
   await untilActive(socketLimits.operations);
   const refused = received(socket, (message) => message.id === 'more');

@@ -28,7 +28,7 @@ export async function sendRaw(
 /** The administrator, as the domain sees it. */
 export async function asAdministrator(test: TestApp): Promise<Context> {
   const { services } = test.app;
-  return { ...services, viewer: await authenticate(services, test.adminToken), address: null };
+  return { ...services, viewer: await authenticate(services, test.adminToken, null), address: null };
 }
 
 /** A new organization; its bare id. */

@@ -1,0 +1,77 @@
+/** The ids of one socket's operations, as the client has them and as the server knows them. */
+export interface OperationIds {
+  /** A message from the client, with the server's id in it. */
+  fromClient(text: string): string;
+  /** A message to the client, with its own id in it; null when it has left the operation and must hear no more of it. */
+  toClient(text: string): string | null;
+  /** The reason of a close, in which graphql-ws may name an operation. */
+  reasonToClient(reason: string | undefined): string | undefined;
+}
+
+/** All of one length, so that they are found at one place in every message. */
+const idLength = 12;
+/** How every message about an operation begins: graphql-ws writes the id first. */
+const beginning = '{"id":"';
+
+/**
+ * Gives each operation of a socket an id that no other has had. graphql-ws knows operations by the ids of the client, which
+ * may take one again as soon as it has completed it: an operation that has not quite ended would then be taken for the new
+ * one, or would end it. `onLeave` is called with the server's id when the client completes an operation.
+ */
+export function createOperationIds(onLeave: (id: string) => void): OperationIds {
+  const inside = new Map<string, string>();
+  const outside = new Map<string, string>();
+  let count = 0;
+
+  const forget = (id: string) => {
+    const known = outside.get(id);
+    if (known === undefined) return;
+    outside.delete(id);
+    inside.delete(known);
+  };
+
+  return {
+    fromClient(text) {
+      const message = readMessage(text);
+      if (!message) return text;
+      let id = inside.get(message.id);
+      if (message.type === 'subscribe' && id === undefined) {
+        id = String(count++).padStart(idLength, '0');
+        inside.set(message.id, id);
+        outside.set(id, message.id);
+      }
+      if (message.type === 'complete' && id !== undefined) {
+        forget(id);
+        onLeave(id);
+      }
+      // An operation that is not there: graphql-ws answers nothing to that either.
+      return id === undefined ? text : JSON.stringify({ ...message, id });
+    },
+    toClient(text) {
+      if (!text.startsWith(beginning)) return text;
+      const end = beginning.length + idLength;
+      const id = text.slice(beginning.length, end);
+      const known = outside.get(id);
+      if (known === undefined) return null;
+      if (!text.startsWith('","type":"next"', end)) forget(id);
+      return `{"id":${JSON.stringify(known)}${text.slice(end + 1)}`;
+    },
+    reasonToClient(reason) {
+      return reason?.replace(/\d{12}/, (id) => outside.get(id) ?? id);
+    },
+  };
+}
+
+// What is not of this form is left to graphql-ws, which closes the socket and says why.
+function readMessage(text: string): { id: string; type: string } | null {
+  let message: unknown = null;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof message !== 'object' || message === null) return null;
+  const { id, type } = message as { id?: unknown; type?: unknown };
+  if (typeof id !== 'string' || id === '' || (type !== 'subscribe' && type !== 'complete')) return null;
+  return message as { id: string; type: string };
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appendEntries } from '../../src/domain/sessions/log.ts';
-import { call, makeOrganization, makeUser, sendRaw, startApp, type TestApp } from './rest-app.ts';
+import { call, makeOrganization, makeServiceUser, makeUser, sendRaw, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
 let sessions: string;
@@ -146,5 +146,47 @@ describe('POST', () => {
     expect((await send('0'.repeat(32), { message: 'x' })).status).toBe(404);
     const own = await makeSession(v3Token);
     expect((await send(own, { message: 'x' }, {}, v3Token)).status).toBe(200);
+  });
+});
+
+describe('POST as a user', () => {
+  const author = async (id: string) => {
+    const { body } = await call(app, app.v1Key, 'GET', `/v1/sessions/${id}`);
+    return body.messages.at(-1).user_id;
+  };
+
+  test('200: the message is the member’s', async () => {
+    const { userId } = await makeUser(app, app.organizationId);
+    const id = await makeSession();
+    expect((await send(id, { message: 'as another', message_as_user_id: `user-${userId}` })).status).toBe(200);
+    expect(await author(id)).toBe(`user-${userId}`);
+  });
+
+  test('400 for who is no member, like for who never was', async () => {
+    const stranger = await makeUser(app, await makeOrganization(app, 'Elsewhere'));
+    const id = await makeSession();
+    const answers = await Promise.all(
+      [stranger.userId, '0'.repeat(32), 'nobody'].map((userId) =>
+        send(id, { message: 'x', message_as_user_id: userId }),
+      ),
+    );
+    for (const { status, body } of answers) {
+      expect([status, body.detail]).toEqual([400, '"message_as_user_id" is not a member of this organization.']);
+    }
+    expect((await list(id)).body.items).toHaveLength(1);
+  });
+
+  test('403 without ImpersonateOrgSessions, and with the token of another person', async () => {
+    const { userId } = await makeUser(app, app.organizationId);
+    const member = await makeServiceUser(app, { organizationId: app.organizationId, roleId: 'org_member' });
+    const id = await makeSession(member.token);
+    const without = await send(id, { message: 'x', message_as_user_id: userId }, {}, member.token);
+    expect([without.status, without.body.detail]).toEqual([403, 'Missing permission ImpersonateOrgSessions']);
+    const person = await makeUser(app, app.organizationId, 'org_admin');
+    const asOther = await send(id, { message: 'x', message_as_user_id: userId }, {}, person.v3Token);
+    expect(asOther.status).toBe(403);
+    const asSelf = await send(id, { message: 'x', message_as_user_id: person.userId }, {}, person.v3Token);
+    expect(asSelf.status).toBe(200);
+    expect(await author(id)).toBe(`user-${person.userId}`);
   });
 });

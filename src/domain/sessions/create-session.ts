@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
-import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, type Issue, refuse } from '../errors.ts';
 import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
-import { newId, parseId } from '../ids.ts';
+import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { findMember } from '../organizations/members.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
 import { isEnvironmentName } from '../secret-names.ts';
+import { chooseOwner, type Owner } from './as-user.ts';
 import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
@@ -95,7 +94,11 @@ export async function createSession(
   const organization = await chooseOrganization(context, options.organizationId, permissionFor.createSession);
   const input = parseInput(inputSchema, raw);
   if (!sessionOrigins.includes(options.origin)) throw refuse(['origin'], 'Unknown origin.');
-  const owner = await chooseOwner(context, organization.id, input.createAsUserId);
+  const owner = await chooseOwner(context, organization.id, {
+    userId: input.createAsUserId,
+    argument: 'createAsUserId',
+    permission: permissionFor.createSessionAsUser,
+  });
   checkReferences(context, input);
   const key = idempotencyKeyOf(context, raw, options);
 
@@ -118,26 +121,6 @@ export async function createSession(
 }
 
 type ParsedInput = z.output<typeof inputSchema>;
-type Owner = ReturnType<typeof ownerOf>;
-
-async function chooseOwner(
-  context: Context,
-  organizationId: string,
-  asUserId: string | null | undefined,
-): Promise<Owner> {
-  const owner = ownerOf(context.viewer);
-  if (asUserId == null) return owner;
-  const userId = parseId('user', asUserId);
-  if (userId !== null && userId === owner.userId) return owner;
-  const path = ['createAsUserId'];
-  if (context.viewer.keyKind === 'PERSONAL_ACCESS_TOKEN') {
-    throw refuse(path, 'A personal access token can create sessions for its own user only.', 'FORBIDDEN');
-  }
-  requirePermission(context.viewer, permissionFor.createSessionAsUser, organizationId);
-  const member = userId === null ? null : await findMember(context, organizationId, userId);
-  if (!member) throw refuse(path, '"createAsUserId" is not a member of this organization.', 'UNKNOWN_REFERENCE');
-  return { userId: member.userId, serviceUserId: null };
-}
 
 function checkReferences(context: Context, input: ParsedInput): void {
   const issues: Issue[] = [];

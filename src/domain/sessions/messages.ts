@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
-import { ownerOf } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
 import { checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
+import { chooseOwner } from './as-user.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor } from './find-session.ts';
@@ -25,13 +25,15 @@ export interface SendMessageInput {
   readonly sessionId: string;
   readonly organizationId?: string | undefined;
   readonly message: string;
+  /** The member whose message it shall be; the viewer's own when left out. */
+  readonly messageAsUserId?: string | null | undefined;
   readonly attachmentIds?: readonly string[] | null | undefined;
   readonly idempotencyKey?: string | null | undefined;
 }
 
 /**
  * Puts a user's message into the log, from where the agent gets it as its next turn, and wakes a session that is
- * suspended, finished or in error. NOT_FOUND, FORBIDDEN, INVALID_INPUT, IDEMPOTENCY_CONFLICT, and INVALID_STATE for a
+ * suspended, finished or in error. NOT_FOUND, FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE, IDEMPOTENCY_CONFLICT, and INVALID_STATE for a
  * session that takes none.
  */
 export async function sendMessage(
@@ -39,7 +41,11 @@ export async function sendMessage(
   input: SendMessageInput,
 ): Promise<{ session: SessionRecord; message: MessageEntry }> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
-  const owner = ownerOf(context.viewer);
+  const owner = await chooseOwner(context, seen.organizationId, {
+    userId: input.messageAsUserId,
+    argument: 'messageAsUserId',
+    permission: permissionFor.sendMessageAsUser,
+  });
   const { message } = parseInput(messageInput, { message: input.message });
   if (input.idempotencyKey != null) checkIdempotencyKey(input.idempotencyKey);
   const [attachment] = input.attachmentIds ?? [];
@@ -58,7 +64,7 @@ export async function sendMessage(
         organizationId: seen.organizationId,
         operation: 'sendMessage',
         key: input.idempotencyKey,
-        input: { sessionId: seen.id, message },
+        input: { sessionId: seen.id, message, ...(input.messageAsUserId == null ? {} : { userId: owner.userId }) },
         resultId: id,
       });
       if (replay !== null) return { messageId: replay, session: seen };

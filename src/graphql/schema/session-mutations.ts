@@ -60,6 +60,9 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
   fields: (t) => ({
     sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
     message: t.string({ required: true, description: 'The words.' }),
+    messageAsUserId: t.id({
+      description: 'A member of the organization whose message it shall be; needs IMPERSONATE_ORG_SESSIONS.',
+    }),
     attachmentIds: t.idList({ description: 'Files for the agent.' }),
     idempotencyKey: t.string({ description: 'The same key and input send one message, within 24 hours.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -122,10 +125,11 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: SendMessageInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, context, info) =>
       toPayload(input, { session: null, message: null }, async () => {
-        const { sessionId, message, attachmentIds } = input;
+        const { sessionId, message, messageAsUserId, attachmentIds } = input;
         return sendMessage(context.domain, {
           sessionId,
           message,
+          messageAsUserId,
           attachmentIds,
           idempotencyKey: idempotencyKeyOf(context, input, info),
         });

@@ -58,7 +58,15 @@ export function serveMessages(door: Door): void {
       paths: [messages],
       name: 'sendMessage',
       summary: 'Send a message to a session; one that sleeps or has finished resumes',
-      body: z.object({ message: z.string() }).openapi('SessionMessageRequest'),
+      body: z
+        .object({
+          message: z.string(),
+          message_as_user_id: z
+            .string()
+            .nullish()
+            .openapi({ description: 'A member whose message it shall be; needs ImpersonateOrgSessions.' }),
+        })
+        .openapi('SessionMessageRequest'),
       answer: sessionResponse,
       refusals: [400, 403, 404, 409, 413, 422],
       takesIdempotencyKey: true,
@@ -69,6 +77,7 @@ export function serveMessages(door: Door): void {
         sessionId: param('devin_id'),
         organizationId: organization.id,
         message: body.message,
+        messageAsUserId: body.message_as_user_id,
         idempotencyKey,
       };
       const { session } = await sendMessage(context, input);

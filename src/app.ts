@@ -21,6 +21,7 @@ import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
 import { createGraphql } from './graphql/server.ts';
 import { createRest } from './rest/router.ts';
+import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
 import { createRetention } from './scheduler/retention.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -105,7 +106,9 @@ async function assemble(
   const rest = createRest(services);
   const graphql = createGraphql(services, watches);
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
-  const retention = config.roles.includes('scheduler') ? createRetention(services) : null;
+  const scheduled = config.roles.includes('scheduler')
+    ? [createRetention(services), createDeletedOrganizations(services)]
+    : [];
   let isReady = false;
 
   const app: App = {
@@ -134,7 +137,7 @@ async function assemble(
       const url = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${port}`;
       baseUrl ||= url;
       await worker?.start();
-      retention?.start();
+      for (const each of scheduled) each.start();
       isReady = true;
       log.info({ url, database: store.dialect, roles: config.roles }, 'Switchyard is listening.');
       return { url };
@@ -167,7 +170,7 @@ async function assemble(
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     await graphql.stop();
     await worker?.stop();
-    retention?.stop();
+    await Promise.all(scheduled.map((each) => each.stop()));
     watches.stop();
     liveViewers.stop();
     await keyUses.stop();

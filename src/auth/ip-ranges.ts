@@ -13,20 +13,22 @@ const mappedMark = 0xffffn;
 
 /**
  * The one way of writing an address or a network of CIDR notation: the network's own address in its shortest form (RFC
- * 5952), the prefix left out where it is the whole address, and IPv4-mapped IPv6 (of 96 bits or more) as IPv4. Null for
- * anything else; an IPv6 zone (`%eth0`) means nothing to another machine and is refused.
+ * 5952), and IPv4-mapped IPv6 (of 96 bits or more) as IPv4. A prefix stays where it was written, also one of the whole
+ * address, so that a client finds its `/32` again; `network` is equal for whatever means the same. Null for anything else;
+ * an IPv6 zone (`%eth0`) means nothing to another machine and is refused.
  */
-export function canonicalIpRange(text: string): string | null {
-  const network = parseNetwork(text);
-  if (!network) return null;
-  const address = writeAddress(network);
-  return network.prefix === width[network.family] ? address : `${address}/${network.prefix}`;
+export function readIpRange(text: string): { readonly text: string; readonly network: string } | null {
+  const parsed = parseNetwork(text);
+  if (!parsed) return null;
+  const address = writeAddress(parsed);
+  const network = `${address}/${parsed.prefix}`;
+  return { text: text.includes('/') ? network : address, network };
 }
 
 /**
  * Whether a request may come from this address. No ranges: from anywhere. Otherwise from within one of them, IPv4-mapped
- * IPv6 counting as IPv4; an address that is not known is refused, and so is IPv4 where all ranges are of IPv6. Nothing is asked of
- * the service itself: its viewer comes from no address and never through here.
+ * IPv6 counting as IPv4; an address that is not known is refused. Nothing is asked of the service itself: its viewer comes
+ * from no address and never through here.
  */
 export function isAddressAllowed(ranges: readonly string[], address: string | null): boolean {
   if (ranges.length === 0) return true;

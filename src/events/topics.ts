@@ -4,6 +4,13 @@
  * - `organization:<id>`: a session of it was made or changed.
  * - `command:<id>`: the worker that holds the session should look at its run.
  * - `runs`: a session may wait for a worker.
+ * - `organizations`: an organization was deleted.
  * - `keys`: a key was revoked; never held back to be sent with others.
  */
-export type Topic = `session:${string}` | `organization:${string}` | `command:${string}` | 'runs' | 'keys';
+export type Topic =
+  | `session:${string}`
+  | `organization:${string}`
+  | `command:${string}`
+  | 'runs'
+  | 'organizations'
+  | 'keys';

@@ -7,7 +7,8 @@ const everyMs = 60 * 60 * 1_000;
 /** Something that happens by itself, until it is stopped. */
 export interface Scheduled {
   start(): void;
-  stop(): void;
+  /** Resolves when nothing of it is at work any more. */
+  stop(): Promise<void>;
 }
 
 /** Forgets idempotency keys that are past their time. Several processes may do it at once: they delete the same rows. */
@@ -23,7 +24,7 @@ export function createRetention(services: Services): Scheduled {
       sweep();
       timer = setInterval(sweep, everyMs).unref();
     },
-    stop() {
+    async stop() {
       if (timer) clearInterval(timer);
       timer = null;
     },

@@ -23,20 +23,31 @@ export async function listOrganizations(
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<OrganizationRecord>> {
-  return readPage(context, context.viewer.everywhere.size > 0, request, limits);
+  const all = context.viewer.everywhere.size > 0;
+  return readOrganizationPage(context, { list: 'organizations', all }, request, limits);
 }
 
-async function readPage(
+/** Which organizations of the enterprise a page is of: all, or those of the viewer; all, or those with a cycle limit. */
+interface OrganizationList {
+  /** What its cursors are of. */
+  readonly list: string;
+  readonly all: boolean;
+  readonly isLimited?: boolean;
+}
+
+/** One page of a list, newest first. For the domain's own lists: it asks for no permission. */
+export async function readOrganizationPage(
   context: Context,
-  all: boolean,
+  { list, all, isLimited }: OrganizationList,
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<OrganizationRecord>> {
   const { viewer } = context;
-  const window = pageWindow(request, limits, (cursor) => readTimeCursor('organizations', cursor));
+  const window = pageWindow(request, limits, (cursor) => readTimeCursor(list, cursor));
   const values: unknown[] = [viewer.enterpriseId, all, [...viewer.organizations.keys()]];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = ['o.enterprise_id = $1', 'o.deleted_at is null', '($2::boolean or o.id = any($3::text[]))'];
+  if (isLimited) where.push('o.max_cycle_acu_limit is not null');
   if (window.after)
     where.push(`(o.created_at, o.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
   if (window.before)
@@ -47,9 +58,7 @@ async function readPage(
       order by o.created_at ${direction}, o.id ${direction} limit ${bind(window.limit + 1)}`,
     values,
   );
-  return toPage(rows, window, (organization) =>
-    writeCursor('organizations', organization.createdAt.getTime(), organization.id),
-  );
+  return toPage(rows, window, (organization) => writeCursor(list, organization.createdAt.getTime(), organization.id));
 }
 
 /** All organizations of the enterprise, also those that the viewer may not use: FORBIDDEN without ReadAccountMeta. */
@@ -59,7 +68,7 @@ export async function listEnterpriseOrganizations(
   limits: PageLimits,
 ): Promise<Page<OrganizationRecord>> {
   requireEnterprisePermission(context.viewer, permissionFor.listOrganizations);
-  return readPage(context, true, request, limits);
+  return readOrganizationPage(context, { list: 'organizations', all: true }, request, limits);
 }
 
 /** One organization of the enterprise, by an id in any form. FORBIDDEN without ReadAccountMeta, NOT_FOUND. */
@@ -74,7 +83,8 @@ export async function getEnterpriseOrganization(context: Context, id: string): P
   return organization;
 }
 
-const acuLimit = (name: string) =>
+/** A limit of whole ACUs; null or left out. The messages call it by this name. */
+export const acuLimit = (name: string) =>
   z
     .int({ error: `"${name}" must be an integer.` })
     .min(0, `"${name}" must not be negative.`)

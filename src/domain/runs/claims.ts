@@ -14,8 +14,13 @@ export interface ClaimedRun {
   readonly isTurnOpen: boolean;
 }
 
+// What waits for a worker. A deleted organization's sessions wait to be terminated, and for nothing else.
+const waiting = `
+    from run r join session s on s.id = r.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
+    left join lease l on l.session_id = r.session_id`;
+
 const candidates = `
-  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId" from run r left join lease l on l.session_id = r.session_id
+  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId" ${waiting}
    where r.queued_at <= $1::timestamptz and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')
    order by r.queued_at limit $3 for update of r skip locked`;
 
@@ -81,14 +86,17 @@ export async function claimRuns(
 /** Whether a session waits for a worker. Cheap: an index on what is queued. */
 export async function isAnyRunWaiting(context: Context): Promise<boolean> {
   const rows = await context.store.query(
-    `select 1 from run r left join lease l on l.session_id = r.session_id
+    `select 1 ${waiting}
       where r.queued_at <= $1 and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond') limit 1`,
     [context.now(), graceMs],
   );
   return rows.length > 0;
 }
 
-/** Extends this worker's leases and says which sessions it still holds; one that is missing was taken or ended. */
+/**
+ * Extends this worker's leases and says which sessions it still holds; one that is missing was taken or ended, or its
+ * organization was deleted.
+ */
 export async function renewLeases(
   context: Context,
   workerId: string,
@@ -98,6 +106,7 @@ export async function renewLeases(
   const rows = await context.store.execute<{ sessionId: string }>(
     `update lease l set expires_at = now() + $2::int * interval '1 millisecond'
        from unnest($3::text[], $4::int[]) as h(session_id, generation)
+       join session s on s.id = h.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
       where l.session_id = h.session_id and l.generation = h.generation and l.worker_id = $1 returning l.session_id as "sessionId"`,
     [workerId, leaseMs, held.map((run) => run.sessionId), held.map((run) => run.generation)],
   );

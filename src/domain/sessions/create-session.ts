@@ -7,7 +7,7 @@ import { DomainError, type Issue, refuse } from '../errors.ts';
 import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { chooseOrganization } from '../organizations/use-organization.ts';
+import { chooseOrganization, type OrganizationRecord } from '../organizations/use-organization.ts';
 import { isEnvironmentName } from '../secret-names.ts';
 import { chooseOwner, type Owner } from './as-user.ts';
 import { readOwnSession } from './find-session.ts';
@@ -84,7 +84,8 @@ export interface CreateSessionOptions {
 
 /**
  * Starts a session: it waits for a worker from the commit on. Nothing is written when anything is refused:
- * INVALID_INPUT, UNKNOWN_REFERENCE, FORBIDDEN, ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT.
+ * INVALID_INPUT, UNKNOWN_REFERENCE, LIMIT_EXCEEDED, FORBIDDEN, ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT. Its ACU limit
+ * is the organization's for a session when none is given.
  */
 export async function createSession(
   context: Context,
@@ -109,7 +110,16 @@ export async function createSession(
       const { replay } = await claimIdempotencyKey(context, tx, claim);
       if (replay !== null) return { sessionId: replay, isNew: false };
     }
-    await insertSession(context, tx, { id, organizationId: organization.id, input, owner, origin: options.origin });
+    // Only now: what was made under its key stays made, whatever the limit has become.
+    const maxAcuLimit = sessionAcuLimit(organization, input.maxAcuLimit ?? null);
+    const record = {
+      id,
+      organizationId: organization.id,
+      input: { ...input, maxAcuLimit },
+      owner,
+      origin: options.origin,
+    };
+    await insertSession(context, tx, record);
     await audit(context, tx, 'create_session', { organizationId: organization.id, sessionId: id, targetId: id });
     tx.afterCommit(() => {
       context.bell.ring(`organization:${organization.id}`);
@@ -121,6 +131,18 @@ export async function createSession(
 }
 
 type ParsedInput = z.output<typeof inputSchema>;
+
+function sessionAcuLimit(
+  { maxSessionAcuLimit: most }: Pick<OrganizationRecord, 'maxSessionAcuLimit'>,
+  asked: number | null,
+): number | null {
+  if (most === null || (asked !== null && asked <= most)) return asked;
+  if (most > 0 && asked === null) return most;
+  const path = ['maxAcuLimit'];
+  if (asked === null) throw refuse(path, 'The organization lets no session use any ACUs.', 'LIMIT_EXCEEDED');
+  const message = `"maxAcuLimit" must be at most ${most}, which is the organization’s limit for a session, but was ${asked}.`;
+  throw refuse(path, message, 'LIMIT_EXCEEDED');
+}
 
 function checkReferences(context: Context, input: ParsedInput): void {
   const issues: Issue[] = [];

@@ -1,52 +1,66 @@
 import { permissionFor } from '../../auth/permissions.ts';
+import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { changeSession, lockSession } from './change-session.ts';
 import { getSessionFor } from './find-session.ts';
 import type { SessionRecord } from './session.ts';
 
+/** What was done to a session that was to end; `wasOver`: it had been terminated or had expired before. */
+export interface Termination {
+  readonly session: SessionRecord;
+  readonly wasOver: boolean;
+}
+
 /**
  * Ends a session for good; with `archive` it is archived too. The generation moves with it, so that whatever its agent
- * still says is refused, and the worker stops the agent. `wasOver`: it had been terminated or had expired before, and
- * nothing but the archiving was done. A session in `error` keeps its status (pinned 3 has no way from there to exit),
- * but takes no messages any more. NOT_FOUND, FORBIDDEN.
+ * still says is refused, and the worker stops the agent. One that was over already is archived and nothing else. A
+ * session in `error` keeps its status (pinned 3 has no way from there to exit), but takes no messages any more.
+ * NOT_FOUND, FORBIDDEN.
  */
 export async function terminateSession(
   context: Context,
   input: { sessionId: string; organizationId?: string | undefined; archive?: boolean | undefined },
-): Promise<{ session: SessionRecord; wasOver: boolean }> {
+): Promise<Termination> {
   const seen = await getSessionFor(context, permissionFor.terminateSession, input);
-  return context.store.transact(async (tx) => {
-    const [run] = await tx.query<{ generation: number }>(
-      'select generation from run where session_id = $1 for update',
-      [seen.id],
-    );
-    const locked = await lockSession(tx, seen.id, null);
-    const archive = input.archive === true ? { isArchived: true } : {};
-    if (locked.endedBy === 'terminated' || locked.endedBy === 'expired') {
-      return { session: await changeSession(context, tx, locked, archive), wasOver: true };
-    }
-    const generation = (run?.generation ?? 0) + 1;
-    await tx.query(
-      'update run set generation = $2, queued_at = null, command = null, is_turn_open = false where session_id = $1',
-      [seen.id, generation],
-    );
-    await tx.query('update session_head set generation = $2 where session_id = $1', [seen.id, generation]);
-    await tx.query('delete from lease where session_id = $1', [seen.id]);
-    const session = await changeSession(context, tx, locked, {
-      status: locked.status === 'error' ? 'error' : 'exit',
-      statusDetail: null,
-      request: null,
-      requestFrom: null,
-      endedBy: 'terminated',
-      ...archive,
-    });
-    await audit(context, tx, 'terminate_session', {
-      organizationId: seen.organizationId,
-      sessionId: seen.id,
-      targetId: seen.id,
-    });
-    tx.afterCommit(() => context.bell.ring(`command:${seen.id}`));
-    return { session, wasOver: false };
+  return context.store.transact((tx) => terminateInside(context, tx, seen, input.archive === true));
+}
+
+/** {@link terminateSession} within a transaction, for the domain's own use: it asks for no permission. */
+export async function terminateInside(
+  context: Context,
+  tx: Transaction,
+  seen: Pick<SessionRecord, 'id' | 'organizationId'>,
+  isToArchive: boolean,
+): Promise<Termination> {
+  const [run] = await tx.query<{ generation: number }>('select generation from run where session_id = $1 for update', [
+    seen.id,
+  ]);
+  const locked = await lockSession(tx, seen.id, null);
+  const archive = isToArchive ? { isArchived: true } : {};
+  if (locked.endedBy === 'terminated' || locked.endedBy === 'expired') {
+    return { session: await changeSession(context, tx, locked, archive), wasOver: true };
+  }
+  const generation = (run?.generation ?? 0) + 1;
+  await tx.query(
+    'update run set generation = $2, queued_at = null, command = null, is_turn_open = false where session_id = $1',
+    [seen.id, generation],
+  );
+  await tx.query('update session_head set generation = $2 where session_id = $1', [seen.id, generation]);
+  await tx.query('delete from lease where session_id = $1', [seen.id]);
+  const session = await changeSession(context, tx, locked, {
+    status: locked.status === 'error' ? 'error' : 'exit',
+    statusDetail: null,
+    request: null,
+    requestFrom: null,
+    endedBy: 'terminated',
+    ...archive,
   });
+  await audit(context, tx, 'terminate_session', {
+    organizationId: seen.organizationId,
+    sessionId: seen.id,
+    targetId: seen.id,
+  });
+  tx.afterCommit(() => context.bell.ring(`command:${seen.id}`));
+  return { session, wasOver: false };
 }

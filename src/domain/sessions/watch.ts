@@ -147,12 +147,16 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
   >();
   const reads = new Map<string, Promise<LogEntry[]>>();
   let timer: NodeJS.Timeout | null = null;
+  let silence: () => void = () => undefined;
 
   const catchUp = async () => {
     const ids = [...watched.keys()];
     if (ids.length === 0) return;
+    // A deleted organization's sessions grow no more, but whoever watches one must look: it is gone.
     const rows = await services.store.query<{ id: string; next: number }>(
-      'select session_id as id, next_seq as next from session_head where session_id = any($1::text[])',
+      `select h.session_id as id, case when o.deleted_at is null then h.next_seq else -1 end as next from session_head h
+         join session s on s.id = h.session_id join organization o on o.id = s.organization_id
+        where h.session_id = any($1::text[])`,
       [ids],
     );
     for (const row of rows) {
@@ -207,13 +211,16 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
     },
     active: () => [...watched.values()].reduce((sum, watch) => sum + watch.listeners.size, 0),
     start() {
-      timer = setInterval(() => {
+      const look = () => {
         catchUp().catch((error: unknown) => services.log.warn({ err: error }, 'The catch-up of subscriptions failed.'));
-      }, catchUpMs).unref();
+      };
+      timer = setInterval(look, catchUpMs).unref();
+      silence = services.bell.on('organizations', look);
     },
     stop() {
       if (timer) clearInterval(timer);
       timer = null;
+      silence();
     },
   };
 }

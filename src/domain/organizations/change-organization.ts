@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { notFound, refuse } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+import { announceKeyChange } from '../keys/key-changes.ts';
+import { acuLimit } from './organizations.ts';
+import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
+
+const changeSchema = z.object({
+  name: text('name', { min: 1, max: 200 }).optional(),
+  maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
+  maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
+});
+
+/** A merge patch: what is left out (or undefined) stays, null clears a limit; a name cannot be cleared. */
+export interface OrganizationChange {
+  readonly name?: string | null | undefined;
+  readonly maxCycleAcuLimit?: number | null | undefined;
+  readonly maxSessionAcuLimit?: number | null | undefined;
+}
+
+/**
+ * Changes an organization of the enterprise, named by an id in any form. The name needs ManageOrganizations; the limits
+ * are also for whoever has ManageBilling, which is what their own REST routes ask for. FORBIDDEN, NOT_FOUND, INVALID_INPUT.
+ */
+export async function updateOrganization(
+  context: Context,
+  id: string,
+  raw: OrganizationChange,
+): Promise<OrganizationRecord> {
+  const { viewer } = context;
+  const isForBilling = raw.name === undefined && viewer.enterprisePermissions.has(permissionFor.manageAcuLimits);
+  if (!isForBilling) requireEnterprisePermission(viewer, permissionFor.updateOrganization);
+  if (raw.name === null) throw refuse(['name'], '"name" must not be null: an organization always has one.');
+  return writeOrganization(context, id, parseInput(changeSchema, raw));
+}
+
+/** {@link updateOrganization} without its question for a permission and its checks of the input. */
+export async function writeOrganization(
+  context: Context,
+  id: string,
+  change: z.output<typeof changeSchema>,
+): Promise<OrganizationRecord> {
+  return context.store.transact(async (tx) => {
+    const before = await lockOrganization(context, tx, id);
+    const names = (['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit'] as const).filter(
+      (name) => change[name] !== undefined && change[name] !== before[name],
+    );
+    if (names.length === 0) return before;
+    const given = Object.fromEntries(names.map((name) => [name, change[name]]));
+    const after: OrganizationRecord = { ...before, ...given, updatedAt: context.now() };
+    await tx.query(
+      `update organization set name = $2, max_cycle_acu_limit = $3::int, max_session_acu_limit = $4::int,
+              updated_at = $5::timestamptz where id = $1`,
+      [after.id, after.name, after.maxCycleAcuLimit, after.maxSessionAcuLimit, after.updatedAt],
+    );
+    const data = Object.fromEntries(
+      names.flatMap((name) => [
+        [name, after[name]],
+        [`${name}Before`, before[name]],
+      ]),
+    );
+    await audit(context, tx, 'update_org', { organizationId: after.id, targetId: after.id, data });
+    return after;
+  });
+}
+
+/**
+ * Deletes an organization of the enterprise, also the viewer's own and the last one: whoever may do this may make another.
+ * From the commit on it and all that is in it answer as if they had never existed, its keys and service users are dead,
+ * its streams end, no worker takes up or keeps its sessions, and these are terminated. The rows stay, for the audit log.
+ * Gives what it was. FORBIDDEN, NOT_FOUND.
+ */
+export async function deleteOrganization(context: Context, id: string): Promise<OrganizationRecord> {
+  requireEnterprisePermission(context.viewer, permissionFor.deleteOrganization);
+  return context.store.transact(async (tx) => {
+    const organization = await lockOrganization(context, tx, id);
+    const updatedAt = context.now();
+    await tx.query('update organization set deleted_at = $2::timestamptz, updated_at = $2::timestamptz where id = $1', [
+      organization.id,
+      updatedAt,
+    ]);
+    await audit(context, tx, 'delete_org', {
+      organizationId: organization.id,
+      targetId: organization.id,
+      data: { name: organization.name },
+    });
+    await announceKeyChange(context, tx);
+    tx.afterCommit(() => context.bell.ring('organizations'));
+    return { ...organization, updatedAt };
+  });
+}
+
+async function lockOrganization(context: Context, tx: Transaction, id: string): Promise<OrganizationRecord> {
+  const [organization] = await tx.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o
+      where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null for update`,
+    [parseId('organization', id), context.viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization;
+}

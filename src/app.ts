@@ -11,11 +11,13 @@ import { createAgents } from './agents/acp/agents.ts';
 import { loadProfiles } from './agents/profiles.ts';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
+import { createAddressOf } from './client-address.ts';
 import type { Config } from './config.ts';
 import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
 import type { Context, Log, Services } from './domain/context.ts';
 import { createKeyUses } from './domain/keys/key-usage.ts';
 import { createLiveViewers } from './domain/keys/live-viewers.ts';
+import { createLimits } from './domain/limits/limits.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
@@ -86,10 +88,16 @@ async function assemble(
   const base = { store, bell, keyring, log, now: () => new Date() };
   const keyUses = createKeyUses(base);
   const liveViewers = createLiveViewers(base);
+  const limits = createLimits(
+    // Asked anew: tests move the time.
+    { ...base, now: () => services.now() },
+    { rest: config.rateLimitRest, graphql: config.rateLimitGraphql, login: config.rateLimitLogin },
+  );
   const services: Services = {
     ...base,
     keyUsage: keyUses,
     liveViewers,
+    limits,
     // Known once the port is: contexts are made from this per request, after that.
     get baseUrl() {
       return baseUrl;
@@ -148,8 +156,9 @@ async function assemble(
     },
   };
 
+  const addressOf = createAddressOf(config.trustProxy);
   const server = createAdaptorServer({
-    fetch: (request, env) => app.fetch(request, env.incoming.socket.remoteAddress ?? null),
+    fetch: (request, env) => app.fetch(request, addressOf(env.incoming as IncomingMessage)),
   }) as Server;
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
@@ -158,7 +167,7 @@ async function assemble(
     // Not by URL: what a client writes there need not be one.
     const [pathname] = (request.url ?? '').split('?');
     if (pathname === '/graphql' && config.roles.includes('api')) {
-      graphql.upgrade(request, socket, head, request.socket.remoteAddress ?? null);
+      graphql.upgrade(request, socket, head, addressOf(request));
       return;
     }
     socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');

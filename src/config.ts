@@ -1,3 +1,4 @@
+import { isIP, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
@@ -17,6 +18,39 @@ const secretKey = z
   .string()
   .min(32, 'must have at least 32 characters')
   .max(1_000, 'must have at most 1,000 characters');
+
+/** The most proxies that may stand in a row. */
+const mostHops = 32;
+/** Networks that `TRUST_PROXY` has words for. */
+const networkWords = ['loopback', 'linklocal', 'uniquelocal'];
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  if (isIP(address) === 0 || address.includes('%') || more.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (isIPv6(address) ? 128 : 32));
+}
+
+const trustedProxies = z
+  .string()
+  .transform((value) => (/^\d+$/.test(value.trim()) ? Number(value) : value.split(',').map((each) => each.trim())))
+  .refine(
+    (given) =>
+      typeof given === 'number'
+        ? given <= mostHops
+        : given.every((network) => networkWords.includes(network) || isNetwork(network)),
+    {
+      error: `must be a number of proxies, at most ${mostHops}, or a comma-separated list of addresses, ranges (10.0.0.0/8) and the words ${networkWords.join(', ')}`,
+    },
+  );
+
+/** A limit on something in each minute; 0 switches it off. */
+const perMinute = (usual: number) =>
+  z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(0, 'must be 0 (no limit) or more')
+    .max(100_000_000, 'must be at most 100000000')
+    .default(usual);
 
 /** Every variable: its meaning, its form, its default. Nothing else reads the environment. */
 const variables = z.object({
@@ -71,6 +105,14 @@ const variables = z.object({
     .min(2, 'must be at least 2')
     .max(3_600, 'must be at most 3600')
     .default(45),
+  /** Which proxies may say, in X-Forwarded-For, for whom they ask. */
+  TRUST_PROXY: trustedProxies.default(0),
+  /** REST requests of one key in a minute. */
+  RATE_LIMIT_REST: perMinute(600),
+  /** Points of one key's GraphQL operations in a minute. */
+  RATE_LIMIT_GRAPHQL: perMinute(60_000),
+  /** Tokens from one address in a minute that are not good. */
+  RATE_LIMIT_LOGIN: perMinute(30),
 });
 
 /** The configuration of one process. Paths are absolute. */
@@ -88,6 +130,14 @@ export interface Config {
   readonly logLevel: (typeof logLevels)[number];
   readonly maxConcurrentSessions: number | null;
   readonly leaseMs: number;
+  /** How many proxies stand before this process, or which: addresses, ranges, and proxy-addr's words. 0: none. */
+  readonly trustProxy: number | readonly string[];
+  /** REST requests of one key in a minute; 0: no limit, as in the next two. */
+  readonly rateLimitRest: number;
+  /** Points of one key's GraphQL operations in a minute. */
+  readonly rateLimitGraphql: number;
+  /** Tokens from one address in a minute that are not good. */
+  readonly rateLimitLogin: number;
   /** The variables that agents may see (PATH, LANG, TERM, TMPDIR), as this process has them. */
   readonly agentBaseEnv: Readonly<Record<string, string>>;
 }
@@ -128,6 +178,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     logLevel: env.LOG_LEVEL,
     maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
     leaseMs: env.LEASE_SECONDS * 1_000,
+    trustProxy: env.TRUST_PROXY,
+    rateLimitRest: env.RATE_LIMIT_REST,
+    rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
+    rateLimitLogin: env.RATE_LIMIT_LOGIN,
     agentBaseEnv: Object.fromEntries(
       agentVariables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
     ),

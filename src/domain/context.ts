@@ -5,6 +5,7 @@ import type { Bell } from '../events/bell.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Store } from '../store/store.ts';
 import type { LiveViewers } from './keys/live-viewers.ts';
+import type { Limits } from './limits/limits.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
 export interface Log {
@@ -23,6 +24,8 @@ export interface Services {
   readonly keyUsage: KeyUsage;
   /** Whose sockets and streams are open. */
   readonly liveViewers: LiveViewers;
+  /** How much each key, and each address, may ask in a minute. */
+  readonly limits: Limits;
   readonly log: Log;
   /** The only source of times; tests move it. */
   readonly now: () => Date;

@@ -14,6 +14,7 @@ export const errorCatalogue = {
   INVALID_STATE: 'The thing is in a state that does not allow this.',
   LIMIT_EXCEEDED: 'A stated limit would be exceeded.',
   IDEMPOTENCY_CONFLICT: 'The idempotency key was used with other input.',
+  RATE_LIMITED: 'Too much was asked for in this minute; the answer says when to try again.',
 } as const;
 
 /** A key of {@link errorCatalogue}. */
@@ -35,6 +36,17 @@ export class DomainError extends Error {
     this.name = 'DomainError';
     this.code = code;
     this.issues = issues;
+  }
+}
+
+/** RATE_LIMITED, and in how many whole seconds it is worth to try again. */
+export class RateLimitedError extends DomainError {
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, { resetSeconds, cause }: { readonly resetSeconds: number; readonly cause?: unknown }) {
+    super('RATE_LIMITED', message);
+    if (cause !== undefined) this.cause = cause;
+    this.retryAfterSeconds = resetSeconds;
   }
 }
 

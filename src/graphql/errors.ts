@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { DomainError, type ErrorCode, notFound } from '../domain/errors.ts';
+import { DomainError, type ErrorCode, notFound, RateLimitedError } from '../domain/errors.ts';
 
 /** How this door says each refusal: as a user error in a mutation's payload, or as an error with an extension code. */
 const dialect = {
@@ -15,6 +15,7 @@ const dialect = {
   INVALID_STATE: { as: 'userError', code: 'INVALID_STATE' },
   LIMIT_EXCEEDED: { as: 'userError', code: 'LIMIT_EXCEEDED' },
   IDEMPOTENCY_CONFLICT: { as: 'userError', code: 'IDEMPOTENCY_CONFLICT' },
+  RATE_LIMITED: { as: 'error', code: 'RATE_LIMITED' },
 } as const satisfies Record<ErrorCode, { as: 'error' | 'userError'; code: string }>;
 
 /** The codes of a user error: the enum ErrorCode of the schema. */
@@ -65,10 +66,16 @@ export function maskError(error: unknown, report: (error: unknown) => void): Gra
   if (originalError instanceof DomainError)
     return new GraphQLError(originalError.message, {
       ...place,
-      extensions: { code: dialect[originalError.code].code },
+      extensions: extensionsOf(originalError),
     });
   report(originalError);
   return masked(place);
+}
+
+/** The extensions of a refusal's error. */
+export function extensionsOf(error: DomainError): { code: string; retryAfter?: number } {
+  const { code } = dialect[error.code];
+  return error instanceof RateLimitedError ? { code, retryAfter: error.retryAfterSeconds } : { code };
 }
 
 function masked(place: object = {}): GraphQLError {

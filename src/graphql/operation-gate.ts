@@ -13,7 +13,9 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { findExcessItems } from './page-budget.ts';
+import { chargeOperation } from './charge.ts';
+import type { GraphqlContext } from './context.ts';
+import { countPageItems, findExcessItems } from './page-budget.ts';
 
 /** What an operation may be, over whichever transport it comes. */
 export const operationLimits = {
@@ -45,12 +47,12 @@ export function operationGate(): Plugin {
       const error = findExcess(params.documentAST as DocumentNode);
       if (error) setResult([error]);
     },
-    onExecute({ args, setResultAndStopExecution }) {
-      const error = findExcessPages(args);
+    async onExecute({ args, setResultAndStopExecution }) {
+      const error = await admit(args);
       if (error) setResultAndStopExecution({ errors: [error] });
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
-      const error = findExcessPages(args);
+    async onSubscribe({ args, setResultAndStopExecution }) {
+      const error = await admit(args);
       if (error) setResultAndStopExecution({ errors: [error] });
     },
   };
@@ -73,9 +75,12 @@ interface ExecutedArgs {
   readonly document: DocumentNode;
   readonly operationName?: string | null | undefined;
   readonly variableValues?: Record<string, unknown> | null | undefined;
+  readonly contextValue?: unknown;
 }
 
-function findExcessPages({ schema, document, operationName, variableValues }: ExecutedArgs): GraphQLError | null {
+// The last gate: how much it asks for, and whether its key has as many points left.
+async function admit(args: ExecutedArgs): Promise<GraphQLError | null> {
+  const { schema, document, operationName, variableValues } = args;
   const operation = getOperationAST(document, operationName);
   if (!operation) return null;
   const fragments = new Map(
@@ -83,7 +88,9 @@ function findExcessPages({ schema, document, operationName, variableValues }: Ex
       definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
     ),
   );
-  return findExcessItems({ schema, operation, fragments, variables: variableValues ?? {} });
+  const asked = { schema, operation, fragments, variables: variableValues ?? {} };
+  const items = countPageItems(asked);
+  return findExcessItems(items) ?? chargeOperation(args.contextValue as GraphqlContext, asked, items);
 }
 
 const refuse = (what: string, most: number, node?: SelectionNode) =>

@@ -16,7 +16,8 @@ import { pageLimits } from './loaders.ts';
 /** The most items that the pages of one operation may hold in all, with pages inside pages multiplied. */
 export const mostItems = 20_000;
 
-interface Operation {
+/** An operation as it will run. */
+export interface Operation {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -24,16 +25,21 @@ interface Operation {
 }
 
 /**
- * An error when an operation asks for more than {@link mostItems}: a hundred pages of a hundred pages are a short text.
- * What a page's size is left to a variable that is no number counts as the largest page.
+ * How many items the pages of an operation could hold in all: exact up to {@link mostItems}. What a page's size is left to
+ * a variable that is no number counts as the largest page.
  */
-export function findExcessItems(asked: Operation): GraphQLError | null {
+export function countPageItems(asked: Operation): number {
   const count = { items: 0 };
   const root = asked.schema.getRootType(asked.operation.operation);
   if (root) countItems(asked, count, asked.operation.selectionSet, root, 1);
-  if (count.items <= mostItems) return null;
+  return count.items;
+}
+
+/** An error when an operation asks for more than {@link mostItems}: a hundred pages of a hundred pages are a short text. */
+export function findExcessItems(items: number): GraphQLError | null {
+  if (items <= mostItems) return null;
   return new GraphQLError(
-    `The pages of the operation may hold at most ${mostItems} items in all, but could hold ${count.items} or more: ask for smaller pages, or for fewer inside one another.`,
+    `The pages of the operation may hold at most ${mostItems} items in all, but could hold ${items} or more: ask for smaller pages, or for fewer inside one another.`,
     { extensions: { code: 'LIMIT_EXCEEDED' } },
   );
 }

@@ -1,15 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { GraphQLError } from 'graphql';
 import { createYoga } from 'graphql-yoga';
-import { authenticate } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Context, Services } from '../domain/context.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, RateLimitedError } from '../domain/errors.ts';
+import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
+import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
-import { createContext, type GraphqlContext } from './context.ts';
-import { maskError } from './errors.ts';
+import { chargeLeast, refusalOf } from './charge.ts';
+import { type Charge, createContext, type GraphqlContext } from './context.ts';
+import { extensionsOf, maskError } from './errors.ts';
 import { operationGate } from './operation-gate.ts';
 import { BodyError, readBody } from './read-body.ts';
 import { schema } from './schema/index.ts';
@@ -61,23 +64,34 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
   const sockets = createSockets({
     yoga,
     contextOf,
-    authenticate: (token, address) => authenticate(services, token, address),
+    authenticate: (token, address) => authenticateLimited(services, token, address),
     liveViewers: services.liveViewers,
     log: services.log,
   });
-  const stopping = new AbortController();
+  /** What ends each open stream. */
+  const streams = new Set<() => void>();
 
-  // A stream ends with the service and with its key. Other requests are over soon by themselves, and every use of
-  // AbortSignal.any leaves something behind on the signals that outlive it.
+  const run = async (whole: Request, context: GraphqlContext): Promise<Response> => {
+    const response = worded(await yoga.fetch(whole, context));
+    await chargeLeast(context);
+    return charged(response, context.charge);
+  };
+
+  // A stream ends with the service and with its key.
   const stream = async (request: Request, viewer: Viewer, address: string | null, idempotencyKey: string | null) => {
     const ended = new AbortController();
-    const { current, release } = services.liveViewers.follow(viewer, address, () => ended.abort());
-    try {
-      const whole = await readBody(request, AbortSignal.any([request.signal, stopping.signal, ended.signal]));
-      const response = worded(await yoga.fetch(whole, contextOf(current, address, idempotencyKey)));
-      return whenOver(response, release);
-    } catch (error) {
+    const end = () => ended.abort();
+    const { current, release } = services.liveViewers.follow(viewer, address, end);
+    streams.add(end);
+    const over = () => {
+      streams.delete(end);
       release();
+    };
+    try {
+      const whole = await readBody(request, request.signal);
+      return endedBy(ended.signal, await run(whole, contextOf(current, address, idempotencyKey)), over);
+    } catch (error) {
+      over();
       throw error;
     }
   };
@@ -90,7 +104,7 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
       if (wantsPage(request)) return page();
       try {
         const token = readToken(request.headers.get('authorization'), false);
-        const viewer = await authenticate(services, token, address);
+        const viewer = await authenticateLimited(services, token, address);
         if (!isAnswerable(request.headers.get('accept'))) {
           const said =
             'The answer is application/json, application/graphql-response+json or text/event-stream: accept one.';
@@ -99,11 +113,9 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
         const idempotencyKey = request.headers.get('idempotency-key');
         if (!wantsStream(request)) {
           const whole = await readBody(request, request.signal);
-          return worded(
-            await yoga.fetch(
-              whole,
-              contextOf(() => viewer, address, idempotencyKey),
-            ),
+          return await run(
+            whole,
+            contextOf(() => viewer, address, idempotencyKey),
           );
         }
         return await stream(request, viewer, address, idempotencyKey);
@@ -111,12 +123,14 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
         if (error instanceof BodyError) return failure(error.status, 'INVALID_INPUT', error.message);
         if (error instanceof DomainError && error.code === 'UNAUTHENTICATED')
           return failure(401, error.code, error.message);
+        if (error instanceof RateLimitedError)
+          return refused(new GraphQLError(error.message, { extensions: extensionsOf(error) }));
         report(error);
         return failure(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
       }
     },
     async stop() {
-      stopping.abort();
+      for (const end of streams) end();
       await sockets.stop();
       await yoga.dispose();
     },
@@ -155,6 +169,21 @@ function page(): Response {
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 }
 
+/** The answer with what is left of its key's points, or instead of it that there are too few. */
+async function charged(response: Response, charge: Charge): Promise<Response> {
+  const refusal = refusalOf(charge);
+  if (refusal) await response.body?.cancel();
+  const answer = refusal ? refused(refusal) : response;
+  for (const [name, value] of Object.entries(limitHeaders(charge.spending))) answer.headers.set(name, value);
+  return answer;
+}
+
+// The same for every type of answer that was asked for.
+function refused(error: GraphQLError): Response {
+  const headers = { 'retry-after': String(error.extensions.retryAfter) };
+  return Response.json({ errors: [error] }, { status: 429, headers });
+}
+
 function failure(status: number, code: string, message: string): Response {
   const headers: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
   return Response.json({ errors: [{ message, extensions: { code } }] }, { status, headers });
@@ -164,28 +193,47 @@ function wantsStream(request: Request): boolean {
   return request.headers.get('accept')?.includes('text/event-stream') ?? false;
 }
 
-/** The response, with `over` called when its body has been read to its end, has failed, or is wanted no more. */
-function whenOver(response: Response, over: () => void): Response {
+/**
+ * The response, ended when `end` is aborted. `over` is called when its body has been read to its end, has failed, was
+ * ended, or is wanted no more.
+ */
+function endedBy(end: AbortSignal, response: Response, over: () => void): Response {
   const reader = response.body?.getReader();
   if (!reader) {
     over();
     return response;
   }
+  let stop: () => void = () => undefined;
+  const finish = () => {
+    end.removeEventListener('abort', stop);
+    over();
+  };
   const body = new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        // Cancelled by us: Yoga does not look at its request's signal between two events.
+        stop = () => {
+          finish();
+          controller.close();
+          reader.cancel().catch(() => undefined);
+        };
+        if (end.aborted) stop();
+        else end.addEventListener('abort', stop);
+      },
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
+          if (end.aborted) return;
           if (!done) return controller.enqueue(value);
-          over();
+          finish();
           controller.close();
         } catch (error) {
-          over();
+          finish();
           throw error;
         }
       },
       async cancel(reason) {
-        over();
+        finish();
         await reader.cancel(reason);
       },
     },

@@ -1,9 +1,11 @@
 import { createRoute, OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context as HonoContext } from 'hono';
-import { authenticate } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
 import type { Services } from '../domain/context.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, RateLimitedError } from '../domain/errors.ts';
+import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
+import type { Spending } from '../domain/limits/counter.ts';
+import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { Credentials, Dialect } from './dialect.ts';
 import { type Call, describe, type Endpoint, parseRequest, placesOf } from './endpoint.ts';
 import { idempotencyHeader, type Places, type Refusal, RequestError, refusalOf } from './refusal.ts';
@@ -60,16 +62,22 @@ export function createDoor(dialect: Dialect, services: Services): Door {
     serve(endpoint, run) {
       const places = placesOf(endpoint);
       const handle = async (c: HonoContext<{ Bindings: RestEnv }>): Promise<Response> => {
+        let spending: Spending | null = null;
         try {
           const token = readKey(dialect.credentials, c.req.header('authorization'));
-          const viewer = await authenticate(services, token, c.env.address);
+          const viewer = await authenticateLimited(services, token, c.env.address);
+          spending = await services.limits.rest.spend(viewer.apiKeyId ?? viewer.principal.id);
+          if (spending?.isAllowed === false) {
+            const said = `A key may send ${spending.limit} requests in a minute. Wait and try again.`;
+            throw new RateLimitedError(said, spending);
+          }
           const { query, body } = await parseRequest(endpoint, c.req.raw);
           const context = { ...services, viewer, address: c.env.address };
           const idempotencyKey = c.req.header(idempotencyHeader) ?? null;
           const result = await run({ context, query, body, idempotencyKey, param: (name) => c.req.param(name) ?? '' });
-          return result instanceof Response ? result : Response.json(result);
+          return limited(result instanceof Response ? result : Response.json(result), spending);
         } catch (error) {
-          return refuse(error, c, places, endpoint.badInput);
+          return limited(refuse(error, c, places, endpoint.badInput), spending);
         }
       };
       const routes = endpoint.paths.map((path) => createRoute(describe(endpoint, path, dialect)));
@@ -83,6 +91,11 @@ export function createDoor(dialect: Dialect, services: Services): Door {
       return app.getOpenAPI31Document({ openapi: '3.1.0', info, servers, security: [{ bearer: [] }] });
     },
   };
+}
+
+function limited(response: Response, spending: Spending | null): Response {
+  for (const [name, value] of Object.entries(limitHeaders(spending))) response.headers.set(name, value);
+  return response;
 }
 
 function readKey(credentials: Credentials, header: string | undefined): string | null {

@@ -14,9 +14,9 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly summary: string;
   readonly query?: Q;
   readonly body?: B;
-  /** The body of the 200. */
-  readonly answer: A;
-  /** The statuses that it may answer beside 200, 401 and 500. */
+  /** The body of the 200. Left out: 204 without one, and `run` gives that Response. */
+  readonly answer?: A;
+  /** The statuses that it may answer beside 200, 401, 429 and 500. */
   readonly refusals: readonly number[];
   /** True where the Idempotency-Key header means something. */
   readonly takesIdempotencyKey?: boolean;
@@ -62,7 +62,7 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
   const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
   const params = pathNames(path).map((name) => [name, z.string().openapi({ param: { name, in: 'path' } })]);
   const header = z.object({ [idempotencyHeader]: z.string().min(1).max(255).optional() });
-  const refusals = [401, ...endpoint.refusals, 500].toSorted((a, b) => a - b);
+  const refusals = [401, ...endpoint.refusals, 429, 500].toSorted((a, b) => a - b);
   const problem = { description: 'Refused.', content: { [dialect.problemType]: { schema: dialect.problemSchema } } };
   return {
     method: endpoint.method,
@@ -76,7 +76,9 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
       ...(endpoint.body ? { body: { content: json(endpoint.body), required: true } } : {}),
     },
     responses: {
-      200: { description: 'Done.', content: json(endpoint.answer) },
+      ...(endpoint.answer
+        ? { 200: { description: 'Done.', content: json(endpoint.answer) } }
+        : { 204: { description: 'Done.' } }),
       ...Object.fromEntries(refusals.map((status) => [status, problem])),
     },
   };

@@ -1,4 +1,4 @@
-import type { DomainError, ErrorCode, Issue } from '../domain/errors.ts';
+import { type DomainError, type ErrorCode, type Issue, RateLimitedError } from '../domain/errors.ts';
 
 /** One complaint about one value of a request, as the validation error body of spec 7 has it. */
 export interface WireIssue {
@@ -14,6 +14,8 @@ export interface Refusal {
   readonly message: string;
   readonly issues: readonly WireIssue[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where it is known when to try again: said in the body as well as in a header (wire-facts 0.13). */
+  readonly retryAfterSeconds?: number;
 }
 
 /** A request that is refused at the door, before the domain has heard of it. */
@@ -70,7 +72,17 @@ export function refusalOf(error: DomainError, words: RefusalWords, places: Place
     issues:
       issues.length > 0 ? issues : [{ loc: fallback, msg: message, type: issueType[error.code] ?? 'value_error' }],
     ...(error.code === 'UNAUTHENTICATED' ? { headers: { 'www-authenticate': 'Bearer' } } : {}),
+    ...(error instanceof RateLimitedError ? retryOf(error) : {}),
   };
+}
+
+function retryOf({ retryAfterSeconds }: RateLimitedError): Pick<Refusal, 'headers' | 'retryAfterSeconds'> {
+  return { retryAfterSeconds, headers: { 'retry-after': String(retryAfterSeconds) } };
+}
+
+/** The members of a body that say when to try again: none where that is not known. */
+export function retryMembers({ retryAfterSeconds }: Refusal): { retry_after?: number } {
+  return retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds };
 }
 
 /** The name of the header of pinned 4, as it is written in answers. */

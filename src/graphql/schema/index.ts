@@ -5,6 +5,7 @@ import './events.ts';
 import './node.ts';
 import './organization-mutations.ts';
 import './organizations.ts';
+import './rate-limit.ts';
 import './service-users.ts';
 import './session-mutations.ts';
 import './sessions.ts';

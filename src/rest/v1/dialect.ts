@@ -4,7 +4,7 @@ import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import { refuse } from '../../domain/errors.ts';
 import { onlyOrganizationId } from '../../domain/organizations/use-organization.ts';
 import type { Credentials, Dialect } from '../dialect.ts';
-import type { Refusal } from '../refusal.ts';
+import { type Refusal, retryMembers } from '../refusal.ts';
 
 /** ISO 8601 in UTC with milliseconds. */
 export const time = (at: Date): string => at.toISOString();
@@ -24,7 +24,7 @@ export const credentials: Credentials = {
 export function problem(refusal: Refusal): Response {
   const { status, headers } = refusal;
   const detail = status === 422 ? refusal.issues : refusal.message;
-  return Response.json({ detail }, { status, ...(headers ? { headers } : {}) });
+  return Response.json({ detail, ...retryMembers(refusal) }, { status, ...(headers ? { headers } : {}) });
 }
 
 const statusOf = {
@@ -39,6 +39,7 @@ const statusOf = {
   INVALID_STATE: 400,
   LIMIT_EXCEEDED: 400,
   IDEMPOTENCY_CONFLICT: 400,
+  RATE_LIMITED: 429,
 } as const satisfies Record<ErrorCode, number>;
 
 // The texts of wire-facts 1, where the generation has one; permissions have no names in it.
@@ -52,6 +53,7 @@ const texts: Partial<Record<ErrorCode, string>> = {
 const problemSchema = z
   .object({
     detail: z.union([z.string(), z.array(z.object({ loc: z.array(z.string()), msg: z.string(), type: z.string() }))]),
+    retry_after: z.int().optional(),
   })
   .openapi('Problem');
 

@@ -5,7 +5,7 @@ import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import type { Page } from '../../domain/pages.ts';
 import type { Credentials, Dialect } from '../dialect.ts';
 import { integerParam, textParam } from '../query.ts';
-import type { Refusal } from '../refusal.ts';
+import { type Refusal, retryMembers } from '../refusal.ts';
 
 /** Whole Unix seconds. */
 export const time = (at: Date): number => Math.floor(at.getTime() / 1_000);
@@ -67,6 +67,7 @@ export function problem(refusal: Refusal, instance: string): Response {
     detail: isInvalid ? issues : refusal.message,
     instance,
     ...(isInvalid ? { errors: issues } : {}),
+    ...retryMembers(refusal),
   };
   const headers = { ...refusal.headers, 'content-type': 'application/problem+json' };
   return new Response(JSON.stringify(body), { status, headers });
@@ -84,6 +85,7 @@ const statusOf = {
   INVALID_STATE: 409,
   LIMIT_EXCEEDED: 400,
   IDEMPOTENCY_CONFLICT: 422,
+  RATE_LIMITED: 429,
 } as const satisfies Record<ErrorCode, number>;
 
 /** The wire's names of our permissions (wire-facts 5). */
@@ -137,6 +139,7 @@ const problemSchema = z
     detail: z.union([z.string(), z.array(issueSchema)]),
     instance: z.string(),
     errors: z.array(issueSchema).optional(),
+    retry_after: z.int().optional(),
   })
   .openapi('ProblemDetail');
 

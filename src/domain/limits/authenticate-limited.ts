@@ -1,0 +1,27 @@
+import { type AuthServices, authenticate } from '../../auth/authenticate.ts';
+import type { Viewer } from '../../auth/viewer.ts';
+import { DomainError, RateLimitedError } from '../errors.ts';
+import type { Limits } from './limits.ts';
+import { networkOf } from './network.ts';
+
+/**
+ * The viewer of a token, as `authenticate` gives it, for every door. Tokens that are not good are counted for the address
+ * that they come from, and beyond the limit answered RATE_LIMITED; a good one is never refused for the others of its
+ * address. A request without a token is no attempt.
+ */
+export async function authenticateLimited(
+  services: AuthServices & { readonly limits: Pick<Limits, 'login'> },
+  token: string | null,
+  address: string | null,
+): Promise<Viewer> {
+  try {
+    return await authenticate(services, token, address);
+  } catch (error) {
+    if (token === null || address === null) throw error;
+    if (!(error instanceof DomainError) || error.code !== 'UNAUTHENTICATED') throw error;
+    const spending = await services.limits.login.spend(networkOf(address));
+    if (spending === null || spending.isAllowed) throw error;
+    const said = 'Too many tokens from this address were not good. Wait and try again.';
+    throw new RateLimitedError(said, { resetSeconds: spending.resetSeconds, cause: error });
+  }
+}

@@ -1,0 +1,80 @@
+import { GraphQLError, Kind, type SelectionSetNode } from 'graphql';
+import type { Spending } from '../domain/limits/counter.ts';
+import type { Charge, GraphqlContext } from './context.ts';
+import type { Operation } from './page-budget.ts';
+
+/** What operations cost, in points. */
+export const prices = {
+  /** Each item that a page could hold, with pages inside pages multiplied. */
+  item: 1,
+  /** Each field at the top of a mutation. */
+  mutation: 10,
+  /** The start of a subscription; what it then brings is free. */
+  subscription: 10,
+  /** The least, and what costs a request that holds nothing to run. */
+  least: 1,
+} as const;
+
+/** The points of an operation whose pages could hold so many items. */
+export function costOf({ operation, fragments }: Pick<Operation, 'operation' | 'fragments'>, items: number): number {
+  const acts = { query: 0, subscription: prices.subscription, mutation: 0 }[operation.operation];
+  const fields =
+    operation.operation === 'mutation' ? prices.mutation * countFields(fragments, operation.selectionSet) : 0;
+  return Math.max(prices.least, acts + fields + prices.item * items);
+}
+
+/** Charges an operation to the key of its viewer. An error when it has not as many points left. */
+export async function chargeOperation(
+  context: GraphqlContext,
+  operation: Operation,
+  items: number,
+): Promise<GraphQLError | null> {
+  const cost = costOf(operation, items);
+  await charge(context, cost);
+  const { spending } = context.charge;
+  return spending && cost > spending.limit ? tooDear(cost, spending) : refusalOf(context.charge);
+}
+
+/** Charges a request that never came to run, as one whose text does not parse. */
+export async function chargeLeast(context: GraphqlContext): Promise<void> {
+  if (context.charge.cost === 0) await charge(context, prices.least);
+}
+
+/** RATE_LIMITED when what was to be charged could not be, and will be later. */
+export function refusalOf({ cost, spending }: Charge): GraphQLError | null {
+  if (!spending || spending.isAllowed || cost > spending.limit) return null;
+  return new GraphQLError(
+    `The operation costs ${cost} of the ${spending.limit} points that a key has in a minute, and fewer are left. Wait and try again.`,
+    { extensions: { code: 'RATE_LIMITED', retryAfter: spending.resetSeconds } },
+  );
+}
+
+async function charge(context: GraphqlContext, cost: number): Promise<void> {
+  const { viewer, limits } = context.domain;
+  context.charge.cost = cost;
+  context.charge.spending = await limits.graphql.spend(viewer.apiKeyId ?? viewer.principal.id, cost);
+}
+
+// Not one to try again.
+function tooDear(cost: number, { limit }: Spending): GraphQLError {
+  return new GraphQLError(
+    `The operation costs ${cost} points, more than the ${limit} that a key has in a minute: ask for smaller pages.`,
+    { extensions: { code: 'LIMIT_EXCEEDED' } },
+  );
+}
+
+function countFields(fragments: Operation['fragments'], set: SelectionSetNode): number {
+  let fields = 0;
+  for (const selection of set.selections) {
+    if (selection.kind === Kind.FIELD) {
+      fields += 1;
+      continue;
+    }
+    const inner =
+      selection.kind === Kind.FRAGMENT_SPREAD
+        ? fragments.get(selection.name.value)?.selectionSet
+        : selection.selectionSet;
+    if (inner) fields += countFields(fragments, inner);
+  }
+  return fields;
+}

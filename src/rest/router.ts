@@ -2,7 +2,9 @@ import type { Services } from '../domain/context.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
 import { dialect as v1 } from './v1/dialect.ts';
 import { serveSessions as serveV1Sessions } from './v1/sessions.ts';
+import { serveAcuLimits } from './v3/acu-limits.ts';
 import { dialect as v3 } from './v3/dialect.ts';
+import { serveIpAccessList } from './v3/ip-access-list.ts';
 import { serveMessages } from './v3/messages.ts';
 import { serveOrganizations } from './v3/organizations.ts';
 import { serveSelf } from './v3/self.ts';
@@ -48,5 +50,7 @@ function openV3(services: Services): Door {
   serveMessages(door);
   serveSelf(door);
   serveOrganizations(door);
+  serveAcuLimits(door);
+  serveIpAccessList(door);
   return door;
 }

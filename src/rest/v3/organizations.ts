@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { prefixedId } from '../../domain/ids.ts';
+import { deleteOrganization, updateOrganization } from '../../domain/organizations/change-organization.ts';
 import {
   createOrganization,
   getEnterpriseOrganization,
@@ -17,6 +18,10 @@ const acuLimit = z
 const organizationCreateRequest = z
   .object({ name: z.string(), max_cycle_acu_limit: acuLimit, max_session_acu_limit: acuLimit })
   .openapi('OrganizationCreateRequest');
+
+const organizationUpdateRequest = z
+  .object({ name: z.string().nullish(), max_cycle_acu_limit: acuLimit, max_session_acu_limit: acuLimit })
+  .openapi('OrganizationUpdateRequest');
 
 const organizationResponse = z
   .object({
@@ -86,5 +91,38 @@ export function serveOrganizations(door: Door): void {
       refusals: [403, 404],
     },
     async ({ context, param }) => presentOrganization(await getEnterpriseOrganization(context, param('org_id'))),
+  );
+
+  door.serve(
+    {
+      method: 'patch',
+      paths: ['/v3/enterprise/organizations/{org_id}'],
+      name: 'updateOrganization',
+      summary: 'Change an organization: what is left out stays, null clears a limit',
+      body: organizationUpdateRequest,
+      answer: organizationResponse,
+      refusals: [400, 403, 404, 413, 422],
+    },
+    async ({ context, param, body }) =>
+      presentOrganization(
+        await updateOrganization(context, param('org_id'), {
+          // The wire's type lets a client say null where it means to leave the name alone; there is nothing to clear.
+          name: body.name ?? undefined,
+          maxCycleAcuLimit: body.max_cycle_acu_limit,
+          maxSessionAcuLimit: body.max_session_acu_limit,
+        }),
+      ),
+  );
+
+  door.serve(
+    {
+      method: 'delete',
+      paths: ['/v3/enterprise/organizations/{org_id}'],
+      name: 'deleteOrganization',
+      summary: 'Delete an organization and all that is in it',
+      answer: organizationResponse,
+      refusals: [403, 404],
+    },
+    async ({ context, param }) => presentOrganization(await deleteOrganization(context, param('org_id'))),
   );
 }

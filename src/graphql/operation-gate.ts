@@ -13,7 +13,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { chargeOperation } from './charge.ts';
+import { chargeLeast, chargeOperation } from './charge.ts';
 import type { GraphqlContext } from './context.ts';
 import { countPageItems, findExcessItems } from './page-budget.ts';
 
@@ -81,8 +81,12 @@ interface ExecutedArgs {
 // The last gate: how much it asks for, and whether its key has as many points left.
 async function admit(args: ExecutedArgs): Promise<GraphQLError | null> {
   const { schema, document, operationName, variableValues } = args;
+  const context = args.contextValue as GraphqlContext;
   const operation = getOperationAST(document, operationName);
-  if (!operation) return null;
+  if (!operation) {
+    await chargeLeast(context);
+    return null;
+  }
   const fragments = new Map(
     document.definitions.flatMap((definition) =>
       definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
@@ -90,7 +94,10 @@ async function admit(args: ExecutedArgs): Promise<GraphQLError | null> {
   );
   const asked = { schema, operation, fragments, variables: variableValues ?? {} };
   const items = countPageItems(asked);
-  return findExcessItems(items) ?? chargeOperation(args.contextValue as GraphqlContext, asked, items);
+  const excess = findExcessItems(items);
+  if (!excess) return chargeOperation(context, asked, items);
+  await chargeLeast(context);
+  return excess;
 }
 
 const refuse = (what: string, most: number, node?: SelectionNode) =>

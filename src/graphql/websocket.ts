@@ -7,8 +7,9 @@ import { WebSocketServer } from 'ws';
 import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Log } from '../domain/context.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, RateLimitedError } from '../domain/errors.ts';
 import type { LiveViewer, LiveViewers } from '../domain/keys/live-viewers.ts';
+import { chargeLeast, refusalOf } from './charge.ts';
 import type { GraphqlContext } from './context.ts';
 import { type SocketExtra, serveSocket } from './serve-socket.ts';
 
@@ -69,6 +70,7 @@ export function createSockets(options: SocketOptions) {
         else live.release();
         return true;
       } catch (error) {
+        if (error instanceof RateLimitedError) extra.socket.close(CloseCode.Forbidden, 'Too many failed attempts');
         if (error instanceof DomainError) return false;
         options.log.error({ err: error }, 'A socket could not be authenticated.');
         extra.socket.close(CloseCode.InternalServerError, 'Unexpected error.');
@@ -85,14 +87,15 @@ export function createSockets(options: SocketOptions) {
           }),
         ];
       }
+      const context = options.contextOf(current, extra.address, null);
       const { schema, execute, subscribe, contextFactory, parse, validate } = options.yoga.getEnveloped({
-        ...options.contextOf(current, extra.address, null),
+        ...context,
         params: payload,
       });
       try {
         const document = parse(payload.query);
         const errors = validate(schema, document);
-        if (errors.length > 0) return errors as GraphQLError[];
+        if (errors.length > 0) return await orTooMany(context, errors as GraphQLError[]);
         open.add(id);
         const contextValue = await contextFactory();
         const { operationName, variables } = payload;
@@ -115,7 +118,7 @@ export function createSockets(options: SocketOptions) {
         } as unknown as ExecutionArgs;
       } catch (error) {
         // A document that does not parse is this operation's error; thrown on, it would close the socket for all.
-        if (error instanceof GraphQLError) return [error];
+        if (error instanceof GraphQLError) return await orTooMany(context, [error]);
         options.log.error({ err: error }, 'An operation on a socket could not be started.');
         return [new GraphQLError('Unexpected error.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })];
       }
@@ -146,6 +149,13 @@ export function createSockets(options: SocketOptions) {
       clearTimeout(timer);
     },
   };
+}
+
+// What is not run is charged too, or it would be free to send without end.
+async function orTooMany(context: GraphqlContext, errors: GraphQLError[]): Promise<GraphQLError[]> {
+  await chargeLeast(context);
+  const refusal = refusalOf(context.charge);
+  return refusal ? [refusal] : errors;
 }
 
 function isAsyncIterator(result: unknown): result is AsyncIterator<unknown> {

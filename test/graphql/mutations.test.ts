@@ -63,7 +63,7 @@ describe('createSession', () => {
       agent: 'demo',
       unlisted: true,
       sessionSecrets: [
-        { key: 'A', value: 'secret-of-a' },
+        { key: 'A', value: 'c4n4ry-of-a' },
         { key: 'B', value: '', sensitive: false },
       ],
       knowledgeIds: [],
@@ -85,7 +85,7 @@ describe('createSession', () => {
     expect(payload.session.tags).toHaveLength(50);
     const rows = await test.app.services.store.query('select s::text as row from session_secret s');
     expect(rows).toHaveLength(2);
-    expect(JSON.stringify(rows)).not.toContain('secret-of-a');
+    expect(JSON.stringify(rows)).not.toContain('c4n4ry');
   });
 
   it('makes one that belongs to another member', async () => {

@@ -43,7 +43,7 @@ describe('200', () => {
       secret_ids: [],
       knowledge_ids: null,
       playbook_id: null,
-      session_secrets: [{ key: 'TOKEN', value: 'top secret', sensitive: true }],
+      session_secrets: [{ key: 'TOKEN', value: 'top c4n4ry', sensitive: true }],
       structured_output_schema: { type: 'object' },
     });
     expect(status).toBe(200);
@@ -54,7 +54,7 @@ describe('200', () => {
       snapshot_id: 'snapshot-1',
       playbook_id: null,
     });
-    expect(JSON.stringify(details.body)).not.toContain('top secret');
+    expect(JSON.stringify(details.body)).not.toContain('c4n4ry');
   });
 
   test('a service key may create too, in its own organization', async () => {

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { FirstStart } from '../../src/domain/bootstrap.ts';
+import { requireNoSecrets } from './leaks.ts';
 import { openTestStore } from './test-store.ts';
 
 /** A running Switchyard on a database of its own, in this process. */
@@ -71,8 +72,14 @@ async function wrap(
       return wrap(other, { ...shared, dataDir }, firstStart, () => rm(dataDir, { recursive: true, force: true }));
     },
     async close() {
+      // Whatever a test has done: no token and no value of a secret may have been written down.
+      const leaked = await requireNoSecrets(app.services.store).then(
+        () => null,
+        (error: unknown) => error,
+      );
       await app.stop();
       await cleanUp();
+      if (leaked !== null) throw leaked;
     },
   };
 }

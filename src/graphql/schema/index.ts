@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { builder } from '../builder.ts';
 import './api-keys.ts';
 import './events.ts';
+import './ip-access-list.ts';
 import './node.ts';
 import './organization-mutations.ts';
 import './organizations.ts';

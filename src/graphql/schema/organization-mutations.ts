@@ -1,3 +1,5 @@
+import { globalId } from '../../domain/ids.ts';
+import { deleteOrganization, updateOrganization } from '../../domain/organizations/change-organization.ts';
 import { createOrganization } from '../../domain/organizations/organizations.ts';
 import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
 import { builder } from '../builder.ts';
@@ -8,6 +10,8 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   description: 'What an organization is made from.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'What to call it.' }),
+    maxCycleAcuLimit: t.int({ description: 'The ACUs that it may use in a cycle.' }),
+    maxSessionAcuLimit: t.int({ description: 'The ACUs that one session may use.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -27,5 +31,72 @@ builder.mutationField('createOrganization', (t) =>
     args: { input: t.arg({ type: CreateOrganizationInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { organization: null }, async () => ({ organization: await createOrganization(domain, input) })),
+  }),
+);
+
+const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
+
+const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
+  description: 'How an organization is to change: what is left out stays.',
+  fields: (t) => ({
+    organizationId: t.id({ required: true, description: organizationIdDescription }),
+    name: t.string({ description: 'What to call it from now on; not null.' }),
+    maxCycleAcuLimit: t.int({ description: 'The ACUs that it may use in a cycle; null: as many as it likes.' }),
+    maxSessionAcuLimit: t.int({ description: 'The ACUs that one session may use; null: no limit.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateOrganizationPayload = payloadType<{ organization: OrganizationRecord }>(
+  'UpdateOrganizationPayload',
+  'An organization that was changed.',
+  (t) => ({
+    organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
+  }),
+);
+
+builder.mutationField('updateOrganization', (t) =>
+  t.field({
+    type: UpdateOrganizationPayload,
+    description:
+      'Changes an organization. The name needs MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. Sessions that run keep their limits.',
+    args: { input: t.arg({ type: UpdateOrganizationInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { organization: null }, async () => ({
+        organization: await updateOrganization(domain, input.organizationId, input),
+      })),
+  }),
+);
+
+const DeleteOrganizationInput = builder.inputType('DeleteOrganizationInput', {
+  description: 'Which organization is to be deleted.',
+  fields: (t) => ({
+    organizationId: t.id({ required: true, description: organizationIdDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteOrganizationPayload = payloadType<{ deletedOrganizationId: string }>(
+  'DeleteOrganizationPayload',
+  'An organization that was deleted.',
+  (t) => ({
+    deletedOrganizationId: t.expose('deletedOrganizationId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of what is gone.',
+    }),
+  }),
+);
+
+builder.mutationField('deleteOrganization', (t) =>
+  t.field({
+    type: DeleteOrganizationPayload,
+    description: 'Deletes an organization and all that is in it: its keys end, its sessions are terminated.',
+    args: { input: t.arg({ type: DeleteOrganizationInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedOrganizationId: null }, async () => {
+        const { id } = await deleteOrganization(domain, input.organizationId);
+        return { deletedOrganizationId: globalId('organization', id) };
+      }),
   }),
 );

@@ -1,6 +1,6 @@
 import { type IdKind, parseId, prefixedId } from '../../domain/ids.ts';
 import { listMembers } from '../../domain/organizations/members.ts';
-import { listOrganizations } from '../../domain/organizations/organizations.ts';
+import { listEnterpriseOrganizations, listOrganizations } from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
 import type { SessionFilter } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
@@ -47,6 +47,14 @@ builder.node(Organization, {
     }),
     name: t.exposeString('name', { description: 'Its name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    maxCycleAcuLimit: t.exposeInt('maxCycleAcuLimit', {
+      nullable: true,
+      description: 'The ACUs that it may use in a cycle; null: as many as it likes.',
+    }),
+    maxSessionAcuLimit: t.exposeInt('maxSessionAcuLimit', {
+      nullable: true,
+      description: 'The ACUs that one session may use, and does where it names no limit of its own; null: no limit.',
+    }),
     sessions: t.connection(
       {
         type: Session,
@@ -84,6 +92,15 @@ builder.node(Enterprise, {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    organizations: t.connection(
+      {
+        type: Organization,
+        description: 'All its organizations, newest first, also those that the viewer may not use.',
+        resolve: async (_enterprise, page, { domain }) =>
+          toConnection(await listEnterpriseOrganizations(domain, page, pageLimits)),
+      },
+      OrganizationConnection,
+    ),
   }),
 });
 

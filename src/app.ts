@@ -15,7 +15,7 @@ import { createAddressOf } from './client-address.ts';
 import type { Config } from './config.ts';
 import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
 import type { Context, Log, Services } from './domain/context.ts';
-import { createKeyUses } from './domain/keys/key-usage.ts';
+import { createKeyUses, type KeyUses } from './domain/keys/key-usage.ts';
 import { createLiveViewers } from './domain/keys/live-viewers.ts';
 import { createLimits } from './domain/limits/limits.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
@@ -44,6 +44,7 @@ export interface App {
   readonly installation: Installation;
   readonly services: Services;
   readonly watches: Watches;
+  readonly keyUses: KeyUses;
   /** Null without the worker role. */
   readonly worker: Worker | null;
   /** Answers one HTTP request, whatever its door; `address` is the caller's. */
@@ -123,6 +124,7 @@ async function assemble(
     installation,
     services,
     watches,
+    keyUses,
     worker,
     async fetch(request, address) {
       const { pathname } = new URL(request.url);

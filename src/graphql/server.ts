@@ -12,6 +12,7 @@ import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
 import { chargeLeast, refusalOf } from './charge.ts';
 import { type Charge, createContext, type GraphqlContext } from './context.ts';
+import { endedBy } from './ended-by.ts';
 import { extensionsOf, maskError } from './errors.ts';
 import { operationGate } from './operation-gate.ts';
 import { BodyError, readBody } from './read-body.ts';
@@ -191,54 +192,4 @@ function failure(status: number, code: string, message: string): Response {
 
 function wantsStream(request: Request): boolean {
   return request.headers.get('accept')?.includes('text/event-stream') ?? false;
-}
-
-/**
- * The response, ended when `end` is aborted. `over` is called when its body has been read to its end, has failed, was
- * ended, or is wanted no more.
- */
-function endedBy(end: AbortSignal, response: Response, over: () => void): Response {
-  const reader = response.body?.getReader();
-  if (!reader) {
-    over();
-    return response;
-  }
-  let stop: () => void = () => undefined;
-  const finish = () => {
-    end.removeEventListener('abort', stop);
-    over();
-  };
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        // Cancelled by us: Yoga does not look at its request's signal between two events.
-        stop = () => {
-          finish();
-          controller.close();
-          reader.cancel().catch(() => undefined);
-        };
-        if (end.aborted) stop();
-        else end.addEventListener('abort', stop);
-      },
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (end.aborted) return;
-          if (!done) return controller.enqueue(value);
-          finish();
-          controller.close();
-        } catch (error) {
-          finish();
-          throw error;
-        }
-      },
-      async cancel(reason) {
-        finish();
-        await reader.cancel(reason);
-      },
-    },
-    // Nothing is read ahead of the client.
-    { highWaterMark: 0 },
-  );
-  return new Response(body, response);
 }

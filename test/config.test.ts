@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../src/config.ts';
+
+describe('TRUST_PROXY', () => {
+  it.each([
+    [undefined, 0],
+    ['', 0],
+    ['0', 0],
+    ['2', 2],
+    ['loopback', ['loopback']],
+    ['10.0.0.0/8, ::1,fd00::/8 , uniquelocal', ['10.0.0.0/8', '::1', 'fd00::/8', 'uniquelocal']],
+  ])('%j is taken', (given, trustProxy) => {
+    expect(readConfig({ TRUST_PROXY: given })).toMatchObject({ trustProxy });
+  });
+
+  it.each([
+    'true',
+    '33',
+    '-1',
+    '1.5',
+    'loopback,',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '10.0.0',
+    'fe80::1%eth0',
+    '10.0.0.0/8/8',
+    'example.com',
+  ])('%j is refused, without being repeated', (given) => {
+    const read = () => readConfig({ TRUST_PROXY: given });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(/^The configuration has a problem:\n {2}TRUST_PROXY must be a number of proxies/);
+  });
+});
+
+describe('RATE_LIMIT_…', () => {
+  it('have usual values', () => {
+    expect(readConfig({})).toMatchObject({ rateLimitRest: 600, rateLimitGraphql: 60_000, rateLimitLogin: 30 });
+  });
+
+  it('are whole numbers, 0 for none', () => {
+    const given = { RATE_LIMIT_REST: '0', RATE_LIMIT_GRAPHQL: '1', RATE_LIMIT_LOGIN: '100000000' };
+    expect(readConfig(given)).toMatchObject({ rateLimitRest: 0, rateLimitGraphql: 1, rateLimitLogin: 100_000_000 });
+  });
+
+  it('are all complained about at once', () => {
+    const given = { RATE_LIMIT_REST: '-1', RATE_LIMIT_GRAPHQL: 'many', RATE_LIMIT_LOGIN: '1.5' };
+    expect(() => readConfig(given)).toThrow(
+      'RATE_LIMIT_REST must be 0 (no limit) or more.\n  RATE_LIMIT_GRAPHQL must be a number.\n  RATE_LIMIT_LOGIN must be an integer.',
+    );
+  });
+});

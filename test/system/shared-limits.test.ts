@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+import { makeKey } from '../support/principals.ts';
+import { testDatabase } from '../support/test-store.ts';
+
+// PGlite is in one process by its nature.
+describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', () => {
+  let first: TestApp;
+  let second: TestApp;
+  let clock: Clock;
+  const limits = { rateLimitRest: 100, rateLimitGraphql: 1_000, rateLimitLogin: 10 };
+  beforeAll(async () => {
+    first = await startApp(limits);
+    second = await first.another(limits);
+    clock = stopClock(first, second);
+  });
+  afterEach(() => clock.advance(60_000));
+  afterAll(async () => {
+    await second.close();
+    await first.close();
+  });
+
+  const newKey = () => makeKey(first, { kind: 'SERVICE', organizationId: first.organizationId });
+  const ask = async (of: TestApp, token: string) => (await call(of, token, 'GET', '/v1/sessions')).status;
+  const count = (statuses: number[], status: number) => statuses.filter((each) => each === status).length;
+
+  /** Counts what is written to the shared amounts, or does something else instead. */
+  function onTaking(of: TestApp, taking: () => void): void {
+    const { store } = of.app.services;
+    const original = store.execute;
+    store.execute = async (sql: string, values?: readonly unknown[]) => {
+      if (sql.includes('rate_limit')) taking();
+      return original.call(store, sql, values) as never;
+    };
+    onTestFinished(() => {
+      store.execute = original;
+    });
+  }
+
+  it('never allow more together than the limit, and no less when both are asked', async () => {
+    const key = await newKey();
+    let statements = 0;
+    for (const each of [first, second]) onTaking(each, () => statements++);
+    const statuses = await Promise.all(Array.from({ length: 160 }, (_, n) => ask(n % 2 === 0 ? first : second, key)));
+    expect({ allowed: count(statuses, 200), refused: count(statuses, 429) }).toEqual({ allowed: 100, refused: 60 });
+    // A twentieth of the limit at once, and one more for each process to hear that nothing is left.
+    expect(statements).toBeLessThanOrEqual(22);
+    expect(statements).toBeGreaterThanOrEqual(20);
+  });
+
+  it('spend what was taken without asking again', async () => {
+    const key = await newKey();
+    let statements = 0;
+    onTaking(first, () => statements++);
+    for (let n = 0; n < 5; n++) await ask(first, key);
+    expect(statements).toBe(1);
+    const { headers } = await call(first, key, 'GET', '/v1/sessions');
+    expect(headers.get('ratelimit-remaining')).toBe('94');
+    expect(statements).toBe(2);
+  });
+
+  it('share the points of operations, dear ones too', async () => {
+    const key = await newKey();
+    const query = '{ organizations(first: 90) { nodes { name } } rateLimit { remaining } }';
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => graphql(n % 2 === 0 ? first : second, key, query)),
+    );
+    const allowed = count(
+      answers.map(({ status }) => status),
+      200,
+    );
+    expect(allowed * 90).toBeLessThanOrEqual(1_000);
+    // What a process took and cannot spend on so much at once is lost to the other: less than one of them in each.
+    expect(allowed).toBeGreaterThanOrEqual(9);
+  });
+
+  it('share what an address got wrong', async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 14; n++) statuses.push(await ask(n % 2 === 0 ? first : second, 'apk_nobody'));
+    expect({ slowed: count(statuses, 429), refused: count(statuses, 401) }).toEqual({ slowed: 4, refused: 10 });
+  });
+
+  it('serve on, each counting alone, when the amounts cannot be asked', async () => {
+    const key = await newKey();
+    const warnings: string[] = [];
+    const { log } = first.app.services;
+    const { warn } = log;
+    log.warn = (_fields, message) => warnings.push(message);
+    onTestFinished(() => {
+      log.warn = warn;
+    });
+    onTaking(first, () => {
+      throw new Error('The database is not there.');
+    });
+    const statuses = await Promise.all(Array.from({ length: 120 }, () => ask(first, key)));
+    expect({ allowed: count(statuses, 200), refused: count(statuses, 429) }).toEqual({ allowed: 100, refused: 20 });
+    expect(warnings).toEqual(['A shared limit does not answer: counting alone.']);
+  });
+
+  it('forget what is long past', async () => {
+    const { store } = first.app.services;
+    await store.execute("insert into rate_limit (key, points, expire) values ('old', 1, 1000)");
+    // Another process: those above have swept a moment ago.
+    const third = await first.another(limits);
+    try {
+      await ask(third, await newKey());
+      await expect
+        .poll(async () => store.query("select key from rate_limit where key = 'old'"), { interval: 20 })
+        .toEqual([]);
+    } finally {
+      await third.close();
+    }
+  });
+});

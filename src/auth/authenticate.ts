@@ -64,7 +64,8 @@ export interface AuthServices {
 
 /** Remembers that a key was used; written down later, for many at once. */
 export interface KeyUsage {
-  note(apiKeyId: string): void;
+  /** `newHash`: the token's hash under the present pepper, where the one that is stored is of the previous one. */
+  note(apiKeyId: string, newHash: string | null): void;
 }
 
 /**
@@ -77,14 +78,16 @@ export async function authenticate(
   token: string | null,
   address: string | null,
 ): Promise<Viewer> {
-  const key = token === null ? null : await findKey(services, token);
+  const hashes = token === null ? [] : services.keyring.tokenHashes(token);
+  const key = await findKey(services, hashes);
   if (!key || !isLive(key, services.now())) {
     throw new DomainError('UNAUTHENTICATED', 'Missing or invalid Authorization header.');
   }
   if (!isAddressAllowed(key.ipRanges, address)) {
     throw new DomainError('UNAUTHENTICATED', 'The IP access list does not allow requests from this address.');
   }
-  services.keyUsage.note(key.id);
+  const [presentHash] = hashes;
+  services.keyUsage.note(key.id, presentHash === undefined || presentHash === key.tokenHash ? null : presentHash);
   return toViewer(key);
 }
 
@@ -105,8 +108,8 @@ export async function findViewers(
   });
 }
 
-async function findKey(services: AuthServices, token: string): Promise<KeyRow | null> {
-  const hashes = services.keyring.tokenHashes(token);
+async function findKey(services: AuthServices, hashes: readonly string[]): Promise<KeyRow | null> {
+  if (hashes.length === 0) return null;
   const [key] = await services.store.query<KeyRow>(`${keys} where k.token_hash = any($1)`, [hashes]);
   // The index compares as fast as it can. What it compares is a keyed hash, of which nobody outside knows a bit to refine;
   // this costs nothing and does not rely on it.

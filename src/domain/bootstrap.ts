@@ -143,10 +143,14 @@ async function ensureAdministratorToken(
       data: { id: newId(), enterpriseId, serviceUserId: administrator.id, roleId: 'account_admin', createdAt },
     });
   }
-  const tokenHash = services.keyring.hashToken(token);
-  const key = await tx.prisma.apiKey.findUnique({ where: { tokenHash } });
-  if (key) {
-    await tx.prisma.apiKey.update({ where: { tokenHash }, data: { revokedAt: null, expiresAt: null } });
+  const { keyring } = services;
+  // Under the previous pepper too: while SECRET_KEY is being changed this must not become two keys of one token.
+  const known = await tx.prisma.apiKey.findFirst({ where: { tokenHash: { in: keyring.tokenHashes(token) } } });
+  if (known) {
+    await tx.prisma.apiKey.update({
+      where: { id: known.id },
+      data: { tokenHash: keyring.hashToken(token), revokedAt: null, expiresAt: null },
+    });
     return;
   }
   const owner = { enterpriseId, organizationId: null, userId: null, serviceUserId: administrator.id, roleId: null };

@@ -13,9 +13,12 @@ export interface KeyUses extends KeyUsage {
   stop(): Promise<void>;
 }
 
-/** See {@link KeyUses}. What a process that is killed had not written yet is lost: at most the last half minute. */
+/**
+ * See {@link KeyUses}. What a process that is killed had not written yet is lost: at most the last half minute. Where
+ * SECRET_KEY is being changed, a key that is used moves to the new one with this.
+ */
 export function createKeyUses(services: Pick<Services, 'store' | 'now' | 'log'>): KeyUses {
-  let used = new Map<string, Date>();
+  let used = new Map<string, { at: Date; newHash: string | null }>();
   let timer: NodeJS.Timeout | null = null;
   const flush = async () => {
     if (used.size === 0) return;
@@ -23,22 +26,22 @@ export function createKeyUses(services: Pick<Services, 'store' | 'now' | 'log'>)
     used = new Map();
     // In the order of their ids: two processes that write the same keys wait for each other, and do not lock up.
     const ids = [...writing.keys()].sort();
-    const times = ids.map((id) => (writing.get(id) as Date).toISOString());
+    const uses = ids.map((id) => writing.get(id) as { at: Date; newHash: string | null });
     try {
       await services.store.execute(
-        `update api_key k set last_used_at = greatest(k.last_used_at, v.at)
-           from (select k.id, v.at from unnest($1::text[], $2::timestamptz[]) as v(id, at) join api_key k on k.id = v.id
-                  order by k.id for update of k) v
+        `update api_key k set last_used_at = greatest(k.last_used_at, v.at), token_hash = coalesce(v.hash, k.token_hash)
+           from (select k.id, v.at, v.hash from unnest($1::text[], $2::timestamptz[], $3::text[]) as v(id, at, hash)
+                   join api_key k on k.id = v.id order by k.id for update of k) v
           where k.id = v.id`,
-        [ids, times],
+        [ids, uses.map(({ at }) => at.toISOString()), uses.map(({ newHash }) => newHash)],
       );
     } catch (error) {
       services.log.warn({ err: error }, 'When keys were last used could not be written.');
     }
   };
   return {
-    note(apiKeyId) {
-      used.set(apiKeyId, services.now());
+    note(apiKeyId, newHash) {
+      used.set(apiKeyId, { at: services.now(), newHash });
     },
     flush,
     start() {

@@ -30,7 +30,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     const { store } = of.app.services;
     const original = store.execute;
     store.execute = async (sql: string, values?: readonly unknown[]) => {
-      if (sql.includes('rate_limit')) taking();
+      if (/insert into "rate_limit"/i.test(sql)) taking();
       return original.call(store, sql, values) as never;
     };
     onTestFinished(() => {

@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
+import {
+  builtInRoles,
+  enterprisePermissions,
+  manageOwnSessions,
+  organizationPermissions,
+  type RolePermission,
+} from '../../src/auth/permissions.ts';
 import { errorCatalogue } from '../../src/domain/errors.ts';
 import { readText, root, treeFiles } from '../support/tree.ts';
 
@@ -77,4 +84,26 @@ test('every decision has its three parts in at most 40 lines', () => {
       return complaints.map((complaint) => `${path} ${complaint}`);
     });
   expect(wrong, wrong.join('\n')).toEqual([]);
+});
+
+test('docs/security.md says of every permission which built-in roles hold it', () => {
+  const page = required('docs/security.md', 'what each role may do');
+  const columns =
+    /^\| permission \|(.+)\|$/m
+      .exec(page)?.[1]
+      ?.split('|')
+      .map((name) => name.trim()) ?? [];
+  const rows = [...page.matchAll(/^\| `(\w+)` \|((?: *(?:yes)? *\|){4})$/gm)].map(([, permission = '', cells = '']) => {
+    const held = cells
+      .split('|')
+      .slice(0, -1)
+      .map((cell) => cell.trim() === 'yes');
+    return [permission, columns.filter((_, index) => held[index])];
+  });
+  const all = [...enterprisePermissions, ...organizationPermissions, manageOwnSessions];
+  const holders = (permission: RolePermission) =>
+    builtInRoles.filter((role) => (role.permissions as readonly RolePermission[]).includes(permission));
+  expect(Object.fromEntries(rows), 'Mend the table of docs/security.md, or builtInRoles.').toEqual(
+    Object.fromEntries(all.map((permission) => [permission, holders(permission).map(({ id }) => id)])),
+  );
 });

@@ -108,6 +108,18 @@ export async function findViewers(
   });
 }
 
+/**
+ * Whether any key at all may be used from an address: for what opens before it says whose it is. False only where every
+ * enterprise of the installation has an IP access list, and none lets the address in.
+ */
+export async function isAnyoneAllowed(services: Pick<AuthServices, 'store'>, address: string | null): Promise<boolean> {
+  const lists = await services.store.query<{ ipRanges: string[] }>(
+    'select ip_ranges as "ipRanges" from enterprise',
+    [],
+  );
+  return lists.some(({ ipRanges }) => isAddressAllowed(ipRanges, address));
+}
+
 async function findKey(services: AuthServices, hashes: readonly string[]): Promise<KeyRow | null> {
   if (hashes.length === 0) return null;
   const [key] = await services.store.query<KeyRow>(`${keys} where k.token_hash = any($1)`, [hashes]);

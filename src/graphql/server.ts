@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { GraphQLError } from 'graphql';
 import { createYoga } from 'graphql-yoga';
+import { isAnyoneAllowed } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Context, Services } from '../domain/context.ts';
@@ -66,6 +67,7 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
     yoga,
     contextOf,
     authenticate: (token, address) => authenticateLimited(services, token, address),
+    mayOpen: (address) => isAnyoneAllowed(services, address),
     liveViewers: services.liveViewers,
     log: services.log,
   });
@@ -98,7 +100,7 @@ export function createGraphql(services: Services, watches: Watches): Graphql {
   };
 
   return {
-    upgrade: sockets.upgrade,
+    upgrade: (...asked) => void sockets.upgrade(...asked),
     async fetch(request, { address }) {
       if (new URL(request.url).pathname.replace(/\/+$/, '') !== '/graphql')
         return failure(404, 'NOT_FOUND', 'There is nothing at this address.');

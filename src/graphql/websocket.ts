@@ -34,6 +34,8 @@ export interface SocketOptions {
   readonly contextOf: (viewer: () => Viewer, address: string | null, idempotencyKey: null) => GraphqlContext;
   /** Rejects with UNAUTHENTICATED. */
   readonly authenticate: (token: string | null, address: string | null) => Promise<Viewer>;
+  /** Whether a socket may be opened from an address at all. */
+  readonly mayOpen: (address: string | null) => Promise<boolean>;
   readonly liveViewers: LiveViewers;
   readonly log: Pick<Log, 'debug' | 'error'>;
 }
@@ -132,7 +134,13 @@ export function createSockets(options: SocketOptions) {
   } satisfies ServerOptions<Record<string, unknown>, SocketExtra>);
 
   return {
-    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void {
+    async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): Promise<void> {
+      try {
+        if (!(await options.mayOpen(address))) return refuse(socket, '401 Unauthorized');
+      } catch (error) {
+        options.log.error({ err: error }, 'Whether a socket may be opened could not be read.');
+        return refuse(socket, '500 Internal Server Error');
+      }
       wss.handleUpgrade(request, socket, head, (connection) => {
         const { log } = options;
         const extra = { socket: connection, request, address, open: new Set<string>() };
@@ -156,6 +164,10 @@ async function orTooMany(context: GraphqlContext, errors: GraphQLError[]): Promi
   await chargeLeast(context);
   const refusal = refusalOf(context.charge);
   return refusal ? [refusal] : errors;
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 function isAsyncIterator(result: unknown): result is AsyncIterator<unknown> {

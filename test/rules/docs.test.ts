@@ -100,7 +100,7 @@ test('docs/security.md says of every permission which built-in roles hold it', (
       .map((cell) => cell.trim() === 'yes');
     return [permission, columns.filter((_, index) => held[index])];
   });
-  const all = [...enterprisePermissions, ...organizationPermissions, manageOwnSessions];
+  const all: RolePermission[] = [...enterprisePermissions, ...organizationPermissions, manageOwnSessions];
   const holders = (permission: RolePermission) =>
     builtInRoles.filter((role) => (role.permissions as readonly RolePermission[]).includes(permission));
   expect(Object.fromEntries(rows), 'Mend the table of docs/security.md, or builtInRoles.').toEqual(

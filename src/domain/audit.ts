@@ -52,7 +52,7 @@ export interface AuditTarget {
 
 /** Writes one entry in the transaction of the act itself: both happen or neither does. */
 export async function audit(
-  context: Context,
+  context: Pick<Context, 'viewer' | 'address' | 'now'>,
   tx: Transaction,
   action: AuditAction,
   target: AuditTarget,

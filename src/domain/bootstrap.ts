@@ -52,6 +52,15 @@ export async function prepareInstallation(
   });
 }
 
+/** The enterprise of a database that has been started before; StartError for an empty one. */
+export async function findEnterpriseId(services: Pick<Services, 'store'>): Promise<string> {
+  const [known] = await services.store.query<{ enterpriseId: string }>(
+    'select enterprise_id as "enterpriseId" from installation',
+  );
+  if (!known) throw new StartError('This database is empty: start the service once before.');
+  return known.enterpriseId;
+}
+
 /** A new administrator token, for whoever has the host but has lost the token. */
 export async function newAdministratorToken(
   services: Pick<Services, 'store' | 'keyring' | 'now'>,

@@ -16,8 +16,11 @@ export interface IpAccessListInput {
   readonly force?: boolean | undefined;
 }
 
+/** What the list is read and changed with: less than a whole context, since the host's own command has no more. */
+export type IpAccessListContext = Pick<Context, 'store' | 'bell' | 'now' | 'viewer' | 'address'>;
+
 /** The ranges from which the service may be used, in the order in which they were given; none: from anywhere. FORBIDDEN. */
-export async function getIpAccessList(context: Context): Promise<readonly string[]> {
+export async function getIpAccessList(context: IpAccessListContext): Promise<readonly string[]> {
   requireEnterprisePermission(context.viewer, permissionFor.viewIpAccessList);
   const [row] = await context.store.query<{ ranges: string[] }>(
     'select ip_ranges as ranges from enterprise where id = $1',
@@ -31,22 +34,25 @@ export async function getIpAccessList(context: Context): Promise<readonly string
  * FORBIDDEN; INVALID_INPUT at `ipRanges`, `<n>`; LIMIT_EXCEEDED beyond {@link maxIpRanges}; INVALID_STATE when the author's
  * own address would be left out and `force` is not given.
  */
-export async function addIpRanges(context: Context, input: IpAccessListInput): Promise<readonly string[]> {
+export async function addIpRanges(context: IpAccessListContext, input: IpAccessListInput): Promise<readonly string[]> {
   return changeList(context, input, (before, given) => [...before, ...given]);
 }
 
 /** Puts ranges in the place of the list; an empty one allows everybody. Otherwise as {@link addIpRanges}. */
-export async function replaceIpRanges(context: Context, input: IpAccessListInput): Promise<readonly string[]> {
+export async function replaceIpRanges(
+  context: IpAccessListContext,
+  input: IpAccessListInput,
+): Promise<readonly string[]> {
   return changeList(context, input, (_before, given) => given);
 }
 
 /** Empties the list: everybody is allowed. FORBIDDEN. */
-export async function clearIpAccessList(context: Context): Promise<readonly string[]> {
+export async function clearIpAccessList(context: IpAccessListContext): Promise<readonly string[]> {
   return changeList(context, { ipRanges: [] }, () => []);
 }
 
 async function changeList(
-  context: Context,
+  context: IpAccessListContext,
   input: IpAccessListInput,
   combine: (before: readonly string[], given: readonly string[]) => readonly string[],
 ): Promise<readonly string[]> {
@@ -98,7 +104,7 @@ function withoutDoubles(ranges: readonly string[]): string[] {
   return [...byNetwork.values()];
 }
 
-function requireNotLockedOut(context: Context, ranges: readonly string[]): void {
+function requireNotLockedOut(context: IpAccessListContext, ranges: readonly string[]): void {
   const { viewer, address } = context;
   // The service itself comes from nowhere: on the host the list can always be changed.
   if (viewer.principal.type === 'SYSTEM' || isAddressAllowed(ranges, address)) return;
@@ -109,7 +115,7 @@ function requireNotLockedOut(context: Context, ranges: readonly string[]): void 
 }
 
 async function writeRanges(
-  context: Context,
+  context: IpAccessListContext,
   tx: Transaction,
   before: readonly string[],
   after: readonly string[],

@@ -1,0 +1,138 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findByEnvironment } from '../../src/agents/process-identity.ts';
+import { createDeletedOrganizations } from '../../src/scheduler/deleted-organizations.ts';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+import { untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+
+const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
+const untilGone = async (id: string) => {
+  while (agentsOf(id).length > 0) await setImmediate();
+};
+
+interface SessionRow {
+  status: string;
+  endedBy: string | null;
+  hasLease: boolean;
+  queuedAt: Date | null;
+}
+
+async function readRow(test: TestApp, id: string): Promise<SessionRow | undefined> {
+  const rows = await test.app.services.store.query<SessionRow>(
+    `select s.status, s.ended_by as "endedBy", r.queued_at as "queuedAt", l.session_id is not null as "hasLease"
+       from session s join run r on r.session_id = s.id left join lease l on l.session_id = s.id where s.id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+
+const terminated = { endedBy: 'terminated', hasLease: false, queuedAt: null };
+const untilTerminated = async (test: TestApp, id: string) => {
+  while ((await readRow(test, id))?.endedBy !== 'terminated') await setImmediate();
+};
+
+describe('with workers', () => {
+  let test: TestApp;
+  beforeAll(async () => {
+    // A short lease: what a worker may not keep any more it lets go with a heartbeat, every quarter of it.
+    test = await startApp({ roles: ['api', 'worker', 'scheduler'], maxConcurrentSessions: 4, leaseMs: 2_000 });
+  });
+  afterAll(() => test.close());
+
+  it('stops the agents of a deleted organization’s sessions, at work, asking or warm, and no others', async () => {
+    const { organizationId } = await makeOrganization(test, 'Doomed');
+    const working = await createSession(test, { organizationId, prompt: 'say working\nsleep 60\nsay never' });
+    const asking = await createSession(test, { organizationId, prompt: 'ask Which colour?' });
+    const finished = await createSession(test, { organizationId, prompt: 'say done' });
+    const neighbour = await createSession(test, { prompt: 'ask And you?' });
+    await untilSession(test, working, ({ statusDetail }) => statusDetail === 'WORKING');
+    await Promise.all([untilWaiting(test, asking), untilOver(test, finished), untilWaiting(test, neighbour)]);
+    const doomed = [working, asking, finished];
+    for (const id of [...doomed, neighbour]) expect(agentsOf(id)).toHaveLength(1);
+
+    const { status } = await call(test, test.adminToken, 'DELETE', `/v3/enterprise/organizations/${organizationId}`);
+    expect(status).toBe(200);
+    for (const id of doomed) {
+      await untilTerminated(test, id);
+      await untilGone(id);
+      expect(await readRow(test, id)).toMatchObject({ status: 'exit', ...terminated });
+    }
+    expect(agentsOf(neighbour)).toHaveLength(1);
+    const audited = await test.app.services.store.query<{ sessionId: string; by: string | null }>(
+      `select session_id as "sessionId", coalesce(user_id, service_user_id, api_key_id) as by from audit_entry
+        where action = 'terminate_session' and organization_id = $1`,
+      [organizationId.replace('org-', '')],
+    );
+    expect(new Set(audited.map((entry) => entry.sessionId))).toEqual(new Set(doomed));
+    expect(audited.every((entry) => entry.by === null)).toBe(true);
+  });
+});
+
+describe('without a scheduler', () => {
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await startApp({ roles: ['api', 'worker'], maxConcurrentSessions: 1, leaseMs: 1_000 });
+  });
+  afterAll(() => test.close());
+
+  it('workers let go of a deleted organization’s sessions and take none up, though nobody has told them', async () => {
+    const { organizationId } = await makeOrganization(test, 'Silent');
+    const running = await createSession(test, { organizationId, prompt: 'say working\nsleep 60' });
+    await untilSession(test, running, ({ statusDetail }) => statusDetail === 'WORKING');
+    const waiting = await createSession(test, { organizationId, prompt: 'say never' });
+    // As a process leaves it that has died right after its commit: no ring, no termination.
+    await test.app.services.store.execute('update organization set deleted_at = now() where id = $1 returning id', [
+      organizationId.replace('org-', ''),
+    ]);
+    await untilGone(running);
+    // The only slot is free again, and goes to the next session that may run, not to the older one that waits.
+    const next = await createSession(test, { prompt: 'say hello' });
+    await untilOver(test, next);
+    expect(await readRow(test, waiting)).toMatchObject({ status: 'new', endedBy: null, hasLease: false });
+    expect(await readRow(test, running)).toMatchObject({ status: 'running', endedBy: null });
+  });
+});
+
+describe('after a crash between the deletion and the termination', () => {
+  it('the next start terminates what was left, in whatever state it was, more than one batch of it', async () => {
+    const test = await startApp();
+    try {
+      const { organizationId } = await makeOrganization(test, 'Half deleted');
+      const { store } = test.app.services;
+      const bare = organizationId.replace('org-', '');
+      const live = ['new', 'claimed', 'running', 'suspended', 'resuming'];
+      const states = [...live, ...live, ...live, ...live, 'exit'];
+      const made: { id: string; status: string }[] = [];
+      // More than one batch of those that are not over.
+      for (let n = 0; n < 105; n++) {
+        const id = await createSession(test, { organizationId, prompt: 'say something' });
+        const status = states[n % states.length] ?? 'new';
+        await store.execute('update session set status = $2, ended_by = $3 where id = $1 returning id', [
+          id,
+          status,
+          status === 'exit' ? 'finished' : null,
+        ]);
+        made.push({ id, status });
+      }
+      const kept = await createSession(test, { prompt: 'say kept' });
+      await store.execute('update organization set deleted_at = now() where id = $1 returning id', [bare]);
+
+      // What a process does when it starts.
+      const scheduled = createDeletedOrganizations(test.app.services);
+      scheduled.start();
+      const left = () =>
+        store.query(`select id from session where organization_id = $1 and status not in ('exit', 'error')`, [bare]);
+      while ((await left()).length > 0) await setImmediate();
+      await scheduled.stop();
+      for (const { id, status } of made) {
+        // What had finished by itself, and has no agent, is left as it is.
+        const expected = status === 'exit' ? { status, endedBy: 'finished' } : { status: 'exit', ...terminated };
+        expect(await readRow(test, id)).toMatchObject(expected);
+      }
+      expect(await readRow(test, kept)).toMatchObject({ status: 'new', endedBy: null });
+    } finally {
+      await test.close();
+    }
+  });
+});

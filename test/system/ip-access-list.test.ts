@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { call } from '../support/app.ts';
+import { bootstrapToken, freePort, startServer } from '../support/server.ts';
+import { createDatabase, testDatabase } from '../support/test-store.ts';
+
+const path = '/v3/enterprise/ip-access-list';
+
+function makeDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'switchyard-ip-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Runs `npm run ip-access-list` as it is before the build. */
+async function command(env: Record<string, string>, ...args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/ip-access-list.ts', ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    stdout += more;
+  });
+  child.stderr.setEncoding('utf8').on('data', (more: string) => {
+    stderr += more;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+it('whoever has locked everybody out gets in again on the host', async () => {
+  const database: Record<string, string> =
+    testDatabase === 'postgres'
+      ? { DATABASE_URL: await createDatabase(), SECRET_KEY: 'the same secret key at every start' }
+      : {};
+  const env = { DATA_DIR: makeDir(), PORT: String(await freePort()), LOG_LEVEL: 'warn', ...database };
+  const empty = await command(env);
+  expect({ ...empty, stderr: empty.stderr.trim() }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'This database is empty: start the service once before.',
+  });
+
+  let server = await startServer(env);
+  const self = () => call(server, bootstrapToken, 'GET', '/v3/self');
+  const away = { ip_ranges: ['198.51.100.0/24'] };
+  expect((await call(server, bootstrapToken, 'PUT', path, away)).status).toBe(409);
+  expect((await call(server, bootstrapToken, 'PUT', `${path}?force=true`, away)).status).toBe(200);
+  expect((await self()).status).toBe(401);
+  expect((await call(server, bootstrapToken, 'DELETE', path)).status).toBe(401);
+
+  // An embedded database is one process' own; on PostgreSQL the service goes on meanwhile.
+  if (testDatabase === 'pglite') await server.stop();
+  const host = testDatabase === 'pglite' ? env : { ...env, DATA_DIR: makeDir() };
+  expect(await command(host, 'add', '127.0.0.9/8', '::1')).toMatchObject({
+    code: 0,
+    stdout: '198.51.100.0/24\n127.0.0.0/8\n::1\n',
+  });
+  if (testDatabase === 'pglite') server = await startServer(env);
+  expect((await self()).status).toBe(200);
+  await server.stop();
+  expect(await command(host, 'clear')).toMatchObject({
+    code: 0,
+    stdout: 'The list is empty: every address is allowed.\n',
+  });
+  expect(await command(host, 'open')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Usage:/) });
+}, 60_000);

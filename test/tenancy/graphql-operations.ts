@@ -1,0 +1,199 @@
+import { type GraphQLObjectType, getNamedType, isAbstractType, isLeafType, isRequiredArgument } from 'graphql';
+import type { IdKind } from '../../src/domain/ids.ts';
+import {
+  fieldsIn,
+  fieldsOf,
+  leafSelection,
+  objectsOf,
+  pathsFromQuery,
+  payloadSelection,
+  type Step,
+  schema,
+  selectionOf,
+} from './documents.ts';
+import { type Inputs, readInputs } from './inputs.ts';
+import type { Answer, Fill, HttpCall, Operation } from './matrix.ts';
+import type { Row } from './rows.ts';
+
+type Field = Step['field'];
+
+/** Fields that were read, as `Type.field`: what the walk must come to have all of. */
+export type Seen = Set<string>;
+
+// Variables instead of literals: the values are JSON.
+class Document {
+  readonly variables: Record<string, unknown> = {};
+  readonly declared: string[] = [];
+
+  args(field: Field, values: Record<string, unknown>): string {
+    const given = field.args.filter(({ name }) => values[name] !== undefined);
+    if (given.length === 0) return '';
+    const parts = given.map(({ name, type }) => {
+      const variable = `v${this.declared.length}`;
+      this.declared.push(`$${variable}: ${type}`);
+      this.variables[variable] = values[name];
+      return `${name}: $${variable}`;
+    });
+    return `(${parts.join(', ')})`;
+  }
+
+  call(operation: 'query' | 'mutation', selection: string): HttpCall {
+    const head = this.declared.length > 0 ? `${operation}(${this.declared.join(', ')})` : operation;
+    return { method: 'POST', path: '/graphql', body: { query: `${head} ${selection}`, variables: this.variables } };
+  }
+}
+
+// What the arguments on the way need: an own thing in every slot.
+function stepInputs(path: readonly Step[]): Inputs[] {
+  return path.map(({ field }) => readInputs(field.args.filter(isRequiredArgument), field.name));
+}
+
+function ofStep(fill: Fill, n: number): Fill {
+  const own = <T>(map: ReadonlyMap<string, T>) =>
+    new Map(
+      [...map].filter(([name]) => name.startsWith(`${n}:`)).map(([name, value]) => [name.slice(`${n}:`.length), value]),
+    );
+  return { ...fill, ids: own(fill.ids), texts: own(fill.texts) };
+}
+
+function nest(document: Document, path: readonly Step[], inputs: readonly Inputs[], fill: Fill, leaf: string): string {
+  const step = (n: number): string => {
+    const { parent, field } = path[n] ?? {};
+    if (!parent || !field) return leaf;
+    const args = document.args(field, inputs[n]?.values(ofStep(fill, n)) ?? {});
+    const inner = step(n + 1);
+    const next = path[n + 1]?.parent ?? null;
+    const type = getNamedType(field.type);
+    const body = next && isAbstractType(type) ? `{ __typename ... on ${next.name} ${inner} }` : inner;
+    return `{ __typename ${field.name}${args} ${body} }`;
+  };
+  return step(0);
+}
+
+function isSuccess({ status, text }: Answer): boolean {
+  if (status !== 200) return false;
+  const body = JSON.parse(text) as { data?: Record<string, any>; errors?: unknown[] };
+  if (body.errors) return false;
+  return Object.values(body.data ?? {}).every((payload) => (payload?.userErrors ?? []).length === 0);
+}
+
+function note(seen: Seen): (answer: Answer) => void {
+  return ({ status, text }) => {
+    if (status !== 200) return;
+    const { data, errors } = JSON.parse(text);
+    for (const field of fieldsIn(data, errors)) seen.add(field);
+  };
+}
+
+/** A query for the leaves of every type, and one for each field that has more to it. */
+export function queryOperations(seen: Seen): Operation[] {
+  const operations: Operation[] = [];
+  for (const [type, path] of pathsFromQuery()) {
+    const leaves = fieldsOf(type).filter((field) => isLeafType(getNamedType(field.type)) && field.args.length === 0);
+    // The leaves of a type are read by every field that gives it.
+    for (const field of fieldsOf(type).filter((each) => !leaves.includes(each))) {
+      if (type.name === 'Query' && (field.name === 'node' || field.name === 'nodes')) {
+        operations.push(...nodeOperations(seen, type, field));
+      } else {
+        operations.push(fieldOperation(seen, type, path, field));
+      }
+    }
+  }
+  return operations;
+}
+
+function fieldOperation(seen: Seen, parent: GraphQLObjectType, path: readonly Step[], field: Field): Operation {
+  const steps = [...path, { parent, field }];
+  const inputs = [...stepInputs(path), readInputs(field.args, field.name)];
+  const leaf = selectionOf(getNamedType(field.type));
+  return {
+    name: `${parent.name}.${field.name}`,
+    isWrite: false,
+    slots: inputs.flatMap(({ slots }, n) =>
+      slots.map((slot) => ({ ...slot, name: `${n}:${slot.name}`, isOnTheWay: n < path.length })),
+    ),
+    texts: (inputs.at(-1)?.texts ?? []).map((name) => `${path.length}:${name}`),
+    variants: 1,
+    call(fill) {
+      const document = new Document();
+      return document.call('query', nest(document, steps, inputs, fill, leaf));
+    },
+    isSuccess,
+    onOwnAnswer: note(seen),
+  };
+}
+
+/** The kind behind each type of node. */
+const kindOfType: Readonly<Record<string, IdKind>> = {
+  Session: 'session',
+  Organization: 'organization',
+  Enterprise: 'enterprise',
+  User: 'user',
+  ServiceUser: 'serviceUser',
+  Member: 'member',
+  ApiKey: 'apiKey',
+  Role: 'role',
+  Attachment: 'attachment',
+  Playbook: 'playbook',
+  KnowledgeNote: 'note',
+  KnowledgeFolder: 'folder',
+  Secret: 'secret',
+  Automation: 'automation',
+  AuditLogEntry: 'auditEntry',
+};
+
+function nodeOperations(seen: Seen, query: GraphQLObjectType, field: Field): Operation[] {
+  return objectsOf(getNamedType(field.type)).map((type) => {
+    const isEvent = type.getInterfaces().some(({ name }) => name === 'SessionEvent');
+    const kind = isEvent ? 'event' : kindOfType[type.name];
+    if (!kind) {
+      throw new Error(
+        `No rule says what kind of thing the node type ${type.name} is: add it to kindOfType in test/tenancy/graphql-operations.ts.`,
+      );
+    }
+    const globalOf = (id: string) => Buffer.from(`${type.name}:${id}`).toString('base64');
+    const entryKind = type.name
+      .replace(/^Session|Event$/g, '')
+      .replace(/(?<=[a-z])(?=[A-Z])/g, '_')
+      .toUpperCase();
+    const fits = (row: Row) => row.kind === entryKind;
+    const isList = field.name === 'nodes';
+    return {
+      name: `${query.name}.${field.name}(${type.name})`,
+      isWrite: false,
+      slots: [{ name: 'id', kinds: [kind], isRequired: true, ...(isEvent ? { fits } : {}) }],
+      texts: [],
+      variants: 1,
+      call(fill) {
+        const id = globalOf(fill.ids.get('id')?.id ?? '');
+        const document = new Document();
+        const args = document.args(field, isList ? { ids: [id, id] } : { id });
+        const selection = `{ __typename ... on ${type.name} ${leafSelection(type)} }`;
+        return document.call('query', `{ __typename ${field.name}${args} ${selection} }`);
+      },
+      isSuccess,
+      onOwnAnswer: note(seen),
+    };
+  });
+}
+
+/** One operation for each mutation: its input has every id one at a time. */
+export function mutationOperations(seen: Seen): Operation[] {
+  const mutation = schema.getMutationType() as GraphQLObjectType;
+  return fieldsOf(mutation).map((field) => {
+    const inputs = readInputs(field.args, field.name);
+    const selection = payloadSelection(getNamedType(field.type));
+    return {
+      name: `Mutation.${field.name}`,
+      isWrite: true,
+      ...inputs,
+      call(fill: Fill) {
+        const document = new Document();
+        const args = document.args(field, inputs.values(fill));
+        return document.call('mutation', `{ __typename ${field.name}${args} ${selection} }`);
+      },
+      isSuccess,
+      onOwnAnswer: note(seen),
+    };
+  });
+}

@@ -1,0 +1,131 @@
+import {
+  type GraphQLArgument,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import { globalId, type IdKind, prefixedId } from '../../src/domain/ids.ts';
+import type { Fill, Slot } from './matrix.ts';
+import { kindsOf } from './slots.ts';
+
+type Input = GraphQLArgument | GraphQLInputField;
+
+const isRequired = (input: Input) => isNonNullType(input.type) && input.defaultValue === undefined;
+
+/** Pages are asked for from their beginning; the rest of these is another test's. */
+const leftOut = new Set(['first', 'last', 'after', 'before', 'idempotencyKey', 'agent', 'force']);
+
+/** What is said where a text of some form is needed. */
+const plainTexts: Readonly<Record<string, string>> = {
+  email: 'walk@example.com',
+  emails: 'walk@example.com',
+  ranges: '0.0.0.0/0',
+  cidr: '0.0.0.0/0',
+  ipRanges: '0.0.0.0/0',
+  key: 'WALK',
+};
+
+/** What some arguments take: their ids, their texts, and how a call is filled. */
+export interface Inputs {
+  readonly slots: readonly Slot[];
+  readonly texts: readonly string[];
+  readonly variants: number;
+  /** The values by the arguments' names, as JSON. */
+  values(fill: Fill): Record<string, unknown>;
+}
+
+/**
+ * Reads the arguments of a field, with input objects inside them. `within`: the field's name, which says what a bare "id"
+ * is the id of. Throws, with what to add, for a type or an id that no rule covers.
+ */
+export function readInputs(inputs: readonly Input[], within: string): Inputs {
+  const slots: Slot[] = [];
+  const texts: string[] = [];
+  let variants = 1;
+  const read = (list: readonly Input[], prefix: string, required: boolean, depth: number) => {
+    for (const input of list) {
+      const name = prefix + input.name;
+      const type = getNamedType(input.type);
+      const needed = required && isRequired(input);
+      if (isInputObjectType(type)) {
+        if (depth < 4) read(Object.values(type.getFields()), `${name}.`, needed, depth + 1);
+        continue;
+      }
+      if (isEnumType(type)) {
+        variants = needed ? Math.max(variants, type.getValues().length) : variants;
+        continue;
+      }
+      const kinds = kindsOf(input.name, type.name === 'ID', within);
+      if (kinds) slots.push({ name, kinds, isRequired: needed });
+      else if (type.name === 'String') texts.push(name);
+      else if (!Object.hasOwn(plain, type.name)) {
+        throw new Error(
+          `No rule says what to give for "${name}" of ${within}, of the type ${type.name}: add one to \`plain\` in test/tenancy/inputs.ts.`,
+        );
+      }
+    }
+  };
+  read(inputs, '', true, 0);
+  return { slots, texts, variants, values: (fill) => build(inputs, '', fill) ?? {} };
+}
+
+/** One value of each scalar. */
+const plain: Readonly<Record<string, unknown>> = {
+  String: 'walk',
+  Int: 5,
+  Float: 1,
+  Boolean: false,
+  DateTime: '2100-01-01T00:00:00Z',
+  Date: '2100-01-01',
+  JSON: { type: 'object' },
+  BigInt: 5,
+};
+
+function build(list: readonly Input[], prefix: string, fill: Fill): Record<string, unknown> | undefined {
+  const values: Record<string, unknown> = {};
+  for (const input of list) {
+    const name = prefix + input.name;
+    const type = getNamedType(input.type);
+    let value: unknown;
+    if (isInputObjectType(type)) {
+      const isAsked = [...fill.ids.keys(), ...fill.texts.keys()].some((asked) => asked.startsWith(`${name}.`));
+      const isWanted = isRequired(input) || isAsked || (fill.isFull && prefix === '');
+      value =
+        isWanted && prefix.split('.').length < 5
+          ? (build(Object.values(type.getFields()), `${name}.`, fill) ?? {})
+          : undefined;
+    } else {
+      value = leaf(input, name, fill);
+    }
+    if (value !== undefined) values[input.name] = wrap(input.type, value);
+  }
+  return Object.keys(values).length > 0 ? values : undefined;
+}
+
+function leaf(input: Input, name: string, fill: Fill): unknown {
+  const type = getNamedType(input.type);
+  const picked = fill.ids.get(name);
+  if (picked) return wireId(picked.kind, picked.id, fill.isFull);
+  const text = fill.texts.get(name);
+  if (text !== undefined) return text;
+  if (type.name === 'ID' || !(isRequired(input) || (fill.isFull && !leftOut.has(input.name)))) return undefined;
+  if (isEnumType(type)) {
+    const known = type.getValues();
+    return known[fill.variant % known.length]?.name;
+  }
+  return type.name === 'String' ? (plainTexts[input.name] ?? plain.String) : plain[type.name];
+}
+
+function wrap(type: GraphQLInputType, value: unknown): unknown {
+  const bare = isNonNullType(type) ? type.ofType : type;
+  return isListType(bare) && !Array.isArray(value) ? [value] : value;
+}
+
+/** An id as a client writes it: the global one, or with its prefix. */
+export function wireId(kind: IdKind, id: string, isGlobal: boolean): string {
+  return isGlobal ? globalId(kind, id) : prefixedId(kind, id);
+}

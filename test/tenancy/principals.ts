@@ -1,0 +1,117 @@
+import { type Row, type TenantName, tellingStrings } from './rows.ts';
+import type { World } from './world.ts';
+
+/** Who calls, what must stay hidden from it, and whose rows it may change. */
+export interface Principal {
+  readonly name: string;
+  readonly token: string;
+  /** False: nothing of such a row may reach it, and its id must answer like one that never existed. */
+  readonly maySee: (tenant: TenantName, table: string, row: Row) => boolean;
+  readonly mayChange: readonly TenantName[];
+  /** Where what it acts on is looked for, the first first. */
+  readonly home: readonly TenantName[];
+  /** What in a text would tell it of what it may not see. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+type Sight = Principal['maySee'];
+
+/** An organization's principal: its organization, and the roles of its enterprise, which belong to all of it. */
+const ofOrganization: Sight = (tenant, table) => tenant === 'A' || (tenant === 'E' && isShared(table));
+/** Whatever the enterprise has; what was in a deleted organization is gone, though it is told of in the audit log. */
+const ofEnterprise: Sight = (tenant, table) =>
+  tenant === 'D' ? !goneWithOrganization.has(table) : tenant !== 'X' && tenant !== 'public';
+/** Who is in the enterprise and what there is of organizations, and nothing that happens in them. */
+const onlyPeople: Sight = (tenant, table) =>
+  ofEnterprise(tenant, table, {}) &&
+  (tenant === 'A' || isShared(table) || people.has(table) || table === 'organization');
+const onlyOrganizations: Sight = (tenant, table) =>
+  tenant === 'A' || ((tenant === 'B' || tenant === 'E') && (isShared(table) || table === 'organization'));
+
+const isShared = (table: string) => table === 'role' || table === 'enterprise';
+const people = new Set(['user_account', 'service_user', 'role_assignment', 'api_key']);
+const goneWithOrganization = new Set([
+  'organization',
+  'session',
+  'session_head',
+  'session_tag',
+  'session_secret',
+  'log_entry',
+  'run',
+  'lease',
+  'attachment',
+  'idempotency_key',
+]);
+
+/** Every kind of live principal of A and of its enterprise. */
+export function livePrincipals(world: World): Principal[] {
+  const { a, e } = world;
+  const confined = [
+    ['a member’s personal access token', a.member],
+    ['a member’s personal key', a.memberV1],
+    ['an org_admin', a.orgAdmin],
+    ['a user of a custom role', a.custom],
+    ['a service key', a.serviceKey],
+    ['a service user', a.serviceUser],
+  ] as const;
+  const wide = [
+    ['an account_admin', e.accountAdmin],
+    ['an account_admin’s personal key', e.accountAdminV1],
+    ['a service key of the enterprise', e.serviceKey],
+    ['a service user of the enterprise', e.serviceUser],
+  ] as const;
+  const all: TenantName[] = ['A', 'B', 'E', 'D'];
+  return [
+    ...confined.map(([name, token]) => principal(world, name, token, ofOrganization, ['A'])),
+    ...wide.map(([name, token]) => principal(world, name, token, ofEnterprise, all)),
+    principal(world, 'an account_member', e.accountMember, onlyOrganizations, ['E']),
+    principal(world, 'an enterprise user of a custom role', e.peopleManager, onlyPeople, all),
+  ];
+}
+
+/** Those who read in B and in X what others then try to use: cursors, and results of idempotent calls. */
+export function strangers(world: World): { readonly tenant: TenantName; readonly principal: Principal }[] {
+  const ofX: Sight = (tenant) => tenant === 'X';
+  return [
+    {
+      tenant: 'B',
+      principal: principal(world, 'B’s', world.e.accountAdmin, ofEnterprise, ['B'], ['B', 'E', 'public']),
+    },
+    { tenant: 'X', principal: principal(world, 'X’s', world.xe.accountAdmin, ofX, ['X'], ['X', 'public']) },
+  ];
+}
+
+function principal(
+  world: World,
+  name: string,
+  token: string,
+  sight: Sight,
+  mayChange: readonly TenantName[],
+  home: readonly TenantName[] = ['A', 'E', 'B', 'public'],
+): Principal {
+  const own = ownerIdOf(world, token);
+  const maySee: Sight = (tenant, table, row) =>
+    tenant === 'public' ||
+    own.has(row.id) ||
+    own.has(row.user_id) ||
+    own.has(row.service_user_id) ||
+    sight(tenant, table, row);
+  const seen = new Set<string>();
+  const hidden = new Set<string>();
+  for (const [table, rows] of world.rows) {
+    for (const row of rows) {
+      const strings = tellingStrings(JSON.stringify(row));
+      const into = maySee(world.tenantOf(table, row), table, row) ? seen : hidden;
+      for (const string of strings) into.add(string);
+    }
+  }
+  for (const string of seen) hidden.delete(string);
+  return { name, token, maySee, mayChange, home, hidden };
+}
+
+function ownerIdOf(world: World, token: string): Set<unknown> {
+  const hashes = world.test.app.services.keyring.tokenHashes(token);
+  const key = (world.rows.get('api_key') ?? []).find((row) => hashes.includes(row.token_hash as string));
+  if (!key) throw new Error('A principal of the matrix has a token without a key.');
+  return new Set([key.id, key.user_id, key.service_user_id].filter((id) => id !== null));
+}

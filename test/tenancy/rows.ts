@@ -1,0 +1,113 @@
+import type { TestApp } from '../support/app.ts';
+
+/** Whose a row is. `public`: nobody's, for everyone to see. */
+export type TenantName = 'A' | 'B' | 'D' | 'E' | 'X' | 'public';
+
+/** A row as JSON, by its column names. */
+export type Row = Readonly<Record<string, unknown>>;
+/** Every row of every table, in the order of their ids. */
+export type Rows = ReadonlyMap<string, readonly Row[]>;
+
+/** Tables that hold nothing of a tenant's. */
+const ofNobody = new Set(['_prisma_migrations', 'installation', 'rate_limit']);
+/** What moves by itself when a key is used. */
+const unstable = new Set(['last_used_at']);
+
+/** Reads everything in one statement. */
+export async function readRows(test: Pick<TestApp, 'app'>): Promise<Rows> {
+  const { store } = test.app.services;
+  const tables = await store.query<{ name: string }>(
+    `select c.table_name::text as name from information_schema.tables c
+      where c.table_schema = 'public' and c.table_type = 'BASE TABLE' order by 1`,
+  );
+  const names = tables.map(({ name }) => name).filter((name) => !ofNobody.has(name));
+  const parts = names.map((name) => `select '${name}' as name, to_jsonb(t) as row from "${name}" t`);
+  const found = await store.query<{ name: string; row: Row }>(parts.join(' union all '));
+  const rows = new Map<string, Row[]>(names.map((name) => [name, []]));
+  for (const { name, row } of found) {
+    rows.get(name)?.push(Object.fromEntries(Object.entries(row).filter(([column]) => !unstable.has(column))));
+  }
+  const keyOf = (row: Row) => `${row.id ?? JSON.stringify(row)}`;
+  for (const list of rows.values()) list.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return rows;
+}
+
+/** Which organizations and enterprises are whose. */
+export interface Places {
+  readonly organizations: ReadonlyMap<string, TenantName>;
+  readonly enterprises: ReadonlyMap<string, TenantName>;
+}
+
+/** Says whose each row is. Throws, with what to add, for a table whose rows say nothing of that. */
+export function attribute(rows: Rows, places: Places): (table: string, row: Row) => TenantName {
+  const byId = (table: string) => new Map((rows.get(table) ?? []).map((row) => [row.id, row]));
+  const tables = { session: byId('session'), user: byId('user_account'), serviceUser: byId('service_user') };
+  const membership = new Map<unknown, unknown>();
+  for (const row of rows.get('role_assignment') ?? []) {
+    if (row.user_id && row.organization_id && !membership.has(row.user_id))
+      membership.set(row.user_id, row.organization_id);
+  }
+  const inEnterprise = (id: unknown): TenantName => places.enterprises.get(id as string) ?? 'X';
+  const inOrganization = (id: unknown): TenantName => {
+    const known = places.organizations.get(id as string);
+    if (known) return known;
+    const organization = (rows.get('organization') ?? []).find((row) => row.id === id);
+    return inEnterprise(organization?.enterprise_id);
+  };
+  const tenantOf = (table: string, row: Row): TenantName => {
+    if (table === 'organization') return inOrganization(row.id);
+    if (table === 'enterprise') return inEnterprise(row.id);
+    if (table === 'user_account') {
+      const organizationId = membership.get(row.id);
+      return organizationId ? inOrganization(organizationId) : inEnterprise(row.enterprise_id);
+    }
+    if (row.organization_id) return inOrganization(row.organization_id);
+    const session = tables.session.get(row.session_id);
+    if (session) return tenantOf('session', session);
+    const user = tables.user.get(row.user_id);
+    if (user) return tenantOf('user_account', user);
+    const serviceUser = tables.serviceUser.get(row.service_user_id);
+    if (serviceUser) return tenantOf('service_user', serviceUser);
+    if (row.enterprise_id) return inEnterprise(row.enterprise_id);
+    if (table === 'role') return 'public';
+    throw new Error(
+      `A row of "${table}" does not say whose it is: give it organization_id, enterprise_id or session_id, or add a rule to attribute() in test/tenancy/rows.ts.`,
+    );
+  };
+  return tenantOf;
+}
+
+/** Puts the tables that have changed back to what they held. */
+export async function restoreRows(test: Pick<TestApp, 'app'>, wanted: Rows, present: Rows): Promise<void> {
+  const changed = [...wanted].filter(([table, rows]) => JSON.stringify(rows) !== JSON.stringify(present.get(table)));
+  if (changed.length === 0) return;
+  await test.app.services.store.transact(async (tx) => {
+    // Without the references' triggers: the tables are whole again only when all are.
+    await tx.query('set local session_replication_role = replica');
+    for (const [table, rows] of changed) {
+      await tx.query(`delete from "${table}"`);
+      await tx.query(`insert into "${table}" select * from jsonb_populate_recordset(null::"${table}", $1::jsonb)`, [
+        JSON.stringify(rows),
+      ]);
+    }
+  });
+}
+
+const telling =
+  // What the world writes into every text of a tenant's; ids, also with hyphens, and hashes of tokens; the part of a token
+  // that may be shown; whole tokens; sealed values.
+  /canary-[a-z]-[a-z0-9-]*[a-z0-9]|(?<![0-9a-f])[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}(?:[0-9a-f]{32})?(?![0-9a-f])|(?:apk_user_|apk_|cog_)[a-z0-9]{4}(?:…|[a-z0-9]{16,})|v1\.[\w-]+\.[\w-]{20,}/g;
+
+/** What in a text tells one tenant's things from another's; also inside base64, and in ids with hyphens. */
+export function tellingStrings(text: string): Set<string> {
+  const decoded = [...text.matchAll(/[A-Za-z0-9+/_-]{24,}={0,2}/g)].map(([word]) =>
+    Buffer.from(word, 'base64').toString('latin1'),
+  );
+  const found = new Set<string>();
+  for (const part of [text, ...decoded]) {
+    for (const [match] of part.toLowerCase().matchAll(telling)) {
+      found.add(match.startsWith('canary') ? match : match.replaceAll(/(?<=^[0-9a-f-]*)-/g, ''));
+    }
+  }
+  return found;
+}

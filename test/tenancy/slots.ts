@@ -1,0 +1,125 @@
+import { type IdKind, newId } from '../../src/domain/ids.ts';
+import type { Principal } from './principals.ts';
+import type { Row } from './rows.ts';
+import type { World } from './world.ts';
+
+/** Where the things of each kind are kept. A table that does not exist yet has no things. */
+const tables = {
+  session: 'session',
+  organization: 'organization',
+  enterprise: 'enterprise',
+  user: 'user_account',
+  serviceUser: 'service_user',
+  member: 'role_assignment',
+  apiKey: 'api_key',
+  role: 'role',
+  message: 'log_entry',
+  event: 'log_entry',
+  attachment: 'attachment',
+  playbook: 'playbook',
+  note: 'knowledge_note',
+  folder: 'knowledge_folder',
+  secret: 'secret',
+  automation: 'automation',
+  auditEntry: 'audit_entry',
+} as const satisfies Record<IdKind, string>;
+
+/** Other words for a kind, as arguments, fields and parameters of the wires write them; in lower case, without "id". */
+const words: Readonly<Record<string, readonly IdKind[]>> = {
+  ...Object.fromEntries(Object.keys(tables).map((kind) => [kind.toLowerCase(), [kind as IdKind]])),
+  org: ['organization'],
+  devin: ['session'],
+  parent: ['session'],
+  key: ['apiKey'],
+  knowledge: ['note'],
+  schedule: ['automation'],
+  createdby: ['user', 'serviceUser'],
+  actor: ['user', 'serviceUser'],
+  principal: ['user', 'serviceUser'],
+  auditlog: ['auditEntry'],
+};
+
+/** Names that look like those of ids, and are of nothing that is kept. */
+const noIds = new Set(['snapshotid', 'clientmutationid', 'macroid', 'eventtypeid']);
+
+/** What an id argument of this name is the id of; null when the name is not an id's. Throws for an unknown one. */
+export function kindsOf(name: string, isId: boolean, within: string): readonly IdKind[] | null {
+  const flat = name.replaceAll(/[-_]/g, '').toLowerCase();
+  const looksLikeId = /(?:^id|^ids|Id|Ids|_id|_ids)$/.test(name) || /_(?:key|user)$/.test(name);
+  if (noIds.has(flat) || !(isId || looksLikeId)) return null;
+  const stem = flat.replace(/ids?$/, '');
+  // An "id" by itself is the id of what it is given to.
+  const word = stem === '' ? within.toLowerCase().replace(/^(?:get|find)/, '') : stem;
+  // "createAsUserId" is a user's; the longest word that fits, so that a service user is not a user.
+  const fitting = Object.keys(words).filter((known) => word.endsWith(known));
+  const longest = fitting.toSorted((one, other) => other.length - one.length)[0];
+  if (longest !== undefined) return words[longest] as readonly IdKind[];
+  throw new Error(
+    `No rule says what "${name}" of ${within} is the id of: add its word to test/tenancy/slots.ts, in \`words\` with its kind, or in \`noIds\`.`,
+  );
+}
+
+type Fits = (row: Row) => boolean;
+
+/** Bare ids of things that the principal may see, its own organization's first. */
+export function ownIds(world: World, principal: Principal, kind: IdKind, fits: Fits = () => true): string[] {
+  const order = principal.home;
+  return rowsOf(world, kind)
+    .filter(fits)
+    .map((row) => ({ row, tenant: world.tenantOf(tables[kind], row) }))
+    .filter(({ row, tenant }) => order.includes(tenant) && principal.maySee(tenant, tables[kind], row))
+    .toSorted((one, other) => order.indexOf(one.tenant) - order.indexOf(other.tenant))
+    .map(({ row }) => row.id as string);
+}
+
+/** One bare id of each other tenant that has such a thing, hidden from the principal; by the tenant's name. */
+export function foreignIds(
+  world: World,
+  principal: Principal,
+  kind: IdKind,
+  fits: Fits = () => true,
+): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const row of rowsOf(world, kind).filter(fits)) {
+    const tenant = world.tenantOf(tables[kind], row);
+    if (!found.has(tenant) && !principal.maySee(tenant, tables[kind], row)) found.set(tenant, row.id as string);
+  }
+  return found;
+}
+
+/** Bare id and row of a thing: to find what belongs to it. */
+export function rowOf(world: World, kind: IdKind, id: string): Row | undefined {
+  return rowsOf(world, kind).find((row) => row.id === id);
+}
+
+function rowsOf(world: World, kind: IdKind): readonly Row[] {
+  return world.rows.get(tables[kind]) ?? [];
+}
+
+/** A well-formed id that nothing ever had. */
+export const neverId = newId();
+
+/** Texts by which things are looked for or told apart: the column that another tenant's own are read from. */
+const texts: Readonly<Record<string, readonly [table: string, column: string]>> = {
+  search: ['session', 'title'],
+  tags: ['session_tag', 'tag'],
+  tag: ['session_tag', 'tag'],
+  title: ['session', 'title'],
+  email: ['user_account', 'email'],
+  useremail: ['user_account', 'email'],
+  emails: ['user_account', 'email'],
+  name: ['organization', 'name'],
+};
+
+/** A text of each tenant that is hidden from the principal, for an argument of this name; null when the name is plain. */
+export function foreignTexts(world: World, principal: Principal, name: string): Map<string, string> | null {
+  const rule = texts[name.replaceAll('_', '').toLowerCase()];
+  if (!rule) return null;
+  const [table, column] = rule;
+  const found = new Map<string, string>();
+  for (const row of world.rows.get(table) ?? []) {
+    const tenant = world.tenantOf(table, row);
+    if (!found.has(tenant) && !principal.maySee(tenant, table, row)) found.set(tenant, row[column] as string);
+  }
+  return found;
+}

@@ -1,0 +1,197 @@
+import { tokenPrefix } from '../../src/auth/tokens.ts';
+import type { ApiKeyKind } from '../../src/auth/viewer.ts';
+import { newId } from '../../src/domain/ids.ts';
+import { insertApiKey } from '../../src/domain/keys/api-keys.ts';
+import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
+import type { Transaction } from '../../src/store/store.ts';
+import type { TestApp } from '../support/app.ts';
+
+/** Writes rows of one tenant; every text in them names it. */
+export interface Planter {
+  /** A text of the tenant's own: `canary-b-title-3`. */
+  canary(word: string): string;
+  user(
+    name: string,
+    role: { roleId: string; organizationId: string | null } | null,
+    deleted?: boolean,
+  ): Promise<string>;
+  serviceUser(
+    name: string,
+    role: { roleId: string; organizationId: string | null },
+    deleted?: boolean,
+  ): Promise<string>;
+  role(scope: 'enterprise' | 'organization', permissions: string[]): Promise<string>;
+  key(kind: ApiKeyKind, owner: KeyOwner): Promise<{ id: string; token: string }>;
+  session(
+    organizationId: string,
+    owner: { userId?: string; serviceUserId?: string; parentId?: string },
+  ): Promise<string>;
+  auditEntry(organizationId: string | null, about: { userId?: string; sessionId?: string }): Promise<void>;
+}
+
+/** Whose a key is, and whether it has come to its end. */
+export interface KeyOwner {
+  readonly organizationId?: string;
+  readonly userId?: string;
+  readonly serviceUserId?: string;
+  readonly roleId?: string;
+  readonly end?: 'expired' | 'revoked';
+}
+
+let count = 0;
+
+/** A planter for an enterprise, whose texts say `letter`. */
+export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, letter: string): Planter {
+  const { services } = test.app;
+  const createdAt = services.now();
+  const canary = (word: string) => {
+    count += 1;
+    return `canary-${letter}-${word}-${count}`;
+  };
+  const assign = (
+    who: { userId?: string; serviceUserId?: string },
+    role: { roleId: string; organizationId: string | null },
+  ) => tx.prisma.roleAssignment.create({ data: { id: newId(), enterpriseId, ...who, ...role, createdAt } });
+
+  return {
+    canary,
+    async user(name, role, deleted = false) {
+      const id = newId();
+      const email = `${canary(name)}@example.com`;
+      const deletedAt = deleted ? createdAt : null;
+      await tx.prisma.user.create({ data: { id, enterpriseId, email, name: canary(name), createdAt, deletedAt } });
+      if (role) await assign({ userId: id }, role);
+      return id;
+    },
+    async serviceUser(name, role, deleted = false) {
+      const id = newId();
+      const { organizationId } = role;
+      const deletedAt = deleted ? createdAt : null;
+      await tx.prisma.serviceUser.create({
+        data: { id, enterpriseId, organizationId, name: canary(name), createdAt, deletedAt },
+      });
+      await assign({ serviceUserId: id }, role);
+      return id;
+    },
+    async role(scope, permissions) {
+      const id = newId();
+      await tx.prisma.role.create({ data: { id, enterpriseId, name: canary('role'), scope, permissions, createdAt } });
+      return id;
+    },
+    async key(kind, owner) {
+      const name = canary('key');
+      // The part that is shown names the tenant and the key.
+      const shown = `${letter}${(count % 1000).toString().padStart(3, '0')}`;
+      const token = `${tokenPrefix[kind]}${shown}${newId()}`;
+      const { organizationId = null, userId = null, serviceUserId = null, roleId = null, end } = owner;
+      const expiresAt = end === 'expired' ? new Date(createdAt.getTime() - 60_000) : null;
+      const whose = { organizationId, userId, serviceUserId, roleId };
+      const { id } = await insertApiKey(services, tx, { kind, name, expiresAt, enterpriseId, ...whose }, token);
+      if (end === 'revoked') await tx.prisma.apiKey.update({ where: { id }, data: { revokedAt: createdAt } });
+      return { id, token };
+    },
+    async session(organizationId, owner) {
+      const id = newId();
+      await insertSession(test, tx, { id, organizationId, canary, ...owner });
+      return id;
+    },
+    async auditEntry(organizationId, { userId, sessionId }) {
+      const place = { enterpriseId, organizationId, userId: userId ?? null, sessionId: sessionId ?? null };
+      const what = { action: 'create_session', targetId: sessionId ?? null, address: `${canary('address')}` };
+      const data = { note: canary('audit') };
+      await tx.prisma.auditEntry.create({ data: { id: newId(), ...place, ...what, data, createdAt } });
+    },
+  };
+}
+
+async function insertSession(
+  test: TestApp,
+  tx: Transaction,
+  made: {
+    id: string;
+    organizationId: string;
+    canary: Planter['canary'];
+    userId?: string;
+    serviceUserId?: string;
+    parentId?: string;
+  },
+): Promise<void> {
+  const { id, organizationId, canary, userId = null, serviceUserId = null, parentId = null } = made;
+  const { services } = test.app;
+  const createdAt = services.now();
+  const tag = canary('tag');
+  await tx.prisma.session.create({
+    data: {
+      id,
+      organizationId,
+      userId,
+      serviceUserId,
+      parentId,
+      title: canary('title'),
+      isTitleDerived: false,
+      status: 'running',
+      statusDetail: 'waiting_for_user',
+      origin: 'api',
+      tags: [tag],
+      prompt: canary('prompt'),
+      snapshotId: canary('snapshot'),
+      structuredOutput: { found: canary('output') },
+      structuredOutputSchema: { description: canary('schema') },
+      pullRequests: [{ url: `https://example.com/${canary('pull')}`, state: 'open' }],
+      createdAt,
+      updatedAt: createdAt,
+    },
+  });
+  await tx.prisma.run.create({ data: { sessionId: id, homeWorkerId: canary('worker') } });
+  await tx.prisma.sessionHead.create({ data: { sessionId: id } });
+  await tx.prisma.sessionTag.create({ data: { organizationId, tag, createdAt, sessionId: id } });
+  const expiresAt = new Date(createdAt.getTime() + 3_600_000);
+  await tx.prisma.lease.create({ data: { sessionId: id, workerId: canary('worker'), generation: 0, expiresAt } });
+  const key = 'CANARY';
+  const sealed = services.keyring.seal(canary('secret'), `${id}:${key}`);
+  await tx.prisma.sessionSecret.create({ data: { sessionId: id, key, sealed, isSensitive: true } });
+  const file = { name: canary('file'), contentType: 'text/plain', sizeBytes: 1, storageKey: canary('storage') };
+  await tx.prisma.attachment.create({
+    data: { id: newId(), organizationId, sessionId: id, ...file, source: 'user', createdAt },
+  });
+  const claim = { operation: 'createSession', key: canary('idempotency'), inputHash: newId() + newId(), resultId: id };
+  await tx.prisma.idempotencyKey.create({
+    data: { organizationId, principal: `USER:${userId}`, ...claim, createdAt },
+  });
+  await appendEntries(tx, id, null, entriesOf(canary, { userId, serviceUserId }), createdAt);
+}
+
+// One entry of every kind, so that every type of event is there to be read.
+function entriesOf(
+  canary: Planter['canary'],
+  owner: { userId: string | null; serviceUserId: string | null },
+): NewEntry[] {
+  const told = (kind: NewEntry['kind']): NewEntry => ({ kind, body: canary('body'), data: { note: canary('note') } });
+  return [
+    { kind: 'STATUS', data: { status: 'running', statusDetail: 'waiting_for_user', endedBy: null, isArchived: false } },
+    { kind: 'MESSAGE', messageType: 'initial_user_message', body: canary('message'), ...owner },
+    { kind: 'TURN', data: { turn: 1, phase: 'started', stopReason: canary('stop') } },
+    { kind: 'PLAN', data: { entries: [{ content: canary('plan'), status: 'pending', priority: 'high' }] } },
+    {
+      kind: 'TOOL_CALL',
+      data: {
+        toolCallId: canary('call'),
+        title: canary('tool'),
+        toolKind: 'edit',
+        status: 'completed',
+        output: canary('result'),
+        locations: [{ path: canary('path'), line: 1 }],
+        diffs: [{ path: canary('path'), oldText: canary('old'), newText: canary('new') }],
+      },
+    },
+    {
+      kind: 'QUESTION',
+      body: canary('question'),
+      data: { questionId: canary('question'), reason: 'question', options: [{ id: 'yes', name: canary('option') }] },
+    },
+    { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
+    { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },
+    { kind: 'MESSAGE', messageType: 'agent_message', body: canary('message') },
+    ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(told),
+  ];
+}

@@ -1,0 +1,196 @@
+import { newId } from '../../src/domain/ids.ts';
+import type { Transaction } from '../../src/store/store.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { attribute, type Places, type Row, type Rows, readRows, type TenantName } from './rows.ts';
+import { type Planter, planterOf } from './tenant.ts';
+
+/** The tokens of one organization's principals. */
+export interface OrganizationTokens {
+  readonly member: string;
+  readonly memberV1: string;
+  readonly orgAdmin: string;
+  readonly custom: string;
+  readonly serviceKey: string;
+  readonly serviceUser: string;
+}
+
+/** The tokens of an enterprise's principals. */
+export interface EnterpriseTokens {
+  readonly accountAdmin: string;
+  readonly accountAdminV1: string;
+  readonly accountMember: string;
+  readonly peopleManager: string;
+  readonly serviceKey: string;
+  readonly serviceUser: string;
+}
+
+/**
+ * Organizations A and B, and D, which was deleted, of one enterprise E; organization X of another enterprise, which is X
+ * too. The same kinds of things are in each.
+ */
+export interface World {
+  readonly test: TestApp;
+  readonly places: Places;
+  readonly a: OrganizationTokens;
+  readonly b: OrganizationTokens;
+  readonly x: OrganizationTokens;
+  readonly e: EnterpriseTokens;
+  /** Those of X's enterprise. */
+  readonly xe: EnterpriseTokens;
+  /** Tokens that were good once, by what ended them. */
+  readonly dead: Readonly<Record<string, string>>;
+  /** What the database held when the world was made. */
+  readonly rows: Rows;
+  readonly tenantOf: (table: string, row: Row) => TenantName;
+}
+
+/** Every limit that is counted over time is switched off: the walk is thousands of requests from one address. */
+const unlimited = { rateLimitRest: 0, rateLimitGraphql: 0, rateLimitLogin: 0 };
+
+/** Starts an app with the whole world in its database. */
+export async function startWorld(): Promise<World> {
+  const test = await startApp(unlimited as object);
+  const { store } = test.app.services;
+  const { enterpriseId } = test.app.installation;
+  const ids = { a: test.organizationId, b: newId(), d: newId(), x: newId(), enterprise: newId() };
+  const made = await store.transact((tx) => plant(test, tx, enterpriseId, ids));
+  const places: Places = {
+    organizations: new Map<string, TenantName>([
+      [ids.a, 'A'],
+      [ids.b, 'B'],
+      [ids.d, 'D'],
+      [ids.x, 'X'],
+    ]),
+    enterprises: new Map<string, TenantName>([
+      [enterpriseId, 'E'],
+      [ids.enterprise, 'X'],
+    ]),
+  };
+  const rows = await readRows(test);
+  const tenantOf = attribute(rows, places);
+  requireSameThings(rows, tenantOf);
+  return { test, places, ...made, rows, tenantOf };
+}
+
+async function plant(
+  test: TestApp,
+  tx: Transaction,
+  enterpriseId: string,
+  ids: { a: string; b: string; d: string; x: string; enterprise: string },
+): Promise<Pick<World, 'a' | 'b' | 'x' | 'e' | 'xe' | 'dead'>> {
+  const createdAt = test.app.services.now();
+  const foreign = planterOf(test, tx, ids.enterprise, 'x');
+  await tx.prisma.enterprise.create({ data: { id: ids.enterprise, name: foreign.canary('enterprise'), createdAt } });
+  const organization = (planter: Planter, id: string, where: string, deletedAt: Date | null = null) =>
+    tx.prisma.organization.create({
+      data: {
+        id,
+        enterpriseId: where,
+        name: planter.canary('organization'),
+        createdAt,
+        updatedAt: createdAt,
+        deletedAt,
+      },
+    });
+  const planters = { a: planterOf(test, tx, enterpriseId, 'a'), b: planterOf(test, tx, enterpriseId, 'b') };
+  const gone = planterOf(test, tx, enterpriseId, 'd');
+  await organization(planters.b, ids.b, enterpriseId);
+  await organization(gone, ids.d, enterpriseId, createdAt);
+  await organization(foreign, ids.x, ids.enterprise);
+  const a = await plantOrganization(planters.a, ids.a);
+  const b = await plantOrganization(planters.b, ids.b);
+  const d = await plantOrganization(gone, ids.d);
+  const x = await plantOrganization(foreign, ids.x);
+  const e = await plantEnterprise(planterOf(test, tx, enterpriseId, 'e'), ids.a);
+  const xe = await plantEnterprise(foreign, ids.x);
+  const dead = { ...(await plantDead(planters.a, ids.a)), 'of a deleted organization': d.serviceKey };
+  return { a, b, x, e, xe, dead };
+}
+
+const seesAndManagesRobots = ['ViewOrgSessions', 'ViewOrgMembership', 'ManageOrgServiceUsers'];
+
+async function plantOrganization(planter: Planter, organizationId: string): Promise<OrganizationTokens> {
+  const member = await planter.user('member', { roleId: 'org_member', organizationId });
+  const orgAdmin = await planter.user('admin', { roleId: 'org_admin', organizationId });
+  const roleId = await planter.role('organization', seesAndManagesRobots);
+  const custom = await planter.user('custom', { roleId, organizationId });
+  const robot = await planter.serviceUser('robot', { roleId: 'org_admin', organizationId });
+  const parentId = await planter.session(organizationId, { userId: member });
+  const child = await planter.session(organizationId, { serviceUserId: robot, parentId });
+  await planter.auditEntry(organizationId, { userId: member, sessionId: child });
+  const token = async (kind: Parameters<Planter['key']>[0], owner: Parameters<Planter['key']>[1]) =>
+    (await planter.key(kind, owner)).token;
+  return {
+    member: await token('PERSONAL_ACCESS_TOKEN', { userId: member }),
+    memberV1: await token('PERSONAL', { userId: member, organizationId }),
+    orgAdmin: await token('PERSONAL_ACCESS_TOKEN', { userId: orgAdmin }),
+    custom: await token('PERSONAL_ACCESS_TOKEN', { userId: custom }),
+    serviceKey: await token('SERVICE', { organizationId, roleId: 'org_admin' }),
+    serviceUser: await token('SERVICE_USER', { serviceUserId: robot, organizationId }),
+  };
+}
+
+const seesAndManagesPeople = ['ReadAccountMeta', 'ViewAccountMembership', 'ManageAccountMembership'];
+
+async function plantEnterprise(planter: Planter, within: string): Promise<EnterpriseTokens> {
+  const organizationId = null;
+  const accountAdmin = await planter.user('account-admin', { roleId: 'account_admin', organizationId });
+  const accountMember = await planter.user('account-member', { roleId: 'account_member', organizationId });
+  const roleId = await planter.role('enterprise', seesAndManagesPeople);
+  // One that nobody has: it can be deleted.
+  await planter.role('organization', ['ViewOrgSessions']);
+  const peopleManager = await planter.user('people-manager', { roleId, organizationId });
+  const robot = await planter.serviceUser('enterprise-robot', { roleId: 'account_admin', organizationId });
+  await planter.auditEntry(null, { userId: accountAdmin });
+  const pat = async (userId: string) => (await planter.key('PERSONAL_ACCESS_TOKEN', { userId })).token;
+  const v1 = await planter.key('PERSONAL', { userId: accountAdmin, organizationId: within });
+  const serviceKey = await planter.key('SERVICE', { roleId: 'account_admin' });
+  const serviceUser = await planter.key('SERVICE_USER', { serviceUserId: robot });
+  return {
+    accountAdmin: await pat(accountAdmin),
+    accountAdminV1: v1.token,
+    accountMember: await pat(accountMember),
+    peopleManager: await pat(peopleManager),
+    serviceKey: serviceKey.token,
+    serviceUser: serviceUser.token,
+  };
+}
+
+async function plantDead(planter: Planter, organizationId: string): Promise<Record<string, string>> {
+  const role = { roleId: 'org_admin', organizationId };
+  const user = await planter.user('dead-keys', role);
+  const robot = await planter.serviceUser('dead-keys', role);
+  const goneUser = await planter.user('gone', null, true);
+  const goneRobot = await planter.serviceUser('gone', role, true);
+  const dead: Record<string, string> = {};
+  const ends = ['expired', 'revoked'] as const;
+  for (const end of ends) {
+    dead[`${end} personal access token`] = (await planter.key('PERSONAL_ACCESS_TOKEN', { userId: user, end })).token;
+    dead[`${end} personal key`] = (await planter.key('PERSONAL', { userId: user, organizationId, end })).token;
+    dead[`${end} service key`] = (await planter.key('SERVICE', { organizationId, roleId: 'org_admin', end })).token;
+    dead[`${end} service user’s`] = (
+      await planter.key('SERVICE_USER', { serviceUserId: robot, organizationId, end })
+    ).token;
+  }
+  dead['of a deleted user'] = (await planter.key('PERSONAL_ACCESS_TOKEN', { userId: goneUser })).token;
+  dead['v1, of a deleted user'] = (await planter.key('PERSONAL', { userId: goneUser, organizationId })).token;
+  dead['of a deleted service user'] = (
+    await planter.key('SERVICE_USER', { serviceUserId: goneRobot, organizationId })
+  ).token;
+  return dead;
+}
+
+// A table that only one tenant has rows in would prove nothing about the others.
+function requireSameThings(rows: Rows, tenantOf: World['tenantOf']): void {
+  for (const [table, list] of rows) {
+    const tenants = new Set(list.map((row) => tenantOf(table, row)));
+    const isOfEnterprise = tenants.size > 0 && [...tenants].every((tenant) => ['E', 'X', 'public'].includes(tenant));
+    const wanted: TenantName[] = isOfEnterprise ? ['E', 'X'] : ['A', 'B', 'X'];
+    const missing = wanted.filter((tenant) => !tenants.has(tenant));
+    if (missing.length > 0) {
+      throw new Error(
+        `The table "${table}" has no row of ${missing.join(' and ')}: plant one in each tenant, with canaries in its texts, in test/tenancy/tenant.ts.`,
+      );
+    }
+  }
+}

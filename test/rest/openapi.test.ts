@@ -28,16 +28,25 @@ test('v1: the published paths, without their aliases', async () => {
 
 test('v3: the published paths', async () => {
   expect(operations(await document('v3'))).toEqual([
+    'DELETE /v3/enterprise/consumption/acu-limits/devin/organizations/{org_id}',
+    'DELETE /v3/enterprise/ip-access-list',
+    'DELETE /v3/enterprise/organizations/{org_id}',
     'DELETE /v3/organizations/{org_id}/sessions/{devin_id}',
+    'GET /v3/enterprise/consumption/acu-limits/devin',
+    'GET /v3/enterprise/ip-access-list',
     'GET /v3/enterprise/organizations',
     'GET /v3/enterprise/organizations/{org_id}',
     'GET /v3/organizations/{org_id}/sessions',
     'GET /v3/organizations/{org_id}/sessions/{devin_id}',
     'GET /v3/organizations/{org_id}/sessions/{devin_id}/messages',
     'GET /v3/self',
+    'PATCH /v3/enterprise/organizations/{org_id}',
+    'POST /v3/enterprise/ip-access-list',
     'POST /v3/enterprise/organizations',
     'POST /v3/organizations/{org_id}/sessions',
     'POST /v3/organizations/{org_id}/sessions/{devin_id}/messages',
+    'PUT /v3/enterprise/consumption/acu-limits/devin/organizations/{org_id}',
+    'PUT /v3/enterprise/ip-access-list',
   ]);
 });
 

@@ -87,6 +87,32 @@ export const permissionFor = {
   sendMessageAsUser: 'ImpersonateOrgSessions',
   terminateSession: 'ManageOrgSessions',
 
+  changeSession: 'ManageOrgSessions',
+  viewEnterpriseSessions: 'ViewAccountSessions',
+  manageEnterpriseSessions: 'ManageAccountSessions',
+  uploadAttachment: 'UseSessions',
+
+  viewSecrets: 'UseSessions',
+  changeSecrets: 'ManageOrgSecrets',
+  viewKnowledge: 'ViewOrgSessions',
+  changeKnowledge: 'ManageOrgKnowledge',
+  changeEnterpriseKnowledge: 'ManageAccountKnowledge',
+  viewPlaybooks: 'ViewOrgSessions',
+  changePlaybooks: 'ManageOrgPlaybooks',
+  changeEnterprisePlaybooks: 'ManageAccountPlaybooks',
+
+  viewAutomations: 'ViewOrgAutomations',
+  changeAutomations: 'ManageOrgAutomations',
+  runAutomationAsCreator: 'UsePersonalAutomations',
+  manageSchedules: 'ManageOrgSchedules',
+
+  viewConsumption: 'ViewOrgSessions',
+  viewEnterpriseConsumption: 'ViewAccountConsumption',
+  viewMetrics: 'ViewOrgSessions',
+  viewEnterpriseMetrics: 'ViewAccountMetrics',
+  changeTags: 'ManageEnterpriseSettings',
+  viewLegacyCalls: 'ManageEnterpriseSettings',
+
   viewMembers: 'ViewOrgMembership',
   viewEnterpriseMembers: 'ViewAccountMembership',
   createUser: 'ManageAccountMembership',

@@ -28,7 +28,9 @@ const onlyPeople: Sight = (tenant, table) =>
 const onlyOrganizations: Sight = (tenant, table) =>
   tenant === 'A' || ((tenant === 'B' || tenant === 'E') && (isShared(table) || table === 'organization'));
 
-const isShared = (table: string) => table === 'role' || table === 'enterprise';
+/** What the enterprise has for all of its organizations. */
+const shared = new Set(['role', 'enterprise', 'playbook', 'knowledge_note', 'knowledge_folder']);
+const isShared = (table: string) => shared.has(table);
 const people = new Set(['user_account', 'service_user', 'role_assignment', 'api_key']);
 const goneWithOrganization = new Set([
   'organization',
@@ -41,6 +43,12 @@ const goneWithOrganization = new Set([
   'lease',
   'attachment',
   'idempotency_key',
+  'secret',
+  'playbook',
+  'knowledge_note',
+  'knowledge_folder',
+  'automation',
+  'schedule',
 ]);
 
 /** Every kind of live principal of A and of its enterprise. */

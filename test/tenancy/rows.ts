@@ -41,7 +41,12 @@ export interface Places {
 /** Says whose each row is. Throws, with what to add, for a table whose rows say nothing of that. */
 export function attribute(rows: Rows, places: Places): (table: string, row: Row) => TenantName {
   const byId = (table: string) => new Map((rows.get(table) ?? []).map((row) => [row.id, row]));
-  const tables = { session: byId('session'), user: byId('user_account'), serviceUser: byId('service_user') };
+  const tables = {
+    session: byId('session'),
+    user: byId('user_account'),
+    serviceUser: byId('service_user'),
+    apiKey: byId('api_key'),
+  };
   const membership = new Map<unknown, unknown>();
   for (const row of rows.get('role_assignment') ?? []) {
     if (row.user_id && row.organization_id && !membership.has(row.user_id))
@@ -68,6 +73,8 @@ export function attribute(rows: Rows, places: Places): (table: string, row: Row)
     if (user) return tenantOf('user_account', user);
     const serviceUser = tables.serviceUser.get(row.service_user_id);
     if (serviceUser) return tenantOf('service_user', serviceUser);
+    const apiKey = tables.apiKey.get(row.api_key_id);
+    if (apiKey) return tenantOf('api_key', apiKey);
     if (row.enterprise_id) return inEnterprise(row.enterprise_id);
     if (table === 'role') return 'public';
     throw new Error(

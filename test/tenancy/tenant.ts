@@ -5,6 +5,7 @@ import { insertApiKey } from '../../src/domain/keys/api-keys.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
+import { plantAutomations, plantKnowledge } from './tenant-resources.ts';
 
 /** Writes rows of one tenant; every text in them names it. */
 export interface Planter {
@@ -22,11 +23,21 @@ export interface Planter {
   ): Promise<string>;
   role(scope: 'enterprise' | 'organization', permissions: string[]): Promise<string>;
   key(kind: ApiKeyKind, owner: KeyOwner): Promise<{ id: string; token: string }>;
-  session(
-    organizationId: string,
-    owner: { userId?: string; serviceUserId?: string; parentId?: string },
-  ): Promise<string>;
+  session(organizationId: string, owner: SessionOwner): Promise<string>;
+  /** One of each thing that an organization keeps for its sessions. */
+  resources(organizationId: string, userId: string): Promise<{ playbookId: string; automationId: string }>;
+  /** Knowledge and a playbook of the enterprise's own. */
+  knowledge(): Promise<void>;
   auditEntry(organizationId: string | null, about: { userId?: string; sessionId?: string }): Promise<void>;
+}
+
+/** Who started a session, and what it refers to. */
+export interface SessionOwner {
+  readonly userId?: string;
+  readonly serviceUserId?: string;
+  readonly parentId?: string;
+  readonly playbookId?: string;
+  readonly automationId?: string;
 }
 
 /** Whose a key is, and whether it has come to its end. */
@@ -87,13 +98,26 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
       const expiresAt = end === 'expired' ? new Date(createdAt.getTime() - 60_000) : null;
       const whose = { organizationId, userId, serviceUserId, roleId };
       const { id } = await insertApiKey(services, tx, { kind, name, expiresAt, enterpriseId, ...whose }, token);
+      const route = `GET /v1/${canary('route')}`;
+      await tx.prisma.legacyCall.create({
+        data: { apiKeyId: id, enterpriseId, version: 'v1', route, count: 1, lastCalledAt: createdAt },
+      });
       if (end === 'revoked') await tx.prisma.apiKey.update({ where: { id }, data: { revokedAt: createdAt } });
       return { id, token };
     },
     async session(organizationId, owner) {
       const id = newId();
-      await insertSession(test, tx, { id, organizationId, canary, ...owner });
+      await insertSession(test, tx, { id, enterpriseId, organizationId, canary, ...owner });
       return id;
+    },
+    async resources(organizationId, userId) {
+      const place = { enterpriseId, organizationId, userId, canary };
+      const { playbookId } = await plantKnowledge(test, tx, place);
+      const { automationId } = await plantAutomations(test, tx, place);
+      return { playbookId, automationId };
+    },
+    async knowledge() {
+      await plantKnowledge(test, tx, { enterpriseId, organizationId: null, userId: null, canary });
     },
     async auditEntry(organizationId, { userId, sessionId }) {
       const place = { enterpriseId, organizationId, userId: userId ?? null, sessionId: sessionId ?? null };
@@ -107,16 +131,10 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
 async function insertSession(
   test: TestApp,
   tx: Transaction,
-  made: {
-    id: string;
-    organizationId: string;
-    canary: Planter['canary'];
-    userId?: string;
-    serviceUserId?: string;
-    parentId?: string;
-  },
+  made: SessionOwner & { id: string; enterpriseId: string; organizationId: string; canary: Planter['canary'] },
 ): Promise<void> {
-  const { id, organizationId, canary, userId = null, serviceUserId = null, parentId = null } = made;
+  const { id, enterpriseId, organizationId, canary, userId = null, serviceUserId = null } = made;
+  const { parentId = null, playbookId = null, automationId = null } = made;
   const { services } = test.app;
   const createdAt = services.now();
   const tag = canary('tag');
@@ -127,6 +145,8 @@ async function insertSession(
       userId,
       serviceUserId,
       parentId,
+      playbookId,
+      automationId,
       title: canary('title'),
       isTitleDerived: false,
       status: 'running',
@@ -147,6 +167,18 @@ async function insertSession(
   await tx.prisma.sessionTag.create({ data: { organizationId, tag, createdAt, sessionId: id } });
   const expiresAt = new Date(createdAt.getTime() + 3_600_000);
   await tx.prisma.lease.create({ data: { sessionId: id, workerId: canary('worker'), generation: 0, expiresAt } });
+  await tx.prisma.usage.create({
+    data: {
+      id: newId(),
+      enterpriseId,
+      organizationId,
+      sessionId: id,
+      userId,
+      serviceUserId,
+      acus: 0.5,
+      usedAt: createdAt,
+    },
+  });
   const key = 'CANARY';
   const sealed = services.keyring.seal(canary('secret'), `${id}:${key}`);
   await tx.prisma.sessionSecret.create({ data: { sessionId: id, key, sealed, isSensitive: true } });

@@ -115,8 +115,9 @@ async function plantOrganization(planter: Planter, organizationId: string): Prom
   const roleId = await planter.role('organization', seesAndManagesRobots);
   const custom = await planter.user('custom', { roleId, organizationId });
   const robot = await planter.serviceUser('robot', { roleId: 'org_admin', organizationId });
-  const parentId = await planter.session(organizationId, { userId: member });
-  const child = await planter.session(organizationId, { serviceUserId: robot, parentId });
+  const { playbookId, automationId } = await planter.resources(organizationId, member);
+  const parentId = await planter.session(organizationId, { userId: member, playbookId });
+  const child = await planter.session(organizationId, { serviceUserId: robot, parentId, automationId });
   await planter.auditEntry(organizationId, { userId: member, sessionId: child });
   const token = async (kind: Parameters<Planter['key']>[0], owner: Parameters<Planter['key']>[1]) =>
     (await planter.key(kind, owner)).token;
@@ -142,6 +143,7 @@ async function plantEnterprise(planter: Planter, within: string): Promise<Enterp
   const peopleManager = await planter.user('people-manager', { roleId, organizationId });
   const robot = await planter.serviceUser('enterprise-robot', { roleId: 'account_admin', organizationId });
   await planter.auditEntry(null, { userId: accountAdmin });
+  await planter.knowledge();
   const pat = async (userId: string) => (await planter.key('PERSONAL_ACCESS_TOKEN', { userId })).token;
   const v1 = await planter.key('PERSONAL', { userId: accountAdmin, organizationId: within });
   const serviceKey = await planter.key('SERVICE', { roleId: 'account_admin' });

@@ -1,0 +1,239 @@
+import type { IdKind } from '../../src/domain/ids.ts';
+import { prefixedId } from '../../src/domain/ids.ts';
+import { call as fetchJson, type TestApp } from '../support/app.ts';
+import type { Answer, Fill, HttpCall, Operation, Slot } from './matrix.ts';
+import { kindsOf } from './slots.ts';
+
+interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+  readonly additionalProperties?: unknown;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
+}
+
+interface Route {
+  readonly operationId?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
+}
+
+/** An OpenAPI document, as far as it is walked. */
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Route>>>>;
+  readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> };
+}
+
+/** A route with what it was made from. */
+export interface RestOperation extends Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+}
+
+const versions = ['v1', 'v2', 'v3'] as const;
+
+/** The documents of all versions that are served. */
+export async function readDocuments(test: Pick<TestApp, 'url'>): Promise<OpenApi[]> {
+  const found = await Promise.all(versions.map((version) => fetchJson(test, null, 'GET', `/openapi/${version}.json`)));
+  return found.filter(({ status }) => status === 200).map(({ body }) => body as OpenApi);
+}
+
+/** One operation for each route of a document. Throws, with what to add, for a parameter or a body that no rule covers. */
+export function restOperations(document: OpenApi): RestOperation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, route]) => restOperation(document, path, method.toUpperCase(), route)),
+  );
+}
+
+/** Parameters and members whose names say nothing of anybody's things. */
+const plainNames = new Set(
+  `first after limit offset skip order archive archived is_archived unlisted include_archived start_date end_date
+   created_after created_before updated_after updated_before created_date_from created_date_to updated_date_from
+   updated_date_to time_before time_after start_time end_time before since until action actions origin origins status
+   statuses repo_names category force scope role_type revoke_current sort direction user_type`
+    .split(/\s+/)
+    .filter((name) => name !== ''),
+);
+
+/** Names by which things are found or told apart: the rules for them are in slots.ts. */
+const textNames = new Set(['tags', 'tag', 'search', 'email', 'emails', 'user_email', 'name', 'title', 'query']);
+
+const ofMethod: Readonly<Record<string, boolean>> = { POST: true, PUT: true, PATCH: true, DELETE: true };
+
+function restOperation(document: OpenApi, path: string, method: string, route: Route): RestOperation {
+  const parameters = (route.parameters ?? []).filter((parameter) => parameter.in !== 'header');
+  const resource = resourceOf(path);
+  const slots: Slot[] = [];
+  const texts: string[] = [];
+  for (const { name, in: place, required = false } of parameters) {
+    const kinds = kindsOf(name, place === 'path', resource);
+    if (kinds) slots.push({ name: `${place}:${name}`, kinds, isRequired: place === 'path' || required });
+    else if (textNames.has(name)) texts.push(`${place}:.${name}`);
+    else if (!plainNames.has(name)) {
+      throw new Error(
+        `No rule says what the parameter "${name}" of ${method} ${path} is: add it to plainNames or textNames in test/tenancy/rest-operations.ts, or, when it is an id, its word to test/tenancy/slots.ts.`,
+      );
+    }
+  }
+  const content = route.requestBody?.content ?? {};
+  const body = content['application/json']?.schema;
+  if (route.requestBody && !body) {
+    throw new Error(
+      `No rule says how ${method} ${path} is sent: its body is ${Object.keys(content).join(', ')}. Add one to test/tenancy/rest-operations.ts.`,
+    );
+  }
+  const members = body ? readBody(document, body, resource) : null;
+  slots.push(...(members?.slots ?? []));
+  texts.push(...(members?.texts ?? []));
+  return {
+    name: `${method} ${path}`,
+    method,
+    path,
+    parameters,
+    isWrite: ofMethod[method] ?? false,
+    slots,
+    texts,
+    variants: members?.variants ?? 1,
+    call: (fill) => request(method, path, parameters, fill, members?.value(fill)),
+    isSuccess: ({ status }: Answer) => status >= 200 && status < 300,
+  };
+}
+
+/** What a bare "id" in a path is the id of: `/api-keys/{id}` an api key's. */
+function resourceOf(path: string): string {
+  const words = path.split('/').filter((part) => part !== '' && !part.startsWith('{'));
+  return (words.at(-1) ?? '').replaceAll('-', '').replace(/s$/, '');
+}
+
+function request(method: string, path: string, parameters: readonly Parameter[], fill: Fill, body: unknown): HttpCall {
+  const query = new URLSearchParams();
+  for (const { name, in: place, schema, required } of parameters) {
+    if (place !== 'query') continue;
+    const picked = fill.ids.get(`query:${name}`);
+    const text = fill.texts.get(`query:.${name}`);
+    if (picked) query.append(name, prefixedId(picked.kind, picked.id));
+    else if (text !== undefined) query.append(name, text);
+    else if (required) query.append(name, String(plainValue(schema, name, fill)));
+  }
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => {
+    const picked = fill.ids.get(`path:${name}`);
+    return picked ? encodeURIComponent(prefixedId(picked.kind, picked.id)) : 'walk';
+  });
+  const search = query.size > 0 ? `?${query}` : '';
+  return { method, path: filled + search, ...(body === undefined ? {} : { body }) };
+}
+
+interface Members {
+  readonly slots: Slot[];
+  readonly texts: string[];
+  readonly variants: number;
+  value(fill: Fill): unknown;
+}
+
+const maxDepth = 5;
+
+function readBody(document: OpenApi, schema: JsonSchema, resource: string): Members {
+  const slots: Slot[] = [];
+  const texts: string[] = [];
+  let variants = 1;
+  const read = (given: JsonSchema, name: string, isRequired: boolean, depth: number) => {
+    const choices = alternatives(document, given);
+    if (isRequired) variants = Math.max(variants, choices.length);
+    for (const choice of choices) {
+      if (choice.enum && isRequired) variants = Math.max(variants, choice.enum.length);
+      if (choice.items && depth < maxDepth) read(choice.items, name, isRequired, depth + 1);
+      for (const [member, inner] of Object.entries(choice.properties ?? {})) {
+        const path = `${name}.${member}`;
+        const needed = isRequired && (choice.required ?? []).includes(member);
+        const kinds = kindsOf(member, false, resource);
+        if (slots.some((slot) => slot.name === path) || texts.includes(path)) continue;
+        if (kinds) slots.push({ name: path, kinds, isRequired: needed });
+        else if (textNames.has(member)) texts.push(path);
+        if (!kinds && depth < maxDepth) read(inner, path, needed, depth + 1);
+      }
+    }
+  };
+  read(schema, 'body:', true, 0);
+  return { slots, texts, variants, value: (fill) => buildBody(document, schema, 'body:', fill, 0) };
+}
+
+function alternatives(document: OpenApi, schema: JsonSchema): JsonSchema[] {
+  const own = resolve(document, schema);
+  const choices = own.anyOf ?? own.oneOf;
+  if (choices) return choices.flatMap((choice) => alternatives(document, choice)).filter(({ type }) => type !== 'null');
+  if (!own.allOf) return [own];
+  const parts = own.allOf.map((part) => resolve(document, part));
+  const properties = Object.assign({}, ...parts.map((part) => part.properties ?? {}));
+  return [{ ...own, properties, required: parts.flatMap((part) => part.required ?? []) }];
+}
+
+function resolve(document: OpenApi, schema: JsonSchema): JsonSchema {
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : resolve(document, document.components?.schemas?.[name] ?? {});
+}
+
+function buildBody(document: OpenApi, given: JsonSchema, name: string, fill: Fill, depth: number): unknown {
+  const choices = alternatives(document, given);
+  const schema = choices[fill.variant % choices.length] ?? {};
+  if (schema.items) return [buildBody(document, schema.items, name, fill, depth + 1)];
+  if (!schema.properties) {
+    const picked = fill.ids.get(name);
+    const text = fill.texts.get(name);
+    if (picked) return wireId(picked.kind, picked.id);
+    return text ?? plainValue(schema, name.split('.').at(-1) ?? '', fill);
+  }
+  const value: Record<string, unknown> = {};
+  for (const [member, inner] of Object.entries(schema.properties)) {
+    const path = `${name}.${member}`;
+    const isAsked = [...fill.ids.keys(), ...fill.texts.keys()].some(
+      (key) => key === path || key.startsWith(`${path}.`),
+    );
+    const isGiven = fill.isFull && depth === 0 && !leftOut.has(member) && kindsOf(member, false, '') === null;
+    if (!isAsked && !isGiven && !(schema.required ?? []).includes(member)) continue;
+    if (depth < maxDepth) value[member] = buildBody(document, inner, path, fill, depth + 1);
+  }
+  return value;
+}
+
+const wireId = (kind: IdKind, id: string) => prefixedId(kind, id);
+
+/** What would make a call another one: its own tests try these. */
+const leftOut = new Set(['idempotent', 'force', 'snapshot_id', 'agent']);
+
+/** What is said where a text of some form is needed. */
+const plainTexts: Readonly<Record<string, string>> = {
+  email: 'walk@example.com',
+  emails: 'walk@example.com',
+  ip_ranges: '0.0.0.0/0',
+  ranges: '0.0.0.0/0',
+  ip_access_list: '0.0.0.0/0',
+  cidr: '0.0.0.0/0',
+  key: 'WALK',
+  permissions: 'ViewOrgSessions',
+};
+
+function plainValue(schema: JsonSchema, name: string, fill: Fill): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[fill.variant % schema.enum.length];
+  const type = [schema.type].flat().find((each) => each !== 'null');
+  if (type === 'integer' || type === 'number') return /_at$|time|date|expires/.test(name) ? 4_102_444_800 : 5;
+  if (type === 'boolean') return false;
+  if (type === 'array') return [];
+  if (type === 'object' || type === undefined) return {};
+  if (/_at$|expires/.test(name)) return '2100-01-01T00:00:00Z';
+  return plainTexts[name] ?? 'walk';
+}

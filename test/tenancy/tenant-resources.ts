@@ -1,0 +1,93 @@
+import { newId } from '../../src/domain/ids.ts';
+import type { Transaction } from '../../src/store/store.ts';
+import type { TestApp } from '../support/app.ts';
+
+/** Whose resources are planted; without an organization they are the enterprise's own. */
+export interface ResourcePlace {
+  readonly enterpriseId: string;
+  readonly organizationId: string | null;
+  readonly userId: string | null;
+  /** A text that names the tenant. */
+  canary(word: string): string;
+}
+
+/** What sessions refer to. */
+export interface Resources {
+  readonly playbookId: string;
+  readonly noteId: string;
+}
+
+/** Knowledge and playbooks of an organization or of an enterprise. */
+export async function plantKnowledge(test: TestApp, tx: Transaction, place: ResourcePlace): Promise<Resources> {
+  const { enterpriseId, organizationId, userId, canary } = place;
+  const createdAt = test.app.services.now();
+  const where = { enterpriseId, organizationId };
+  const when = { createdAt, updatedAt: createdAt };
+  const folderId = newId();
+  await tx.prisma.knowledgeFolder.create({
+    data: { id: folderId, ...where, name: canary('folder'), description: canary('description'), ...when },
+  });
+  const noteId = newId();
+  const note = { name: canary('note'), body: canary('body'), trigger: canary('trigger'), macro: `!${canary('macro')}` };
+  await tx.prisma.knowledgeNote.create({ data: { id: noteId, ...where, folderId, userId, ...note, ...when } });
+  const playbookId = newId();
+  const playbook = { title: canary('playbook'), body: canary('body'), macro: `!${canary('macro')}` };
+  await tx.prisma.playbook.create({
+    data: { id: playbookId, ...where, userId, updatedByUserId: userId, ...playbook, ...when },
+  });
+  return { playbookId, noteId };
+}
+
+/** What only organizations have: secrets, automations, schedules. */
+export async function plantAutomations(
+  test: TestApp,
+  tx: Transaction,
+  place: ResourcePlace & { readonly organizationId: string },
+): Promise<{ readonly automationId: string; readonly secretId: string }> {
+  const { organizationId, userId, canary } = place;
+  const { keyring, now } = test.app.services;
+  const createdAt = now();
+  const when = { createdAt, updatedAt: createdAt };
+  const secretId = newId();
+  const sealed = keyring.seal(canary('secret'), `${organizationId}:${secretId}`);
+  await tx.prisma.secret.create({
+    data: {
+      id: secretId,
+      organizationId,
+      key: canary('key').replaceAll('-', '_').toUpperCase(),
+      type: 'key-value',
+      sealed,
+      note: canary('note'),
+      isSensitive: true,
+      userId,
+      ...when,
+    },
+  });
+  const automationId = newId();
+  const at = `DTSTART:21000101T000000Z\nRRULE:FREQ=DAILY`;
+  const conditions = { any: [{ all: [{ field: 'rrule', operator: 'matches', value: at }] }] };
+  await tx.prisma.automation.create({
+    data: {
+      id: automationId,
+      organizationId,
+      name: canary('automation'),
+      isEnabled: false,
+      runAs: 'organization',
+      triggers: [{ event_type: 'schedule:recurring', conditions }],
+      actions: [{ type: 'start_session', prompt: canary('prompt') }],
+      userId,
+      ...when,
+    },
+  });
+  await tx.prisma.schedule.create({
+    data: {
+      id: newId(),
+      organizationId,
+      name: canary('schedule'),
+      definition: { prompt: canary('prompt') },
+      userId,
+      ...when,
+    },
+  });
+  return { automationId, secretId };
+}

@@ -1,46 +1,52 @@
 import type { Transaction } from '../store/store.ts';
 import type { Context } from './context.ts';
-import { newId } from './ids.ts';
+import { type IdKind, newId } from './ids.ts';
+
+/** What an entry of some action says: what kind of thing its target is (null: none, or of several kinds), and in words. */
+interface AuditActMeaning {
+  readonly target: IdKind | null;
+  readonly meaning: string;
+}
 
 /**
  * Acts that are recorded, in the words of spec 2.6 and, where it has none, of its newer edition (wire-facts 5).
- * docs/wire/audit-log.md says what each one stands for here.
+ * docs/wire/audit-log.md says when each one is written: a new line here needs its row there.
  */
-export const auditActions = [
-  'create_session',
-  'send_message',
-  'terminate_session',
-  'create_org',
-  'update_org',
-  'delete_org',
-  'update_enterprise_settings',
-  'add_member',
-  'add_members_to_enterprise',
-  'add_members_to_org',
-  'remove_members_from_org',
-  'delete_member',
-  'assign_roles',
-  'create_role',
-  'update_role',
-  'delete_role',
-  'create_service_user',
-  'delete_service_user',
-  'assign_service_user_role',
-  'remove_service_user_role',
-  'create_org_api_key',
-  'create_user_api_key',
-  'create_service_user_api_key',
-  'create_pat',
-  'revoke_enterprise_api_key',
-  'revoke_all_enterprise_api_keys',
-  'revoke_service_user_api_key',
-  'rotate_service_user_api_key',
-  'revoke_pat',
-  'rotate_pat',
-] as const;
+export const auditActions = {
+  'create_session': { target: 'session', meaning: 'A session was started.' },
+  'send_message': { target: 'message', meaning: 'A message was sent to a session.' },
+  'terminate_session': { target: 'session', meaning: 'A session was terminated.' },
+  'create_org': { target: 'organization', meaning: 'An organization was made.' },
+  'update_org': { target: 'organization', meaning: 'An organization’s name or limits were changed.' },
+  'delete_org': { target: 'organization', meaning: 'An organization was deleted.' },
+  'update_enterprise_settings': { target: 'enterprise', meaning: 'A setting of the enterprise was changed.' },
+  'add_member': { target: 'user', meaning: 'A user was made.' },
+  'add_members_to_enterprise': { target: 'user', meaning: 'A user was given its first role on the enterprise.' },
+  'add_members_to_org': { target: 'user', meaning: 'A user became a member of an organization.' },
+  'remove_members_from_org': { target: 'user', meaning: 'A user ceased to be a member of an organization.' },
+  'delete_member': { target: 'user', meaning: 'A user was deleted.' },
+  'assign_roles': { target: 'user', meaning: 'A user was given another role.' },
+  'create_role': { target: 'role', meaning: 'A custom role was made.' },
+  'update_role': { target: 'role', meaning: 'A custom role was changed.' },
+  'delete_role': { target: 'role', meaning: 'A custom role was deleted.' },
+  'create_service_user': { target: 'serviceUser', meaning: 'A service user was made.' },
+  'delete_service_user': { target: 'serviceUser', meaning: 'A service user was deleted.' },
+  'assign_service_user_role': { target: 'serviceUser', meaning: 'A service user was given a role.' },
+  'remove_service_user_role': { target: 'serviceUser', meaning: 'A service user’s role was taken away.' },
+  'create_org_api_key': { target: 'apiKey', meaning: 'A service key was made.' },
+  'create_user_api_key': { target: 'apiKey', meaning: 'A user’s personal key was made.' },
+  'create_service_user_api_key': { target: 'apiKey', meaning: 'A service user’s key was made.' },
+  'create_pat': { target: 'apiKey', meaning: 'A personal access token was made.' },
+  'revoke_enterprise_api_key': { target: 'apiKey', meaning: 'A personal key or a service key was revoked.' },
+  'revoke_all_enterprise_api_keys': { target: 'enterprise', meaning: 'All keys of users and services were revoked.' },
+  'revoke_service_user_api_key': { target: 'apiKey', meaning: 'A service user’s key was revoked.' },
+  'rotate_service_user_api_key': { target: 'apiKey', meaning: 'A service user’s key was replaced by a new one.' },
+  'revoke_pat': { target: 'apiKey', meaning: 'A personal access token was revoked.' },
+  'rotate_pat': { target: 'apiKey', meaning: 'A personal access token was replaced by a new one.' },
+} as const satisfies Record<string, AuditActMeaning>;
 
 /** One of {@link auditActions}. */
-export type AuditAction = (typeof auditActions)[number];
+export type AuditAction = keyof typeof auditActions;
 
 /** What an entry is about. `data` never holds a secret's value or a message's text. */
 export interface AuditTarget {

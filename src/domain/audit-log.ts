@@ -1,0 +1,112 @@
+import { permissionFor } from '../auth/permissions.ts';
+import { requireEnterprisePermission } from '../auth/viewer.ts';
+import { isAuditAction } from './audit-actions.ts';
+import { type AuditEntryRecord, entryActors, entryColumns } from './audit-entry.ts';
+import { type AuditLogFilter, auditLogStatement, byCommit, byTime, type EntryOrder } from './audit-log-statement.ts';
+import type { Context } from './context.ts';
+import { type Issue, invalidInput, notFound } from './errors.ts';
+import { parseId } from './ids.ts';
+import { type Page, type PageLimits, type PageRequest, pageWindow, toPage } from './pages.ts';
+
+/** A part of the log, newest first unless said otherwise. */
+export interface AuditLogRequest extends PageRequest {
+  readonly filter?: AuditLogFilter | undefined;
+  /**
+   * `desc`: by time. `asc`: in the order in which the entries became final, which is roughly that of time: a reader that
+   * goes on from its last cursor misses nothing, also not what was committed late (pinned 5).
+   */
+  readonly order?: 'asc' | 'desc' | undefined;
+}
+
+/**
+ * A page of the enterprise's audit log, or of one organization's, by its id in any form. FORBIDDEN; NOT_FOUND for what is
+ * no organization of the enterprise; INVALID_INPUT; and the errors of {@link pageWindow}.
+ */
+export async function listAuditLog(
+  context: Context,
+  request: AuditLogRequest & { readonly organizationId?: string | undefined },
+  limits: PageLimits,
+): Promise<Page<AuditEntryRecord>> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewAuditLog);
+  const ids = request.organizationId === undefined ? null : [await getOwnId(context, request.organizationId)];
+  const [page] = await readPages(context, ids, request, limits);
+  return page as Page<AuditEntryRecord>;
+}
+
+/** A page for each of these organizations, bare ids, in one statement. One that is another enterprise's has no entries. */
+export async function listAuditLogs(
+  context: Context,
+  organizationIds: readonly string[],
+  request: AuditLogRequest,
+  limits: PageLimits,
+): Promise<Page<AuditEntryRecord>[]> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewAuditLog);
+  return readPages(context, organizationIds, request, limits);
+}
+
+/** The entries of these bare ids, in the ids' order; null for each that the viewer may not see. */
+export async function findAuditEntries(context: Context, ids: readonly string[]): Promise<(AuditEntryRecord | null)[]> {
+  const { viewer } = context;
+  if (!viewer.enterprisePermissions.has(permissionFor.viewAuditLog)) return ids.map(() => null);
+  const rows = await context.store.query<AuditEntryRecord>(
+    `select ${entryColumns} from audit_entry e ${entryActors} where e.id = any($1::text[]) and e.enterprise_id = $2`,
+    [ids, viewer.enterpriseId],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+async function getOwnId(context: Context, id: string): Promise<string> {
+  const [organization] = await context.store.query<{ id: string }>(
+    'select o.id from organization o where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null',
+    [parseId('organization', id), context.viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization.id;
+}
+
+function readPages(
+  context: Context,
+  organizationIds: readonly string[] | null,
+  request: AuditLogRequest,
+  limits: PageLimits,
+): Promise<Page<AuditEntryRecord>[]> {
+  checkFilter(request.filter ?? {});
+  return request.order === 'asc'
+    ? readOrdered(context, organizationIds, request, limits, byCommit)
+    : readOrdered(context, organizationIds, request, limits, byTime);
+}
+
+async function readOrdered<C>(
+  context: Context,
+  organizationIds: readonly string[] | null,
+  request: AuditLogRequest,
+  limits: PageLimits,
+  order: EntryOrder<C>,
+): Promise<Page<AuditEntryRecord>[]> {
+  const window = pageWindow(request, limits, order.readCursor);
+  const part = { enterpriseId: context.viewer.enterpriseId, organizationIds, filter: request.filter ?? {} };
+  const { sql, values } = auditLogStatement(order, part, window);
+  const rows = await context.store.query<AuditEntryRecord & { place: number }>(sql, values);
+  return (organizationIds ?? [null]).map((_, index) => {
+    const entries = rows.filter(({ place }) => place === index + 1);
+    return toPage<C, AuditEntryRecord>(entries, window, order.cursorOf);
+  });
+}
+
+// PostgreSQL has its own bounds of time: what lies beyond is said here, not by a failing statement.
+function checkFilter(filter: AuditLogFilter): void {
+  const issues: Issue[] = [];
+  for (const name of ['createdAfter', 'createdBefore'] as const) {
+    const year = filter[name]?.getUTCFullYear() ?? 2000;
+    if (!(year >= 1 && year <= 9999)) {
+      issues.push({ path: ['filter', name], message: `"${name}" must be a time of the years 1 to 9999.` });
+    }
+  }
+  for (const word of filter.actions ?? []) {
+    if (isAuditAction(word)) continue;
+    const shown = JSON.stringify(word.slice(0, 60));
+    issues.push({ path: ['action'], message: `"action" must be an action of the audit log, but ${shown} is none.` });
+  }
+  if (issues.length > 0) throw invalidInput(issues);
+}

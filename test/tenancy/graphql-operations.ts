@@ -20,8 +20,8 @@ type Field = Step['field'];
 /** Fields that were read, as `Type.field`: what the walk must come to have all of. */
 export type Seen = Set<string>;
 
-// Variables instead of literals: the values are JSON.
-class Document {
+/** A GraphQL document that is being written: values go into variables, since they are JSON. */
+export class Document {
   readonly variables: Record<string, unknown> = {};
   readonly declared: string[] = [];
 
@@ -37,7 +37,7 @@ class Document {
     return `(${parts.join(', ')})`;
   }
 
-  call(operation: 'query' | 'mutation', selection: string): HttpCall {
+  call(operation: 'query' | 'mutation' | 'subscription', selection: string): HttpCall {
     const head = this.declared.length > 0 ? `${operation}(${this.declared.join(', ')})` : operation;
     return { method: 'POST', path: '/graphql', body: { query: `${head} ${selection}`, variables: this.variables } };
   }

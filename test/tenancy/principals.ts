@@ -5,6 +5,8 @@ import type { World } from './world.ts';
 export interface Principal {
   readonly name: string;
   readonly token: string;
+  /** The bare id of the user or the service user, or of the key that acts for itself. */
+  readonly who: string;
   /** False: nothing of such a row may reach it, and its id must answer like one that never existed. */
   readonly maySee: (tenant: TenantName, table: string, row: Row) => boolean;
   readonly mayChange: readonly TenantName[];
@@ -97,7 +99,8 @@ function principal(
   mayChange: readonly TenantName[],
   home: readonly TenantName[] = ['A', 'E', 'B', 'public'],
 ): Principal {
-  const own = ownerIdOf(world, token);
+  const own = new Set<unknown>(ownerIdsOf(world, token));
+  const who = ownerIdsOf(world, token).at(-1) as string;
   const maySee: Sight = (tenant, table, row) =>
     tenant === 'public' ||
     own.has(row.id) ||
@@ -114,12 +117,13 @@ function principal(
     }
   }
   for (const string of seen) hidden.delete(string);
-  return { name, token, maySee, mayChange, home, hidden };
+  return { name, token, who, maySee, mayChange, home, hidden };
 }
 
-function ownerIdOf(world: World, token: string): Set<unknown> {
+// The key's own id, then its owner's.
+function ownerIdsOf(world: World, token: string): string[] {
   const hashes = world.test.app.services.keyring.tokenHashes(token);
   const key = (world.rows.get('api_key') ?? []).find((row) => hashes.includes(row.token_hash as string));
   if (!key) throw new Error('A principal of the matrix has a token without a key.');
-  return new Set([key.id, key.user_id, key.service_user_id].filter((id) => id !== null));
+  return [key.id, key.user_id, key.service_user_id].filter((id): id is string => typeof id === 'string');
 }

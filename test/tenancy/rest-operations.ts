@@ -42,6 +42,7 @@ export interface RestOperation extends Operation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Parameter[];
+  readonly takesIdempotencyKey: boolean;
 }
 
 const versions = ['v1', 'v2', 'v3'] as const;
@@ -104,6 +105,7 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
     method,
     path,
     parameters,
+    takesIdempotencyKey: (route.parameters ?? []).some(({ name }) => name === 'Idempotency-Key'),
     isWrite: ofMethod[method] ?? false,
     slots,
     texts,

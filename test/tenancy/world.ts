@@ -80,7 +80,9 @@ async function plant(
 ): Promise<Pick<World, 'a' | 'b' | 'x' | 'e' | 'xe' | 'dead'>> {
   const createdAt = test.app.services.now();
   const foreign = planterOf(test, tx, ids.enterprise, 'x');
-  await tx.prisma.enterprise.create({ data: { id: ids.enterprise, name: foreign.canary('enterprise'), createdAt } });
+  const name = foreign.canary('enterprise');
+  await tx.prisma.enterprise.create({ data: { id: ids.enterprise, name, ipRanges: xRanges, createdAt } });
+  const limits = { maxCycleAcuLimit: 100, maxSessionAcuLimit: 10 };
   const organization = (planter: Planter, id: string, where: string, deletedAt: Date | null = null) =>
     tx.prisma.organization.create({
       data: {
@@ -90,8 +92,10 @@ async function plant(
         createdAt,
         updatedAt: createdAt,
         deletedAt,
+        ...limits,
       },
     });
+  await tx.prisma.organization.update({ where: { id: ids.a }, data: limits });
   const planters = { a: planterOf(test, tx, enterpriseId, 'a'), b: planterOf(test, tx, enterpriseId, 'b') };
   const gone = planterOf(test, tx, enterpriseId, 'd');
   await organization(planters.b, ids.b, enterpriseId);
@@ -106,6 +110,9 @@ async function plant(
   const dead = { ...(await plantDead(planters.a, ids.a)), 'of a deleted organization': d.serviceKey };
   return { a, b, x, e, xe, dead };
 }
+
+/** Where the tests come from, and an address that is X’s alone. */
+const xRanges = ['127.0.0.0/8', '::1/128', '203.0.113.7/32'];
 
 const seesAndManagesRobots = ['ViewOrgSessions', 'ViewOrgMembership', 'ManageOrgServiceUsers'];
 

@@ -1,0 +1,97 @@
+import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { otherId } from '../support/principals.ts';
+import { fieldsOf, pathsFromQuery } from './documents.ts';
+import { queryOperations } from './graphql-operations.ts';
+import { type Answer, comparable, Matrix, type Operation } from './matrix.ts';
+import { livePrincipals, type Principal, strangers } from './principals.ts';
+import { readDocuments, restOperations } from './rest-operations.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.test.close());
+
+/** Pages that nobody of B or X has anything on, each with its reason. */
+const empty: Readonly<Record<string, string>> = {};
+
+it('takes a cursor of another tenant’s list as one of a thing that never existed', { timeout: 180_000 }, async () => {
+  const matrix = new Matrix(world);
+  const lists = [...graphqlLists(), ...(await readDocuments(world.test)).flatMap(restOperations).filter(isList)];
+  const used = new Set<string>();
+  for (const { tenant, principal: stranger } of strangers(world)) {
+    for (const operation of lists) {
+      const cursor = await findCursor(matrix, stranger, operation);
+      if (cursor === null) continue;
+      used.add(operation.name);
+      for (const principal of livePrincipals(world)) {
+        // Whoever may see all of B has its cursors by right.
+        if (principal.mayChange.includes(tenant)) continue;
+        await tryCursor(matrix, principal, operation, cursor, tenant);
+      }
+    }
+  }
+  process.stdout.write(`${matrix.summary('Cursors')}\n`);
+  expect(matrix.problems).toEqual([]);
+  const unused = lists.map(({ name }) => name).filter((name) => !used.has(name) && !(name in empty));
+  expect(unused, 'Neither B nor X has anything on these pages: plant it in test/tenancy/tenant.ts.').toEqual([]);
+});
+
+function graphqlLists(): Operation[] {
+  const pages = new Set<string>();
+  for (const type of pathsFromQuery().keys()) {
+    for (const field of fieldsOf(type as GraphQLObjectType)) {
+      const isPage = isObjectType(getNamedType(field.type)) && field.args.some(({ name }) => name === 'after');
+      if (isPage) pages.add(`${type.name}.${field.name}`);
+    }
+  }
+  return queryOperations(new Set()).filter(({ name }) => pages.has(name));
+}
+
+const isList = (operation: Operation & { parameters?: readonly { name: string }[] }) =>
+  operation.parameters?.some(({ name }) => name === 'after') ?? false;
+
+/** Where the cursor of an operation stands in its texts. */
+const place = (operation: Operation) => operation.texts.find((name) => /(?:^|[:.])after$/.test(name)) ?? 'query:.after';
+
+async function findCursor(matrix: Matrix, stranger: Principal, operation: Operation): Promise<string | null> {
+  const answer = await matrix.check(
+    stranger,
+    operation.name,
+    operation.call(matrix.fill(stranger, operation, 0, false)),
+  );
+  return /"(?:endCursor|end_cursor)":"([^"]+)"/.exec(answer.text)?.[1] ?? null;
+}
+
+async function tryCursor(
+  matrix: Matrix,
+  principal: Principal,
+  operation: Operation,
+  cursor: string,
+  tenant: string,
+): Promise<void> {
+  const fill = matrix.fill(principal, operation, 0, false);
+  const ask = (text: string) =>
+    matrix.check(principal, operation.name, operation.call({ ...fill, texts: new Map([[place(operation), text]]) }));
+  // The same place in the list, and nothing's: a page goes on from a place, whatever is there.
+  const never = Buffer.from(cursor, 'base64url')
+    .toString('latin1')
+    .replace(/[0-9a-f]{32}/g, otherId);
+  const neverCursor = Buffer.from(never, 'latin1').toString('base64url');
+  const there = await ask(cursor);
+  const nowhere = await ask(neverCursor);
+  const same = (answer: Answer, sent: string) =>
+    comparable(answer, [
+      sent,
+      sent.slice(0, 60),
+      ...(Buffer.from(sent, 'base64url')
+        .toString('latin1')
+        .match(/[0-9a-f]{32}/g) ?? []),
+    ]);
+  if (same(there, cursor) === same(nowhere, neverCursor)) return;
+  matrix.problems.push(
+    `${operation.name} as ${principal.name} tells a cursor of ${tenant} from one of nothing: ${there.text.slice(0, 300)} instead of ${nowhere.text.slice(0, 300)}`,
+  );
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mutationOperations, queryOperations } from './graphql-operations.ts';
+import { type Answer, Matrix, type Operation, send } from './matrix.ts';
+import { livePrincipals } from './principals.ts';
+import { readDocuments, restOperations } from './rest-operations.ts';
+import { readRows } from './rows.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.test.close());
+
+/** Tokens that never were any, by their prefix; `''` has none of ours, and null is no header at all. */
+const garbage = ['apk_user_', 'apk_', 'cog_', 'ghp_'].map((prefix) => `${prefix}${'0'.repeat(52)}`);
+const prefixOf = (token: string) => /^(?:apk_user_|apk_|cog_)/.exec(token)?.[0] ?? '';
+
+const shown = ({ status, text, headers }: Answer) => {
+  const kept = headers.split('\n').filter((line) => /^(?:www-authenticate|content-type)/.test(line));
+  return [status, text, ...kept.toSorted()].join('\n');
+};
+
+it('answers every dead key alike, 401, at every field, mutation and route', { timeout: 120_000 }, async () => {
+  const matrix = new Matrix(world);
+  const [member] = livePrincipals(world);
+  if (!member) throw new Error('There are no principals.');
+  const graphql = [...queryOperations(new Set()), ...mutationOperations(new Set())];
+  const rest = (await readDocuments(world.test)).flatMap(restOperations);
+  let cases = 0;
+  const problems: string[] = [];
+  const compare = async (operation: Operation, token: string | null, wanted: Answer, what: string) => {
+    cases += 1;
+    const answer = await send(world, token, operation.call(matrix.fill(member, operation, 0, true)));
+    if (answer.status === 401 && shown(answer) === shown(wanted)) return;
+    problems.push(`${operation.name} with ${what}: ${shown(answer)} instead of ${shown(wanted)}`);
+  };
+  for (const operation of [...graphql, ...rest]) {
+    const own = operation.call(matrix.fill(member, operation, 0, true));
+    const byPrefix = new Map<string, Answer>();
+    for (const token of garbage) byPrefix.set(prefixOf(token), await send(world, token, own));
+    for (const [what, token] of Object.entries(world.dead)) {
+      await compare(operation, token, byPrefix.get(prefixOf(token)) as Answer, what);
+    }
+    // Without a token it is said alike at all operations of a door.
+    const { status } = await send(world, null, own);
+    cases += 1 + garbage.length;
+    if (![status, ...[...byPrefix.values()].map((each) => each.status)].every((each) => each === 401))
+      problems.push(`${operation.name} answers without a token or to garbage, other than 401.`);
+  }
+  process.stdout.write(`Dead keys: ${cases} cases (operation × key), ${problems.length} that tell one from another\n`);
+  expect(problems).toEqual([]);
+  expect(JSON.stringify([...(await readRows(world.test))])).toBe(JSON.stringify([...world.rows]));
+  expect(cases).toBeGreaterThan(1_000);
+});

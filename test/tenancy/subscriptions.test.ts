@@ -1,0 +1,134 @@
+import { type GraphQLObjectType, getNamedType } from 'graphql';
+import type { Client } from 'graphql-ws';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openStream } from '../support/event-stream.ts';
+import { connect, follow } from '../support/sockets.ts';
+import { fieldsOf, schema, selectionOf } from './documents.ts';
+import { Document } from './graphql-operations.ts';
+import { readInputs } from './inputs.ts';
+import { comparable, type Fill, Matrix, type Operation } from './matrix.ts';
+import { livePrincipals, type Principal } from './principals.ts';
+import { foreignIds, neverId } from './slots.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.test.close());
+
+/** A subscription that says nothing within this time was taken: refusals come at once. */
+const mostMs = 5_000;
+
+type Subscribe = (fill: Fill) => Promise<string>;
+
+it('refuses another tenant’s subscription like one of what never existed', { timeout: 120_000 }, async () => {
+  const matrix = new Matrix(world);
+  const began = new Set<string>();
+  const operations = subscriptions();
+  for (const principal of livePrincipals(world)) {
+    const client = connect(world.test.url, principal.token);
+    for (const operation of operations) {
+      for (const [transport, subscribe] of transports(principal, client, operation)) {
+        const name = `${operation.name} by ${transport}`;
+        matrix.cases.add(`${name} / ${principal.name}`);
+        await compareRefusals(matrix, principal, operation, name, subscribe);
+        const own = await subscribe(matrix.fill(principal, operation, 0, false));
+        matrix.inspect(principal, name, null, own);
+        if (own.includes('"data"') && !own.includes('"errors"')) began.add(name);
+      }
+    }
+    await client.dispose();
+  }
+  process.stdout.write(`${matrix.summary('Subscriptions')}\n`);
+  expect(matrix.problems).toEqual([]);
+  const names = operations.flatMap(({ name }) => [`${name} by WebSocket`, `${name} by server-sent events`]);
+  expect([...began].toSorted(), 'Each must begin for somebody.').toEqual(names.toSorted());
+});
+
+function subscriptions(): Operation[] {
+  const type = schema.getSubscriptionType() as GraphQLObjectType;
+  return fieldsOf(type).map((field) => {
+    const inputs = readInputs(field.args, field.name);
+    return {
+      name: `Subscription.${field.name}`,
+      isWrite: false,
+      ...inputs,
+      call(fill: Fill) {
+        const document = new Document();
+        const args = document.args(field, inputs.values(fill));
+        const selection = selectionOf(getNamedType(field.type));
+        return document.call('subscription', `{ ${field.name}${args} ${selection} }`);
+      },
+      isSuccess: () => true,
+    };
+  });
+}
+
+function transports(principal: Principal, client: Client, operation: Operation): [string, Subscribe][] {
+  const bodyOf = (fill: Fill) => operation.call(fill).body as { query: string; variables: Record<string, unknown> };
+  return [
+    [
+      'WebSocket',
+      async (fill) => {
+        const { query, variables } = bodyOf(fill);
+        const following = follow(client, query, variables);
+        const payload = following.take(1).then(
+          ([each]) => each,
+          () => following.errors(),
+        );
+        const said = await firstOf(payload);
+        following.stop();
+        return said;
+      },
+    ],
+    [
+      'server-sent events',
+      async (fill) => {
+        const { query, variables } = bodyOf(fill);
+        const stream = await openStream(world.test.url, principal.token, query, variables);
+        const said = await firstOf(stream.take(1).catch((error: unknown) => String(error)));
+        stream.abort();
+        return said;
+      },
+    ],
+  ];
+}
+
+async function firstOf(payload: Promise<unknown>): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('It is open, and silent.'), mostMs);
+  });
+  const said = await Promise.race([payload, silence]);
+  clearTimeout(timer);
+  return JSON.stringify(said);
+}
+
+async function compareRefusals(
+  matrix: Matrix,
+  principal: Principal,
+  operation: Operation,
+  name: string,
+  subscribe: Subscribe,
+): Promise<void> {
+  const base = matrix.fill(principal, operation, 0, false);
+  for (const slot of operation.slots) {
+    for (const kind of slot.kinds) {
+      const ask = async (id: string) => {
+        const text = await subscribe({ ...base, ids: new Map([...base.ids, [slot.name, { kind, id }]]) });
+        matrix.inspect(principal, name, id, text);
+        return comparable({ status: 200, text, headers: '' }, [id]);
+      };
+      const never = await ask(neverId);
+      expect(never).toContain('NOT_FOUND');
+      for (const [tenant, id] of foreignIds(world, principal, kind, slot.fits)) {
+        const there = await ask(id);
+        if (there === never) continue;
+        matrix.problems.push(
+          `${name} as ${principal.name} tells ${slot.name} of ${tenant}: ${there} instead of ${never}`,
+        );
+      }
+    }
+  }
+}

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
@@ -11,7 +11,13 @@ import type * as engineModule from '@prisma/schema-engine-wasm';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { type Migration, readMigrations } from '../src/store/migrations.ts';
 
-const schemaPath = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
+const schemaFolder = fileURLToPath(new URL('../prisma/schema', import.meta.url));
+
+/** All of `prisma/schema/`, as one text. */
+export async function readSchema(): Promise<string> {
+  const names = (await readdir(schemaFolder)).filter((name) => name.endsWith('.prisma')).sort();
+  return (await Promise.all(names.map((name) => readFile(join(schemaFolder, name), 'utf8')))).join('\n');
+}
 
 /** What to compare, where not the repository's own. */
 export interface Compared {
@@ -20,11 +26,11 @@ export interface Compared {
 }
 
 /**
- * The SQL that would bring the migrations to `prisma/schema.prisma`, or null when they agree. The migrations run on an
+ * The SQL that would bring the migrations to `prisma/schema/`, or null when they agree. The migrations run on an
  * empty PGlite in memory, and Prisma's schema engine in WebAssembly compares: no server, no download.
  */
 export async function diffSchema(compared: Compared = {}): Promise<string | null> {
-  const content = compared.schema ?? (await readFile(schemaPath, 'utf8'));
+  const content = compared.schema ?? (await readSchema());
   const migrations = compared.migrations ?? (await readMigrations());
   const { stdout } = await withEngine(content, openEmpty, (engine) =>
     engine.diff({
@@ -41,7 +47,7 @@ export async function diffSchema(compared: Compared = {}): Promise<string | null
 
 /** What `prisma migrate deploy` would think of the migrations that are recorded in a database, given as PGlite's dump. */
 export async function diagnoseHistory(dump: Blob): Promise<engineModule.DiagnoseMigrationHistoryOutput> {
-  const content = await readFile(schemaPath, 'utf8');
+  const content = await readSchema();
   const migrationsList = migrationList(await readMigrations());
   const openDump = () => PGlite.create({ dataDir: 'memory://', loadDataDir: dump });
   return withEngine(content, openDump, (engine) =>

@@ -1,4 +1,4 @@
-// npm run migration NAME: writes what brings the migrations to prisma/schema.prisma as a new migration.
+// npm run migration NAME: writes what brings the migrations to prisma/schema as a new migration.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diffSchema } from './diff-schema.ts';
@@ -10,7 +10,7 @@ if (name === undefined || !/^[a-z][a-z0-9_]{0,59}$/.test(name)) {
 }
 const sql = await diffSchema();
 if (sql === null) {
-  console.log('The migrations already agree with prisma/schema.prisma.');
+  console.log('The migrations already agree with prisma/schema.');
 } else {
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
   const folder = join(import.meta.dirname, '../prisma/migrations', `${stamp}_${name}`);

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { it as always, expect } from 'vitest';
-import { diagnoseHistory, diffSchema } from '../../scripts/diff-schema.ts';
+import { diagnoseHistory, diffSchema, readSchema } from '../../scripts/diff-schema.ts';
 import { type Migration, migrate, readMigrations } from '../../src/store/migrations.ts';
 import { openPglite } from '../../src/store/pglite.ts';
 import { migratedDump, testDatabase } from '../support/test-store.ts';
@@ -13,12 +12,12 @@ const withMigration = async (sql: string): Promise<Migration[]> => [
   { name: '99999999999999_drift', sql, checksum: '' },
 ];
 
-it('has migrations that make exactly the schema of prisma/schema.prisma', async () => {
+it('has migrations that make exactly the schema of prisma/schema', async () => {
   expect(await diffSchema(), 'Run "npm run migration NAME" and commit what it writes.').toBeNull();
 });
 
 it('would see a column that the migrations do not make', async () => {
-  const schema = await readFile('prisma/schema.prisma', 'utf8');
+  const schema = await readSchema();
   const changed = schema.replace('model Enterprise {', 'model Enterprise {\n  motto String?');
   expect(await diffSchema({ schema: changed })).toContain('ADD COLUMN     "motto" TEXT');
 });

@@ -1,3 +1,6 @@
+import { type AuditAction, auditActions } from './audit.ts';
+import type { IdKind } from './ids.ts';
+
 /** What was done, by whom, with what. Ids are bare; who has been deleted since keeps name and address here. */
 export interface AuditEntryRecord {
   readonly id: string;
@@ -32,3 +35,9 @@ export const entryColumns = `e.id, e.organization_id as "organizationId", e.acti
 export const entryActors = `left join user_account u on u.id = e.user_id and u.enterprise_id = e.enterprise_id
   left join service_user s on s.id = e.service_user_id and s.enterprise_id = e.enterprise_id
   left join api_key k on k.id = e.api_key_id and k.enterprise_id = e.enterprise_id`;
+
+/** What kind of thing an entry's target is; null where it has none, or where it is not known. */
+export function targetKindOf({ action, targetId }: Pick<AuditEntryRecord, 'action' | 'targetId'>): IdKind | null {
+  if (targetId === null || !Object.hasOwn(auditActions, action)) return null;
+  return auditActions[action as AuditAction].target;
+}

@@ -1,8 +1,10 @@
 import type { Services } from '../domain/context.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
+import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
 import { dialect as v1 } from './v1/dialect.ts';
 import { serveSessions as serveV1Sessions } from './v1/sessions.ts';
 import { serveAcuLimits } from './v3/acu-limits.ts';
+import { serveAuditLogs } from './v3/audit-logs.ts';
 import { dialect as v3 } from './v3/dialect.ts';
 import { serveIpAccessList } from './v3/ip-access-list.ts';
 import { serveMessages } from './v3/messages.ts';
@@ -41,6 +43,7 @@ export function createRest(services: Services): Rest {
 function openV1(services: Services): Door {
   const door = createDoor(v1, services);
   serveV1Sessions(door);
+  serveV1AuditLogs(door);
   return door;
 }
 
@@ -52,5 +55,6 @@ function openV3(services: Services): Door {
   serveOrganizations(door);
   serveAcuLimits(door);
   serveIpAccessList(door);
+  serveAuditLogs(door);
   return door;
 }

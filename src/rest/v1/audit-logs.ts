@@ -1,0 +1,19 @@
+import type { Door } from '../door.ts';
+import { earlierAuditLog, earlierAuditQuery, readEarlierAuditLog } from '../earlier-audit-log.ts';
+import { page } from './dialect.ts';
+
+/** `/v1/audit-logs`, and `/v1/enterprise/audit-logs`, which other clients write (wire-facts 1). */
+export function serveAuditLogs(door: Door): void {
+  door.serve(
+    {
+      method: 'get',
+      paths: ['/v1/audit-logs', '/v1/enterprise/audit-logs'],
+      name: 'listAuditLogs',
+      summary: 'Read the audit log of the enterprise, newest first',
+      query: earlierAuditQuery(page),
+      answer: earlierAuditLog,
+      refusals: [403, 422],
+    },
+    ({ context, query }) => readEarlierAuditLog(context, query, page),
+  );
+}

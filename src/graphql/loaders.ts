@@ -1,4 +1,6 @@
 import DataLoader from 'dataloader';
+import type { AuditEntryRecord } from '../domain/audit-entry.ts';
+import { type AuditLogRequest, findAuditEntries, listAuditLogs } from '../domain/audit-log.ts';
 import type { Context } from '../domain/context.ts';
 import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
@@ -23,6 +25,7 @@ const toError = (reason: unknown) => (reason instanceof Error ? reason : new Err
 /** One statement for all ids, or all sessions' pages, that are asked for in the same tick. */
 export function createLoaders(context: Context) {
   const logPages = new Map<string, DataLoader<SessionRecord, Page<LogEntry>, string>>();
+  const auditPages = new Map<string, DataLoader<string, Page<AuditEntryRecord>>>();
   const sessionPages = new Map<string, Promise<Page<SessionRecord>>>();
   return {
     sessions: byId((ids) => findSessions(context, ids)),
@@ -32,12 +35,22 @@ export function createLoaders(context: Context) {
     serviceUsers: byId((ids) => findServiceUsers(context, ids)),
     members: byId((ids) => findMembersByIds(context, ids)),
     logEntries: byId((ids) => findLogEntries(context, ids)),
+    auditEntries: byId((ids) => findAuditEntries(context, ids)),
     /** A page of an organization's sessions; the same one, asked for beside each of its sessions, is read once. */
     sessionPage(request: SessionListRequest): Promise<Page<SessionRecord>> {
       const key = JSON.stringify(request);
       const page = sessionPages.get(key) ?? listSessions(context, request, pageLimits);
       sessionPages.set(key, page);
       return page;
+    },
+    /** A page of an organization's audit log; those with the same arguments are read together. */
+    auditLogPage(organizationId: string, request: AuditLogRequest): Promise<Page<AuditEntryRecord>> {
+      const key = JSON.stringify(request);
+      const loader =
+        auditPages.get(key) ??
+        new DataLoader((ids: readonly string[]) => listAuditLogs(context, ids, request, pageLimits));
+      auditPages.set(key, loader);
+      return loader.load(organizationId);
     },
     /** A page of a session's log; those with the same arguments are read together. */
     logPage(session: SessionRecord, request: LogListRequest): Promise<Page<LogEntry>> {

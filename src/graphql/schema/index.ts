@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from '../builder.ts';
 import './api-keys.ts';
+import './audit-log.ts';
 import './events.ts';
 import './ip-access-list.ts';
 import './node.ts';

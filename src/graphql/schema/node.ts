@@ -26,6 +26,7 @@ const loads: Record<string, Load> = {
   User: ({ loaders }, id) => loaders.users.load(id),
   ServiceUser: ({ loaders }, id) => loaders.serviceUsers.load(id),
   Member: ({ loaders }, id) => loaders.members.load(id),
+  AuditLogEntry: ({ loaders }, id) => loaders.auditEntries.load(id),
   ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
 };
 

@@ -1,0 +1,169 @@
+import { type AuditAction, auditActions } from '../../domain/audit.ts';
+import { type AuditEntryRecord, targetKindOf } from '../../domain/audit-entry.ts';
+import { type AuditLogRequest, listAuditLog } from '../../domain/audit-log.ts';
+import { parseId, prefixedId } from '../../domain/ids.ts';
+import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
+import { pageLimits } from '../loaders.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { OrderDirectionEnum } from './enums.ts';
+import { Organization } from './organization-ref.ts';
+import { Actor, loadActor } from './people.ts';
+import { Session } from './sessions.ts';
+
+const AuditActionEnum = builder.enumType('AuditAction', {
+  description: 'Acts that the audit log records.',
+  values: Object.fromEntries(
+    Object.entries(auditActions).map(([value, { meaning }]) => [
+      value.toUpperCase(),
+      { value: value as AuditAction, description: meaning },
+    ]),
+  ),
+});
+
+const isRecorded = (action: string): action is AuditAction => Object.hasOwn(auditActions, action);
+
+const AuditLogEntry = builder.objectRef<AuditEntryRecord>('AuditLogEntry');
+builder.node(AuditLogEntry, {
+  description: 'What was done, by whom, from where. It never holds a secret’s value or a message’s text.',
+  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
+  fields: (t) => ({
+    auditLogId: t.string({
+      description: 'The id as REST writes it.',
+      resolve: (entry) => prefixedId('auditEntry', entry.id),
+    }),
+    action: t.field({
+      type: AuditActionEnum,
+      nullable: true,
+      description: 'What was done; null: something that a newer version of the service recorded.',
+      resolve: ({ action }) => (isRecorded(action) ? action : null),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was done.' }),
+    actor: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who did it; null: a service key, the service itself, or somebody whom the viewer may not see.',
+      resolve: (entry, _args, context) => loadActor(context, entry),
+    }),
+    actorName: t.string({
+      nullable: true,
+      description: 'Who did it, by name or e-mail address, also when deleted since; null: the service itself.',
+      resolve: ({ userName, userEmail, serviceUserName, apiKeyName }) =>
+        userName ?? userEmail ?? serviceUserName ?? apiKeyName,
+    }),
+    apiKeyId: t.string({
+      nullable: true,
+      description: 'The key that it was done with, as REST writes its id.',
+      resolve: ({ apiKeyId }) => (apiKeyId === null ? null : prefixedId('apiKey', apiKeyId)),
+    }),
+    address: t.exposeString('address', { nullable: true, description: 'The network address that it was done from.' }),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description: 'Where it was done; null: on the enterprise itself, or in an organization deleted since.',
+      resolve: ({ organizationId }, _args, { loaders }) =>
+        organizationId === null ? null : loaders.organizations.load(organizationId),
+    }),
+    organizationId: t.string({
+      nullable: true,
+      description:
+        'The organization’s id as REST writes it, also of one deleted since; null: on the enterprise itself.',
+      resolve: ({ organizationId }) => (organizationId === null ? null : prefixedId('organization', organizationId)),
+    }),
+    session: t.field({
+      type: Session,
+      nullable: true,
+      description: 'The session that it was about; null: none, or one that the viewer may not see.',
+      resolve: ({ sessionId }, _args, { loaders }) => (sessionId === null ? null : loaders.sessions.load(sessionId)),
+    }),
+    targetId: t.string({
+      nullable: true,
+      description: 'What it was done to, as REST writes its id; null: nothing that has one.',
+      resolve: (entry) => {
+        const kind = targetKindOf(entry);
+        return kind === null || entry.targetId === null ? entry.targetId : prefixedId(kind, entry.targetId);
+      },
+    }),
+    data: t.field({ type: 'JSON', description: 'What else is known of it.', resolve: ({ data }) => data }),
+  }),
+});
+
+const AuditLogFilterInput = builder.inputType('AuditLogFilter', {
+  description: 'What narrows the audit log; every condition given must hold.',
+  fields: (t) => ({
+    actions: t.field({ type: [AuditActionEnum], description: 'Any of these.' }),
+    actorId: t.id({ description: 'Done by this user, by this service user or with this key.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Done then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Done before.' }),
+  }),
+});
+
+const AuditLogOrderInput = builder.inputType('AuditLogOrder', {
+  description: 'The order of the audit log; without it the newest entries come first.',
+  fields: (t) => ({
+    direction: t.field({
+      type: OrderDirectionEnum,
+      required: true,
+      description:
+        'DESC: by time, newest first. ASC: oldest first, in the order in which entries became final: whoever goes on from its last cursor misses none.',
+    }),
+  }),
+});
+
+interface Args {
+  readonly filter?: typeof AuditLogFilterInput.$inferInput | null | undefined;
+  readonly orderBy?: typeof AuditLogOrderInput.$inferInput | null | undefined;
+}
+
+// An id that is none matches nothing, as any other id of something that does not exist.
+const readActorId = (id: string) => parseId('user', id) ?? parseId('serviceUser', id) ?? parseId('apiKey', id) ?? '';
+
+function toRequest<T extends Args>({ filter, orderBy, ...page }: T): AuditLogRequest {
+  return {
+    ...page,
+    order: orderBy?.direction,
+    filter: {
+      actions: filter?.actions ?? undefined,
+      actorId: filter?.actorId == null ? undefined : readActorId(filter.actorId),
+      createdAfter: filter?.createdAfter ?? undefined,
+      createdBefore: filter?.createdBefore ?? undefined,
+    },
+  };
+}
+
+const AuditLogEntryConnection = builder.connectionObject(
+  { type: AuditLogEntry, name: 'AuditLogEntryConnection', description: 'A page of the audit log.' },
+  { name: 'AuditLogEntryEdge', description: 'An entry of the audit log in a list.' },
+);
+
+builder.objectField(Organization, 'auditLog', (t) =>
+  t.connection(
+    {
+      type: AuditLogEntry,
+      description: 'What was done in it, newest first unless ordered otherwise. Needs MANAGE_ENTERPRISE_SETTINGS.',
+      args: {
+        filter: t.arg({ type: AuditLogFilterInput, description: 'Which entries.' }),
+        orderBy: t.arg({ type: AuditLogOrderInput, description: 'In which order.' }),
+      },
+      resolve: async ({ id }, args, { loaders }) => toConnection(await loaders.auditLogPage(id, toRequest(args))),
+    },
+    AuditLogEntryConnection,
+  ),
+);
+
+builder.objectField(Enterprise, 'auditLog', (t) =>
+  t.connection(
+    {
+      type: AuditLogEntry,
+      description:
+        'What was done in it and in all its organizations, newest first unless ordered otherwise. Needs MANAGE_ENTERPRISE_SETTINGS.',
+      args: {
+        filter: t.arg({ type: AuditLogFilterInput, description: 'Which entries.' }),
+        orderBy: t.arg({ type: AuditLogOrderInput, description: 'In which order.' }),
+      },
+      resolve: async (_enterprise, args, { domain }) =>
+        toConnection(await listAuditLog(domain, toRequest(args), pageLimits)),
+    },
+    AuditLogEntryConnection,
+  ),
+);

@@ -43,6 +43,8 @@ export const auditActions = {
   'rotate_service_user_api_key': { target: 'apiKey', meaning: 'A service user’s key was replaced by a new one.' },
   'revoke_pat': { target: 'apiKey', meaning: 'A personal access token was revoked.' },
   'rotate_pat': { target: 'apiKey', meaning: 'A personal access token was replaced by a new one.' },
+  'create_secret': { target: 'secret', meaning: 'A secret of an organization was made; `name` is its key.' },
+  'delete_secret': { target: 'secret', meaning: 'A secret of an organization was deleted; `name` was its key.' },
 } as const satisfies Record<string, AuditActMeaning>;
 
 /** One of {@link auditActions}. */

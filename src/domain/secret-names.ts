@@ -5,3 +5,12 @@ const refusedNames = /^(PATH|HOME|LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|SWITCH
 export function isEnvironmentName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !refusedNames.test(name);
 }
+
+/**
+ * The environment variable that an organization's secret is for the agent: its own name, with `_` for every character
+ * that none can have (`api-key` is `api_key`) and before a digit at its start. Null where that is a refused name.
+ */
+export function environmentNameOf(key: string): string | null {
+  const name = key.replaceAll(/[^A-Za-z0-9_]/gu, '_').replace(/^(?=\d)/, '_');
+  return isEnvironmentName(name) ? name : null;
+}

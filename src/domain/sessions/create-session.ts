@@ -3,7 +3,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { DomainError, type Issue, refuse } from '../errors.ts';
+import { refuse } from '../errors.ts';
 import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
@@ -12,6 +12,7 @@ import { isEnvironmentName } from '../secret-names.ts';
 import { chooseOwner, type Owner } from './as-user.ts';
 import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
+import { checkReferences } from './references.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
 import { schemaComplaint } from './structured-output.ts';
 
@@ -100,7 +101,7 @@ export async function createSession(
     argument: 'createAsUserId',
     permission: permissionFor.createSessionAsUser,
   });
-  checkReferences(context, input);
+  const references = await checkReferences(context, organization.id, input);
   const key = idempotencyKeyOf(context, raw, options);
 
   const id = newId();
@@ -115,7 +116,7 @@ export async function createSession(
     const record = {
       id,
       organizationId: organization.id,
-      input: { ...input, maxAcuLimit },
+      input: { ...input, ...references, maxAcuLimit },
       owner,
       origin: options.origin,
     };
@@ -142,34 +143,6 @@ function sessionAcuLimit(
   if (asked === null) throw refuse(path, 'The organization lets no session use any ACUs.', 'LIMIT_EXCEEDED');
   const message = `"maxAcuLimit" must be at most ${most}, which is the organization’s limit for a session, but was ${asked}.`;
   throw refuse(path, message, 'LIMIT_EXCEEDED');
-}
-
-function checkReferences(context: Context, input: ParsedInput): void {
-  const issues: Issue[] = [];
-  // Secrets, notes, playbooks and attachments have no tables with rows yet, so that no id of one can be known.
-  const unknown = (name: keyof ParsedInput, given: readonly string[] | null | undefined) => {
-    const [first] = given ?? [];
-    if (first !== undefined) {
-      issues.push({
-        path: [name],
-        message: `"${name}" refers to ${JSON.stringify(first.slice(0, 80))}, which does not exist.`,
-      });
-    }
-  };
-  unknown('playbookId', input.playbookId == null ? null : [input.playbookId]);
-  unknown('secretIds', input.secretIds);
-  unknown('knowledgeIds', input.knowledgeIds);
-  unknown('attachmentIds', input.attachmentIds);
-  if (input.agent != null && !context.agentProfiles.has(input.agent)) {
-    const known = [...context.agentProfiles.keys()].join(', ');
-    issues.push({
-      path: ['agent'],
-      message: `"agent" must be one of ${known}, but was ${JSON.stringify(input.agent.slice(0, 80))}.`,
-    });
-  }
-  if (issues.length > 0) {
-    throw new DomainError('UNKNOWN_REFERENCE', issues.map((issue) => issue.message).join(' '), issues);
-  }
 }
 
 function idempotencyKeyOf(context: Context, raw: CreateSessionInput, options: CreateSessionOptions): string | null {

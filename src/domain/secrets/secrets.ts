@@ -1,0 +1,119 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { holds, organizationsWith } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { parseId } from '../ids.ts';
+import { type OrganizationRecord, useOrganization } from '../organizations/use-organization.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
+
+/** What a secret can be (spec 2.2). */
+export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
+/** See {@link secretTypes}. */
+export type SecretType = (typeof secretTypes)[number];
+
+/** A secret as everybody may see it: its value is written and never read again by any door. */
+export interface SecretRecord {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Unique in the organization. */
+  readonly key: string;
+  readonly type: SecretType;
+  readonly note: string | null;
+  readonly isSensitive: boolean;
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The columns of a {@link SecretRecord} of a `secret` aliased `x`: never its value. */
+export const secretColumns = `x.id, x.organization_id as "organizationId", x.key, x.type, x.note,
+  x.is_sensitive as "isSensitive", x.user_id as "userId", x.service_user_id as "serviceUserId",
+  x.created_at as "createdAt", x.updated_at as "updatedAt"`;
+
+/** Where a secret's value stands: sealed, it opens nowhere else. */
+export function secretPlace(organizationId: string, secretId: string): string {
+  return `${organizationId}:${secretId}`;
+}
+
+/** The secrets of an organization, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+export async function listSecrets(
+  context: Context,
+  request: PageRequest & { readonly organizationId: string },
+  limits: PageLimits,
+): Promise<Page<SecretRecord>> {
+  const { id } = await useSecretsOf(context, request.organizationId);
+  const window = pageWindow(request, limits, (text) => readTimeCursor('secrets', text));
+  const values: unknown[] = [id];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['x.organization_id = $1'];
+  const beyond = (sign: string, { at, id }: { at: Date; id: string }) =>
+    where.push(`(x.created_at, x.id) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`);
+  if (window.after) beyond('<', window.after);
+  if (window.before) beyond('>', window.before);
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<SecretRecord>(
+    `select ${secretColumns} from secret x where ${where.join(' and ')}
+      order by x.created_at ${direction}, x.id ${direction} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (secret) => writeCursor('secrets', secret.createdAt.getTime(), secret.id));
+}
+
+// Who may change secrets may see which there are, also without being allowed to use sessions.
+function useSecretsOf(context: Context, organizationId: string): Promise<OrganizationRecord> {
+  const bare = parseId('organization', organizationId);
+  const isKeeper = bare !== null && holds(context.viewer, permissionFor.changeSecrets, bare);
+  return useOrganization(context, organizationId, isKeeper ? permissionFor.changeSecrets : permissionFor.viewSecrets);
+}
+
+/** Those of these bare ids that the viewer may see, in the ids' order; null for each other. */
+export async function findSecrets(context: Context, ids: readonly string[]): Promise<(SecretRecord | null)[]> {
+  const place = organizationsWith(context.viewer, permissionFor.viewSecrets, permissionFor.changeSecrets);
+  const rows = await context.store.query<SecretRecord>(
+    `select ${secretColumns} from secret x join organization o on o.id = x.organization_id
+      where x.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
+        and ($3::boolean or o.id = any($4::text[]))`,
+    [ids, place.enterpriseId, place.all, place.ids],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+/** A secret with its value, for an agent's process: never for a door, a log or an error. */
+export interface OpenSecret {
+  readonly key: string;
+  readonly value: string;
+  readonly isSensitive: boolean;
+}
+
+/**
+ * The values of an organization's secrets of one type, oldest first: all of them for null, else those of these bare ids
+ * (spec 2.1: an empty list is none). One that has been deleted since a session named it is left out.
+ */
+export async function readSecrets(
+  context: Pick<Context, 'store' | 'keyring'>,
+  organizationId: string,
+  secretIds: readonly string[] | null,
+  type: SecretType,
+): Promise<OpenSecret[]> {
+  if (secretIds?.length === 0) return [];
+  const rows = await context.store.query<{ id: string; key: string; sealed: string; isSensitive: boolean }>(
+    `select x.id, x.key, x.sealed, x.is_sensitive as "isSensitive" from secret x
+      where x.organization_id = $1 and x.type = $2 and ($3::text[] is null or x.id = any($3::text[]))
+      order by x.created_at, x.id`,
+    [organizationId, type, secretIds],
+  );
+  return rows.map(({ id, key, sealed, isSensitive }) => ({
+    key,
+    isSensitive,
+    value: context.keyring.open(sealed, secretPlace(organizationId, id)),
+  }));
+}

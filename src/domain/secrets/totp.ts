@@ -1,0 +1,17 @@
+/** What is wrong with a secret for one-time passwords, or null: it is base32, or the address of a QR code. */
+export function totpComplaint(value: string): string | null {
+  const seed = /^otpauth:/i.test(value) ? seedOfAddress(value) : value;
+  if (seed !== null && isBase32(seed)) return null;
+  return '"value" must be a seed for one-time passwords: base32 (A–Z, 2–7) of at least 80 bits, or an otpauth://totp/… address with such a "secret".';
+}
+
+function seedOfAddress(address: string): string | null {
+  if (!URL.canParse(address)) return null;
+  const { host, searchParams } = new URL(address);
+  return host.toLowerCase() === 'totp' ? searchParams.get('secret') : null;
+}
+
+// As sites show them: in groups, in lower case, with or without padding.
+function isBase32(seed: string): boolean {
+  return /^[A-Z2-7]{16,256}=*$/i.test(seed.replaceAll(/[ -]/g, ''));
+}

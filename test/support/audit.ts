@@ -1,0 +1,44 @@
+import { newId, parseId } from '../../src/domain/ids.ts';
+import type { TestApp } from './app.ts';
+
+/** An entry as a test plants it; all that is left out is null, the time is now. Ids are bare. */
+export interface PlantedEntry {
+  readonly action: string;
+  readonly organizationId?: string | null;
+  readonly enterpriseId?: string;
+  readonly userId?: string;
+  readonly serviceUserId?: string;
+  readonly apiKeyId?: string;
+  readonly targetId?: string;
+  readonly createdAt?: Date;
+}
+
+/** Writes entries, all in one statement, as if they had come by themselves; their bare ids in the same order. */
+export async function plantEntries(test: TestApp, entries: readonly PlantedEntry[]): Promise<string[]> {
+  const { enterpriseId } = test.app.installation;
+  const rows = entries.map((entry) => ({
+    'enterprise_id': enterpriseId,
+    ...columnsOf(entry),
+    id: newId(),
+    'created_at': (entry.createdAt ?? new Date()).toISOString(),
+  }));
+  await test.app.services.store.execute(
+    `insert into audit_entry (id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, target_id, created_at)
+     select id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, target_id, created_at
+       from json_populate_recordset(null::audit_entry, $1::json)`,
+    [JSON.stringify(rows)],
+  );
+  return rows.map(({ id }) => id);
+}
+
+function columnsOf({ action, organizationId, enterpriseId, userId, serviceUserId, apiKeyId, targetId }: PlantedEntry) {
+  return {
+    action,
+    'organization_id': organizationId ? parseId('organization', organizationId) : null,
+    ...(enterpriseId === undefined ? {} : { 'enterprise_id': enterpriseId }),
+    'user_id': userId ?? null,
+    'service_user_id': serviceUserId ?? null,
+    'api_key_id': apiKeyId ?? null,
+    'target_id': targetId ?? null,
+  };
+}

@@ -45,6 +45,15 @@ export const auditActions = {
   'rotate_pat': { target: 'apiKey', meaning: 'A personal access token was replaced by a new one.' },
   'create_secret': { target: 'secret', meaning: 'A secret of an organization was made; `name` is its key.' },
   'delete_secret': { target: 'secret', meaning: 'A secret of an organization was deleted; `name` was its key.' },
+  'create_knowledge': { target: 'note', meaning: 'A note was made.' },
+  'edit_knowledge': { target: 'note', meaning: 'A note was changed; `changed` names what of it.' },
+  'delete_knowledge': { target: 'note', meaning: 'A note was deleted.' },
+  'create_folder': { target: 'folder', meaning: 'A folder of notes was made.' },
+  'update_folder': { target: 'folder', meaning: 'A folder of notes was changed or moved.' },
+  'delete_folder': { target: 'folder', meaning: 'A folder was deleted; its notes are in none since.' },
+  'create_playbook': { target: 'playbook', meaning: 'A playbook was made.' },
+  'update_playbook': { target: 'playbook', meaning: 'A playbook was changed; `changed` names what of it.' },
+  'delete_playbook': { target: 'playbook', meaning: 'A playbook was deleted.' },
 } as const satisfies Record<string, AuditActMeaning>;
 
 /** One of {@link auditActions}. */

@@ -1,0 +1,114 @@
+import type { Context } from '../context.ts';
+import { listConditions, type Place, reachOf, reachValues, usePlace, withinReach } from '../organizations/place.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
+import { maxFolderDepth } from './folder-paths.ts';
+import { viewNotes } from './notes.ts';
+
+/** The most folders of an organization, and of the enterprise itself. */
+export const maxFolders = 1_000;
+
+/** A folder of notes. `organizationId` null: the enterprise's own; `parentId` null: in no other. */
+export interface FolderRecord {
+  readonly id: string;
+  readonly enterpriseId: string;
+  readonly organizationId: string | null;
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The columns of a {@link FolderRecord} of a `knowledge_folder` aliased `f`. */
+export const folderColumns = `f.id, f.enterprise_id as "enterpriseId", f.organization_id as "organizationId",
+  f.parent_id as "parentId", f.name, f.description, f.created_at as "createdAt", f.updated_at as "updatedAt"`;
+
+/** The folders of these bare ids that the viewer may see, in the ids' order; null for each other. One statement. */
+export async function findFolders(context: Context, ids: readonly string[]): Promise<(FolderRecord | null)[]> {
+  const rows = await context.store.query<FolderRecord>(
+    `select ${folderColumns} from knowledge_folder f where f.id = any($1::text[]) and ${withinReach('f')}`,
+    [ids, ...reachValues(reachOf(context.viewer, null, viewNotes))],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+/** A page of the folders of an organization, or of the enterprise and all its organizations, newest first. */
+export async function listFolders(
+  context: Context,
+  { place, ...request }: PageRequest & { readonly place: Place },
+  limits: PageLimits,
+): Promise<Page<FolderRecord>> {
+  const used = await usePlace(context, place, viewNotes);
+  const window = pageWindow(request, limits, (cursor) => readTimeCursor('folders', cursor));
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = listConditions('f', used, null, bind);
+  if (window.after)
+    where.push(`(f.created_at, f.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
+  if (window.before)
+    where.push(`(f.created_at, f.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<FolderRecord>(
+    `select ${folderColumns} from knowledge_folder f where ${where.join(' and ')}
+      order by f.created_at ${direction}, f.id ${direction} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (folder) => writeCursor('folders', folder.createdAt.getTime(), folder.id));
+}
+
+/** A folder in its tree. `path`: its name behind those of the folders around it; `noteCount`: notes in it, not below it. */
+export interface FolderSummary {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly path: string;
+  readonly noteCount: number;
+  readonly createdAt: Date;
+}
+
+/** The folders of one place, each behind the one that it is in, and how many notes are in none. */
+export interface FolderTree {
+  readonly folders: readonly FolderSummary[];
+  readonly rootNoteCount: number;
+}
+
+const ofPlace = (alias: string) =>
+  `${alias}.enterprise_id = $1 and (${alias}.organization_id = $2 or ($2::text is null and ${alias}.organization_id is null))`;
+
+// The row without an id is the root. No more rows than maxFolders, which those who make folders are held to.
+const treeSql = `
+  with recursive counted as (
+    select n.folder_id, count(*) as notes from knowledge_note n where ${ofPlace('n')} group by n.folder_id),
+  tree as (
+    select f.id, f.parent_id, f.name, f.description, f.created_at, f.name as path, array[lower(f.name)] as place, 1 as depth
+      from knowledge_folder f where ${ofPlace('f')} and f.parent_id is null
+    union all
+    select f.id, f.parent_id, f.name, f.description, f.created_at, t.path || '/' || f.name, t.place || lower(f.name), t.depth + 1
+      from tree t join knowledge_folder f on f.parent_id = t.id where t.depth < ${maxFolderDepth})
+  select t.id, t.parent_id as "parentId", t.name, t.description, t.path, t.created_at as "createdAt", coalesce(c.notes, 0) as "noteCount",
+         t.place
+    from tree t left join counted c on c.folder_id = t.id
+  union all
+  select null, null, null, null, null, null, coalesce((select c.notes from counted c where c.folder_id is null), 0), null
+  order by 8 nulls first limit ${maxFolders + 1}`;
+
+/** All folders of an organization, or the enterprise's own, with counts. One statement. Errors as {@link usePlace}. */
+export async function getFolderTree(context: Context, place: Place): Promise<FolderTree> {
+  const { enterpriseId, organizationId } = await usePlace(context, place, viewNotes);
+  const rows = await context.store.query<Omit<FolderSummary, 'id'> & { id: string | null }>(treeSql, [
+    enterpriseId,
+    organizationId,
+  ]);
+  const folders = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]));
+  return { folders, rootNoteCount: rows.find(({ id }) => id === null)?.noteCount ?? 0 };
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+import {
+  accessTypeSchema,
+  listConditions,
+  type Place,
+  type PlacePermissions,
+  reachOf,
+  reachValues,
+  type UsedPlace,
+  usePlace,
+  withinReach,
+} from '../organizations/place.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
+import { folderIdsAt } from './folder-paths.ts';
+
+/** What agents should know, and when. */
+export interface NoteRecord {
+  readonly id: string;
+  readonly enterpriseId: string;
+  /** Null: the enterprise's own, for every organization. */
+  readonly organizationId: string | null;
+  readonly folderId: string | null;
+  readonly name: string;
+  readonly body: string;
+  /** When an agent should read it. */
+  readonly trigger: string;
+  /** Null: not pinned; `all`, or `owner/repo`. */
+  readonly pinnedRepo: string | null;
+  readonly macro: string | null;
+  readonly isEnabled: boolean;
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The columns of a {@link NoteRecord} of a `knowledge_note` aliased `n`. */
+export const noteColumns = `n.id, n.enterprise_id as "enterpriseId", n.organization_id as "organizationId",
+  n.folder_id as "folderId", n.name, n.body, n.trigger, n.pinned_repo as "pinnedRepo", n.macro, n.is_enabled as "isEnabled",
+  n.user_id as "userId", n.service_user_id as "serviceUserId", n.created_at as "createdAt", n.updated_at as "updatedAt"`;
+
+/** What reading notes needs. */
+export const viewNotes: PlacePermissions = {
+  organization: permissionFor.viewKnowledge,
+  enterprise: permissionFor.changeEnterpriseKnowledge,
+};
+
+async function readNotes(
+  context: Context,
+  ids: readonly string[],
+  place: UsedPlace | null,
+): Promise<(NoteRecord | null)[]> {
+  const rows = await context.store.query<NoteRecord>(
+    `select ${noteColumns} from knowledge_note n where n.id = any($1::text[]) and ${withinReach('n')}`,
+    [ids, ...reachValues(reachOf(context.viewer, place, viewNotes))],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+/** The notes of these bare ids that the viewer may read, in the ids' order; null for each other. One statement. */
+export function findNotes(context: Context, ids: readonly string[]): Promise<(NoteRecord | null)[]> {
+  return readNotes(context, ids, null);
+}
+
+/**
+ * The note of an id in any form: an organization's own or the enterprise's, from the enterprise every one. NOT_FOUND, and the
+ * errors of {@link usePlace}. Without a place: wherever the viewer may read it.
+ */
+export async function getNote(context: Context, id: string, place?: Place): Promise<NoteRecord> {
+  const used = place === undefined ? null : await usePlace(context, place, viewNotes);
+  const bare = parseId('note', id);
+  const [note] = bare === null ? [] : await readNotes(context, [bare], used);
+  if (!note) throw notFound('note');
+  return note;
+}
+
+const filterSchema = z.object({
+  search: text('search', { max: 1_000 }).nullish(),
+  folderId: z.string().nullish(),
+  folderPath: text('folderPath', { max: 5_000 }).nullish(),
+  pinnedRepo: text('pinnedRepo', { max: 300 }).nullish(),
+  accessType: accessTypeSchema.nullish(),
+});
+
+/**
+ * What narrows a list of notes; every condition given must hold. `search`: part of the name, the trigger or the body, upper and
+ * lower case alike. `folderId` and `folderPath`: in this folder itself; the path "/" is the notes in no folder. `accessType`:
+ * in an organization `org` when left out, from the enterprise both.
+ */
+export type NoteFilter = z.input<typeof filterSchema>;
+
+/** A page of notes, newest first. Errors: those of {@link usePlace} and {@link pageWindow}, INVALID_INPUT. */
+export async function listNotes(
+  context: Context,
+  { place, filter = {}, ...request }: PageRequest & { readonly place: Place; readonly filter?: NoteFilter },
+  limits: PageLimits,
+): Promise<Page<NoteRecord>> {
+  const used = await usePlace(context, place, viewNotes);
+  const { search, folderId, folderPath, pinnedRepo, accessType } = parseInput(filterSchema, filter);
+  const window = pageWindow(request, limits, (cursor) => readTimeCursor('notes', cursor));
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = listConditions('n', used, accessType ?? null, bind);
+  if (search != null) {
+    const p = bind(search);
+    where.push(
+      `(${['name', 'trigger', 'body'].map((name) => `strpos(lower(n.${name}), lower(${p}::text)) > 0`).join(' or ')})`,
+    );
+  }
+  if (folderId != null) where.push(`n.folder_id = ${bind(parseId('folder', folderId) ?? 'none')}`);
+  if (folderPath != null) where.push(inFolderAt(folderPath, used, bind));
+  if (pinnedRepo != null) where.push(`lower(n.pinned_repo) = lower(${bind(pinnedRepo)}::text)`);
+  if (window.after)
+    where.push(`(n.created_at, n.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
+  if (window.before)
+    where.push(`(n.created_at, n.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<NoteRecord>(
+    `select ${noteColumns} from knowledge_note n where ${where.join(' and ')}
+      order by n.created_at ${direction}, n.id ${direction} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (note) => writeCursor('notes', note.createdAt.getTime(), note.id));
+}
+
+function inFolderAt(path: string, place: UsedPlace, bind: (value: unknown) => string): string {
+  const names = path.split('/').filter((name) => name !== '');
+  return names.length === 0 ? 'n.folder_id is null' : `n.folder_id in (${folderIdsAt(names, place, bind)})`;
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Transaction } from '../store/store.ts';
+import { refuse } from './errors.ts';
+import { lockPlace, type UsedPlace } from './organizations/place.ts';
+
+/** The longest macro, in characters, its "!" included. */
+export const maxMacroLength = 100;
+
+/** The shortcut of a note or a playbook (wire-facts 6.2). */
+export const macroSchema = z
+  .string()
+  .refine((macro) => macro.length <= maxMacroLength && /^![A-Za-z0-9_-]+$/.test(macro), {
+    error: (issue) =>
+      `"macro" must be "!" followed by letters, digits, "_" or "-", at most ${maxMacroLength} characters in all, but was ${JSON.stringify(String(issue.input).slice(0, 60))}.`,
+  });
+
+const tables = {
+  note: 'knowledge_note m where',
+  playbook: 'playbook m where m.deleted_at is null and',
+} as const;
+
+/**
+ * NOT_UNIQUE when another note, or another playbook, of the place has the macro; upper and lower case are alike. Writers of
+ * the place take turns from here on, so that it stays free until the transaction ends.
+ */
+export async function requireFreeMacro(
+  tx: Transaction,
+  kind: keyof typeof tables,
+  place: UsedPlace,
+  { id, macro }: { readonly id: string; readonly macro: string },
+): Promise<void> {
+  await lockPlace(tx, place);
+  const taken = await tx.query(
+    `select 1 as taken from ${tables[kind]} m.enterprise_id = $1 and coalesce(m.organization_id, '') = coalesce($2::text, '')
+        and lower(m.macro) = lower($3::text) and m.id <> $4`,
+    [place.enterpriseId, place.organizationId, macro, id],
+  );
+  if (taken.length > 0) throw refuse(['macro'], `"macro" is taken: another ${kind} here has ${macro}.`, 'NOT_UNIQUE');
+}

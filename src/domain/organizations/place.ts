@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { EnterprisePermission, OrganizationPermission } from '../../auth/permissions.ts';
+import { organizationsWith, requireEnterprisePermission, requirePermission, type Viewer } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { useOrganization } from './use-organization.ts';
+
+/** Where things are that can belong to an organization or to the whole enterprise. The id is in any form. */
+export type Place = { readonly organizationId: string } | 'enterprise';
+
+/** A place that the viewer may act in; `organizationId` is bare, null: the enterprise. */
+export interface UsedPlace {
+  readonly enterpriseId: string;
+  readonly organizationId: string | null;
+}
+
+/** What one act needs in an organization, and on the enterprise. The latter is enough for all organizations' things. */
+export interface PlacePermissions {
+  readonly organization: OrganizationPermission;
+  readonly enterprise: EnterprisePermission;
+}
+
+/** The place that a path or an input names. Errors as `useOrganization`; FORBIDDEN names a missing permission. */
+export async function usePlace(context: Context, place: Place, permissions: PlacePermissions): Promise<UsedPlace> {
+  const { enterpriseId } = context.viewer;
+  if (place === 'enterprise') {
+    requireEnterprisePermission(context.viewer, permissions.enterprise);
+    return { enterpriseId, organizationId: null };
+  }
+  const { id } = await useOrganization(context, place.organizationId, permissions.organization);
+  return { enterpriseId, organizationId: id };
+}
+
+/** Which things a statement may take in: those of all organizations, of some, those of the enterprise itself. */
+export interface Reach {
+  readonly enterpriseId: string;
+  readonly all: boolean;
+  readonly organizationIds: readonly string[];
+  readonly isShared: boolean;
+}
+
+/**
+ * What can be reached from a place: from an organization its own things and the enterprise's, from the enterprise everything.
+ * Without a place: everything for which the viewer holds any of the acts' permissions somewhere.
+ */
+export function reachOf(viewer: Viewer, place: UsedPlace | null, ...acts: readonly PlacePermissions[]): Reach {
+  const { enterpriseId } = viewer;
+  if (place) {
+    const { organizationId } = place;
+    if (organizationId === null) return { enterpriseId, all: true, organizationIds: [], isShared: true };
+    return { enterpriseId, all: false, organizationIds: [organizationId], isShared: true };
+  }
+  const { all, ids } = organizationsWith(viewer, ...acts.map(({ organization }) => organization));
+  const isAll = all || acts.some(({ enterprise }) => viewer.enterprisePermissions.has(enterprise));
+  return { enterpriseId, all: isAll, organizationIds: ids, isShared: isAll || ids.length > 0 };
+}
+
+/** A {@link Reach} as the parameters $2 to $5 of a statement. */
+export const reachValues = (reach: Reach): unknown[] => [
+  reach.enterpriseId,
+  reach.all,
+  reach.organizationIds,
+  reach.isShared,
+];
+
+/** The condition on a row of this alias to be within the reach of $2 to $5. */
+export const withinReach = (alias: string): string =>
+  `${alias}.enterprise_id = $2 and ($3::boolean or ${alias}.organization_id = any($4::text[])
+     or ($5::boolean and ${alias}.organization_id is null)) and ${inLivingOrganization(alias)}`;
+
+/** The condition on a row of this alias not to be in an organization that was deleted. */
+export const inLivingOrganization = (alias: string): string =>
+  `not exists (select 1 from organization gone where gone.id = ${alias}.organization_id and gone.deleted_at is not null)`;
+
+/** FORBIDDEN, naming the permission, unless the viewer may act on what belongs there. `organizationId` null: the enterprise. */
+export function requireInPlace(viewer: Viewer, organizationId: string | null, permissions: PlacePermissions): void {
+  if (viewer.enterprisePermissions.has(permissions.enterprise)) return;
+  if (organizationId === null) requireEnterprisePermission(viewer, permissions.enterprise);
+  else requirePermission(viewer, permissions.organization, organizationId);
+}
+
+/**
+ * Makes the writers of one place take turns until the transaction ends: for rules about several of its rows, such as names
+ * that differ. NOT_FOUND when the organization has been deleted meanwhile.
+ */
+export async function lockPlace(tx: Transaction, place: UsedPlace): Promise<void> {
+  const { enterpriseId, organizationId } = place;
+  const rows =
+    organizationId === null
+      ? await tx.query('select id from enterprise where id = $1 for no key update', [enterpriseId])
+      : await tx.query('select id from organization where id = $1 and deleted_at is null for no key update', [
+          organizationId,
+        ]);
+  if (rows.length === 0) throw notFound('organization');
+}
+
+/** Whose things are meant: an organization's, or those that belong to the enterprise itself. */
+export const accessTypes = ['enterprise', 'org'] as const;
+/** See {@link accessTypes}. */
+export type AccessType = (typeof accessTypes)[number];
+
+/** An {@link AccessType} of a list. */
+export const accessTypeSchema = z.enum(accessTypes, { error: '"accessType" must be "enterprise" or "org".' });
+
+/**
+ * The conditions on rows of this alias to be in a list of the place: an organization's own unless the `enterprise` ones are
+ * asked for; from the enterprise all, or one kind.
+ */
+export function listConditions(
+  alias: string,
+  { enterpriseId, organizationId }: UsedPlace,
+  accessType: AccessType | null,
+  bind: (value: unknown) => string,
+): string[] {
+  if (organizationId !== null && accessType !== 'enterprise') {
+    return [`${alias}.organization_id = ${bind(organizationId)}`];
+  }
+  const where = [`${alias}.enterprise_id = ${bind(enterpriseId)}`];
+  if (accessType === 'enterprise') return [...where, `${alias}.organization_id is null`];
+  where.push(inLivingOrganization(alias));
+  if (accessType === 'org') where.push(`${alias}.organization_id is not null`);
+  return where;
+}

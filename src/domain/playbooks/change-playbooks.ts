@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { canonicalJson } from '../idempotency.ts';
+import { newId, parseId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+import { macroSchema, requireFreeMacro } from '../macros.ts';
+import {
+  type Place,
+  type PlacePermissions,
+  reachOf,
+  reachValues,
+  requireInPlace,
+  type UsedPlace,
+  usePlace,
+  withinReach,
+} from '../organizations/place.ts';
+import { schemaComplaint } from '../sessions/structured-output.ts';
+import { type PlaybookRecord, playbookColumns, viewPlaybooks } from './playbooks.ts';
+
+/** The longest body of a playbook, in characters. */
+export const maxPlaybookBodyLength = 100_000;
+
+/** What changing playbooks needs. */
+const changePlaybooks: PlacePermissions = {
+  organization: permissionFor.changePlaybooks,
+  enterprise: permissionFor.changeEnterprisePlaybooks,
+};
+
+const playbookSchema = z.object({
+  title: text('title', { min: 1, max: 500 }),
+  body: text('body', { min: 1, max: maxPlaybookBodyLength }),
+  macro: macroSchema.nullish(),
+  structuredOutputSchema: z
+    .unknown()
+    .superRefine((schema, check) => {
+      const complaint = schema == null ? null : schemaComplaint(schema);
+      if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
+    })
+    .optional(),
+});
+
+/** What a playbook is made from. */
+export type CreatePlaybookInput = z.input<typeof playbookSchema>;
+
+/** Makes a playbook. Errors: those of {@link usePlace}, INVALID_INPUT, NOT_UNIQUE at `macro`. */
+export async function createPlaybook(
+  context: Context,
+  place: Place,
+  raw: CreatePlaybookInput,
+): Promise<PlaybookRecord> {
+  const used = await usePlace(context, place, changePlaybooks);
+  const input = parseInput(playbookSchema, raw);
+  const now = context.now();
+  const { userId, serviceUserId } = ownerOf(context.viewer);
+  const playbook: PlaybookRecord = {
+    id: newId(),
+    ...used,
+    title: input.title,
+    body: input.body,
+    macro: input.macro ?? null,
+    structuredOutputSchema: (input.structuredOutputSchema as object | null | undefined) ?? null,
+    userId,
+    serviceUserId,
+    updatedByUserId: userId,
+    updatedByServiceUserId: serviceUserId,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  await context.store.transact(async (tx) => {
+    const { id, macro } = playbook;
+    if (macro !== null) await requireFreeMacro(tx, 'playbook', used, { id, macro });
+    await tx.query(
+      `insert into playbook (id, enterprise_id, organization_id, title, body, macro, structured_output_schema, user_id,
+         service_user_id, updated_by_user_id, updated_by_service_user_id, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $8, $9, $10::timestamptz, $10::timestamptz)`,
+      [
+        id,
+        used.enterpriseId,
+        used.organizationId,
+        playbook.title,
+        playbook.body,
+        macro,
+        jsonText(playbook.structuredOutputSchema),
+        userId,
+        serviceUserId,
+        now,
+      ],
+    );
+    await auditPlaybook(context, tx, 'create_playbook', playbook);
+  });
+  return playbook;
+}
+
+const changeSchema = playbookSchema.partial();
+
+/** What changes: what is left out (or undefined) stays. null clears `macro` and `structuredOutputSchema`, and nothing else. */
+export type PlaybookChange = { readonly [Name in keyof CreatePlaybookInput]?: CreatePlaybookInput[Name] | undefined };
+
+/**
+ * Changes the playbook of an id in any form; nothing is written when nothing would change. An organization's needs
+ * ManageOrgPlaybooks there or ManageAccountPlaybooks, the enterprise's the latter. Without a place: wherever the viewer can see
+ * it. NOT_FOUND, also for a deleted one, and the errors of {@link createPlaybook}.
+ */
+export async function updatePlaybook(
+  context: Context,
+  id: string,
+  raw: PlaybookChange,
+  place?: Place,
+): Promise<PlaybookRecord> {
+  const used = place === undefined ? null : await usePlace(context, place, changePlaybooks);
+  const change = parseInput(changeSchema, raw);
+  return context.store.transact(async (tx) => {
+    const before = await lockPlaybook(context, tx, id, used);
+    const schema = change.structuredOutputSchema as object | null | undefined;
+    const wanted: PlaybookRecord = {
+      ...before,
+      title: change.title ?? before.title,
+      body: change.body ?? before.body,
+      macro: change.macro === undefined ? before.macro : change.macro,
+      structuredOutputSchema: schema === undefined ? before.structuredOutputSchema : schema,
+    };
+    const changed = (Object.keys(wanted) as (keyof PlaybookRecord)[]).filter(
+      (name) => canonicalJson(wanted[name]) !== canonicalJson(before[name]),
+    );
+    if (changed.length === 0) return before;
+    if (wanted.macro !== null && changed.includes('macro')) {
+      await requireFreeMacro(tx, 'playbook', before, { id: before.id, macro: wanted.macro });
+    }
+    const after = { ...wanted, ...changedBy(context) };
+    await tx.query(
+      `update playbook set title = $2, body = $3, macro = $4, structured_output_schema = $5::jsonb, updated_by_user_id = $6,
+              updated_by_service_user_id = $7, updated_at = $8::timestamptz where id = $1`,
+      [
+        after.id,
+        after.title,
+        after.body,
+        after.macro,
+        jsonText(after.structuredOutputSchema),
+        after.updatedByUserId,
+        after.updatedByServiceUserId,
+        after.updatedAt,
+      ],
+    );
+    await auditPlaybook(context, tx, 'update_playbook', after, { changed: changed.join(' ') });
+    return after;
+  });
+}
+
+/**
+ * Marks the playbook of an id in any form as deleted and gives what it was: its macro is free, sessions can no longer be started
+ * with it, those that were still show it. Needs and errors as {@link updatePlaybook}.
+ */
+export async function deletePlaybook(context: Context, id: string, place?: Place): Promise<PlaybookRecord> {
+  const used = place === undefined ? null : await usePlace(context, place, changePlaybooks);
+  return context.store.transact(async (tx) => {
+    const before = await lockPlaybook(context, tx, id, used);
+    const change = changedBy(context);
+    const after: PlaybookRecord = { ...before, ...change, deletedAt: change.updatedAt };
+    await tx.query(
+      `update playbook set deleted_at = $2::timestamptz, updated_at = $2::timestamptz, updated_by_user_id = $3,
+              updated_by_service_user_id = $4 where id = $1`,
+      [after.id, after.deletedAt, after.updatedByUserId, after.updatedByServiceUserId],
+    );
+    await auditPlaybook(context, tx, 'delete_playbook', after);
+    return after;
+  });
+}
+
+function changedBy(context: Context): Pick<PlaybookRecord, 'updatedByUserId' | 'updatedByServiceUserId' | 'updatedAt'> {
+  const { userId, serviceUserId } = ownerOf(context.viewer);
+  return { updatedByUserId: userId, updatedByServiceUserId: serviceUserId, updatedAt: context.now() };
+}
+
+const jsonText = (schema: object | null) => (schema === null ? null : JSON.stringify(schema));
+
+async function lockPlaybook(
+  context: Context,
+  tx: Transaction,
+  id: string,
+  place: UsedPlace | null,
+): Promise<PlaybookRecord> {
+  const [playbook] = await tx.query<PlaybookRecord>(
+    `select ${playbookColumns} from playbook p where p.id = $1 and ${withinReach('p')} and p.deleted_at is null for update of p`,
+    [parseId('playbook', id), ...reachValues(reachOf(context.viewer, place, viewPlaybooks, changePlaybooks))],
+  );
+  if (!playbook) throw notFound('playbook');
+  requireInPlace(context.viewer, playbook.organizationId, changePlaybooks);
+  return playbook;
+}
+
+function auditPlaybook(
+  context: Context,
+  tx: Transaction,
+  action: 'create_playbook' | 'update_playbook' | 'delete_playbook',
+  playbook: PlaybookRecord,
+  more: Record<string, string> = {},
+): Promise<void> {
+  const { id: targetId, organizationId, title } = playbook;
+  return audit(context, tx, action, { organizationId, targetId, data: { title, ...more } });
+}

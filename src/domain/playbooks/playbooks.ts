@@ -1,0 +1,118 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { parseInput } from '../input.ts';
+import {
+  type AccessType,
+  accessTypeSchema,
+  listConditions,
+  type Place,
+  type PlacePermissions,
+  reachOf,
+  reachValues,
+  usePlace,
+  withinReach,
+} from '../organizations/place.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
+
+/** Instructions to be used again. */
+export interface PlaybookRecord {
+  readonly id: string;
+  readonly enterpriseId: string;
+  /** Null: the enterprise's own, for every organization. */
+  readonly organizationId: string | null;
+  readonly title: string;
+  readonly body: string;
+  readonly macro: string | null;
+  /** JSON Schema (Draft 7) of what its sessions are to produce. */
+  readonly structuredOutputSchema: object | null;
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  readonly updatedByUserId: string | null;
+  readonly updatedByServiceUserId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Set: it is in no list and cannot be used; kept for the sessions that followed it. */
+  readonly deletedAt: Date | null;
+}
+
+/** The columns of a {@link PlaybookRecord} of a `playbook` aliased `p`. */
+export const playbookColumns = `p.id, p.enterprise_id as "enterpriseId", p.organization_id as "organizationId", p.title, p.body, p.macro,
+  p.structured_output_schema as "structuredOutputSchema", p.user_id as "userId", p.service_user_id as "serviceUserId",
+  p.updated_by_user_id as "updatedByUserId", p.updated_by_service_user_id as "updatedByServiceUserId",
+  p.created_at as "createdAt", p.updated_at as "updatedAt", p.deleted_at as "deletedAt"`;
+
+/** What reading playbooks needs. */
+export const viewPlaybooks: PlacePermissions = {
+  organization: permissionFor.viewPlaybooks,
+  enterprise: permissionFor.changeEnterprisePlaybooks,
+};
+
+const byIds = `select ${playbookColumns} from playbook p where p.id = any($1::text[]) and ${withinReach('p')}`;
+
+/**
+ * The playbooks of these bare ids that the viewer may read, deleted ones too, which sessions still refer to; in the ids' order,
+ * null for each other. One statement.
+ */
+export async function findPlaybooks(context: Context, ids: readonly string[]): Promise<(PlaybookRecord | null)[]> {
+  const rows = await context.store.query<PlaybookRecord>(byIds, [
+    ids,
+    ...reachValues(reachOf(context.viewer, null, viewPlaybooks)),
+  ]);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+/**
+ * The playbook of an id in any form: an organization's own or the enterprise's, from the enterprise every one. NOT_FOUND, also
+ * for a deleted one, and the errors of {@link usePlace}. Without a place: wherever the viewer may read it.
+ */
+export async function getPlaybook(context: Context, id: string, place?: Place): Promise<PlaybookRecord> {
+  const used = place === undefined ? null : await usePlace(context, place, viewPlaybooks);
+  const [playbook] = await context.store.query<PlaybookRecord>(`${byIds} and p.deleted_at is null`, [
+    [parseId('playbook', id)],
+    ...reachValues(reachOf(context.viewer, used, viewPlaybooks)),
+  ]);
+  if (!playbook) throw notFound('playbook');
+  return playbook;
+}
+
+/** A page of playbooks of a place, newest first. `accessType`: in an organization `org` when left out, else both. */
+export interface PlaybookListRequest extends PageRequest {
+  readonly place: Place;
+  readonly accessType?: AccessType | null | undefined;
+}
+
+/** The playbooks of an organization, or of the enterprise and all its organizations. Errors: as for notes. */
+export async function listPlaybooks(
+  context: Context,
+  { place, accessType, ...request }: PlaybookListRequest,
+  limits: PageLimits,
+): Promise<Page<PlaybookRecord>> {
+  const used = await usePlace(context, place, viewPlaybooks);
+  const window = pageWindow(request, limits, (cursor) => readTimeCursor('playbooks', cursor));
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = listConditions('p', used, parseInput(accessTypeSchema.nullable(), accessType ?? null), bind);
+  where.push('p.deleted_at is null');
+  if (window.after)
+    where.push(`(p.created_at, p.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
+  if (window.before)
+    where.push(`(p.created_at, p.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<PlaybookRecord>(
+    `select ${playbookColumns} from playbook p where ${where.join(' and ')}
+      order by p.created_at ${direction}, p.id ${direction} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (playbook) => writeCursor('playbooks', playbook.createdAt.getTime(), playbook.id));
+}

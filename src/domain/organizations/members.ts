@@ -10,29 +10,31 @@ import {
   toPage,
   writeCursor,
 } from '../pages.ts';
+import { type RoleColumns, type RoleRecord, roleColumns, toRole } from '../people/roles.ts';
 import { useOrganization } from './use-organization.ts';
 
-/** A role that somebody holds. */
-export interface RoleRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: 'enterprise' | 'organization';
-}
-
-/** A user's membership of an organization: the first of its role assignments there gives the id and the time. */
+/** A user's membership of an organization: its role assignment there, which gives the id and the time. */
 export interface MemberRecord {
   readonly id: string;
   readonly organizationId: string;
   readonly userId: string;
-  readonly roles: readonly RoleRecord[];
+  readonly role: RoleRecord;
   readonly createdAt: Date;
 }
 
+type MemberRow = RoleColumns & Omit<MemberRecord, 'role'>;
+
+// A deleted user has no assignments, but one may be on its way out.
 const members = `
-  select min(a.id) as id, a.organization_id as "organizationId", a.user_id as "userId", min(a.created_at) as "createdAt",
-         json_agg(json_build_object('id', r.id, 'name', r.name, 'scope', r.scope) order by r.id) as roles
-    from role_assignment a join role r on r.id = a.role_id
-   where a.organization_id = $1 and a.user_id is not null`;
+  select a.id, a.organization_id as "organizationId", a.user_id as "userId", a.created_at as "createdAt", ${roleColumns}
+    from role_assignment a
+    join role r on r.id = a.role_id
+    join user_account u on u.id = a.user_id and u.deleted_at is null`;
+
+function toMember(row: MemberRow): MemberRecord {
+  const { id, organizationId, userId, createdAt } = row;
+  return { id, organizationId, userId, role: toRole(row), createdAt };
+}
 
 /** The members of an organization, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN. */
 export async function listMembers(
@@ -45,17 +47,19 @@ export async function listMembers(
   const window = pageWindow(request, limits, (text) => readTimeCursor('members', text));
   const values: unknown[] = [organization.id];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const having: string[] = [];
-  const position = '(min(a.created_at), min(a.id))';
-  if (window.after) having.push(`${position} < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
-  if (window.before) having.push(`${position} > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
+  const where = ['a.organization_id = $1'];
+  if (window.after)
+    where.push(`(a.created_at, a.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
+  if (window.before)
+    where.push(`(a.created_at, a.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
   const direction = window.backward ? 'asc' : 'desc';
-  const rows = await context.store.query<MemberRecord>(
-    `${members} group by a.organization_id, a.user_id ${having.length > 0 ? `having ${having.join(' and ')}` : ''}
-      order by min(a.created_at) ${direction}, min(a.id) ${direction} limit ${bind(window.limit + 1)}`,
+  const rows = await context.store.query<MemberRow>(
+    `${members} where ${where.join(' and ')}
+      order by a.created_at ${direction}, a.id ${direction} limit ${bind(window.limit + 1)}`,
     values,
   );
-  return toPage(rows, window, (member) => writeCursor('members', member.createdAt.getTime(), member.id));
+  const cursorOf = (member: MemberRecord) => writeCursor('members', member.createdAt.getTime(), member.id);
+  return toPage(rows.map(toMember), window, cursorOf);
 }
 
 /** A user's membership, or null. For the domain's own checks: it asks for no permission. */
@@ -64,27 +68,21 @@ export async function findMember(
   organizationId: string,
   userId: string,
 ): Promise<MemberRecord | null> {
-  const rows = await context.store.query<MemberRecord>(
-    `${members} and a.user_id = $2 group by a.organization_id, a.user_id`,
-    [organizationId, userId],
-  );
-  return rows[0] ?? null;
+  const [row] = await context.store.query<MemberRow>(`${members} where a.organization_id = $1 and a.user_id = $2`, [
+    organizationId,
+    userId,
+  ]);
+  return row ? toMember(row) : null;
 }
 
 /** Memberships by their bare ids, of organizations whose members the viewer may see; null for each other. */
 export async function findMembersByIds(context: Context, ids: readonly string[]): Promise<(MemberRecord | null)[]> {
   const visible = organizationsWith(context.viewer, permissionFor.viewMembers);
-  const rows = await context.store.query<MemberRecord>(
-    `select min(a.id) as id, a.organization_id as "organizationId", a.user_id as "userId", min(a.created_at) as "createdAt",
-            json_agg(json_build_object('id', r.id, 'name', r.name, 'scope', r.scope) order by r.id) as roles
-       from role_assignment wanted
-       join organization o on o.id = wanted.organization_id and o.enterprise_id = $2 and o.deleted_at is null
-       join role_assignment a on a.organization_id = wanted.organization_id and a.user_id = wanted.user_id
-       join role r on r.id = a.role_id
-      where wanted.id = any($1::text[]) and ($3::boolean or o.id = any($4::text[]))
-      group by wanted.id, a.organization_id, a.user_id`,
+  const rows = await context.store.query<MemberRow>(
+    `${members} join organization o on o.id = a.organization_id and o.enterprise_id = $2 and o.deleted_at is null
+      where a.id = any($1::text[]) and ($3::boolean or o.id = any($4::text[]))`,
     [ids, visible.enterpriseId, visible.all, visible.ids],
   );
-  const found = new Map(rows.map((row) => [row.id, row]));
+  const found = new Map(rows.map((row) => [row.id, toMember(row)]));
   return ids.map((id) => found.get(id) ?? null);
 }

@@ -1,46 +1,114 @@
-import type { RolePermission } from '../../auth/permissions.ts';
-import { holds } from '../../auth/viewer.ts';
+import {
+  manageOwnSessions,
+  type OrganizationPermission,
+  organizationPermissions,
+  type RolePermission,
+} from '../../auth/permissions.ts';
+import { holds, type Viewer } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
-import type { RoleRecord } from '../organizations/members.ts';
 
-type FullRole = RoleRecord & { readonly permissions: readonly RolePermission[] };
+/** A named set of permissions. Built-in ones have a word as their id and belong to no enterprise. */
+export interface RoleRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: 'enterprise' | 'organization';
+  readonly permissions: readonly RolePermission[];
+  readonly isBuiltIn: boolean;
+  readonly createdAt: Date;
+}
 
-/** The role of an id that this enterprise knows: built in or its own; null when there is none. */
-export async function findRole(context: Context, id: string): Promise<FullRole | null> {
-  const bare = parseId('role', id);
-  if (bare === null) return null;
-  const rows = await context.store.query<FullRole>(
-    'select id, name, scope, permissions from role where id = $1 and (enterprise_id is null or enterprise_id = $2)',
-    [bare, context.viewer.enterpriseId],
-  );
-  return rows[0] ?? null;
+/** The columns of a `role` aliased `r`, for {@link toRole}: prefixed, so that they can stand beside those of other things. */
+export const roleColumns = `r.id as "roleId", r.name as "roleName", r.scope as "roleScope",
+  r.permissions as "rolePermissions", r.enterprise_id is null as "roleIsBuiltIn", r.created_at as "roleCreatedAt"`;
+
+/** A row with {@link roleColumns}. */
+export interface RoleColumns {
+  readonly roleId: string;
+  readonly roleName: string;
+  readonly roleScope: RoleRecord['scope'];
+  readonly rolePermissions: readonly RolePermission[];
+  readonly roleIsBuiltIn: boolean;
+  readonly roleCreatedAt: Date;
+}
+
+/** The role in a row with {@link roleColumns}. */
+export function toRole(row: RoleColumns): RoleRecord {
+  return {
+    id: row.roleId,
+    name: row.roleName,
+    scope: row.roleScope,
+    permissions: row.rolePermissions,
+    isBuiltIn: row.roleIsBuiltIn,
+    createdAt: row.roleCreatedAt,
+  };
 }
 
 /**
- * The role to be given, checked: it exists, has the scope, and gives nothing that the giver does not hold itself, so that
- * nobody raises itself through a key or a service user. UNKNOWN_REFERENCE, INVALID_INPUT or FORBIDDEN at `roleId`.
+ * The role of an id in any form that this enterprise knows: built in or its own; null when there is none. With a
+ * transaction it stays as it is until that ends.
+ */
+export async function findRole(context: Context, id: string, tx?: Transaction): Promise<RoleRecord | null> {
+  const bare = parseId('role', id);
+  if (bare === null) return null;
+  const [row] = await (tx ?? context.store).query<RoleColumns>(
+    `select ${roleColumns} from role r where r.id = $1 and (r.enterprise_id is null or r.enterprise_id = $2)
+      ${tx ? 'for share' : ''}`,
+    [bare, context.viewer.enterpriseId],
+  );
+  return row ? toRole(row) : null;
+}
+
+/**
+ * The role to be given in a place (organization null: the enterprise), checked: it exists, has the scope, and gives nothing
+ * that the giver does not hold itself, so that nobody raises itself through a key or a service user. UNKNOWN_REFERENCE,
+ * INVALID_INPUT or FORBIDDEN at `roleId`. With a transaction the role stays as it was checked until that ends.
  */
 export async function requireAssignableRole(
   context: Context,
   id: string,
   scope: RoleRecord['scope'],
   organizationId: string | null,
+  tx?: Transaction,
 ): Promise<RoleRecord> {
-  const role = await findRole(context, id);
+  const role = await findRole(context, id, tx);
   const path = ['roleId'];
   if (!role) throw refuse(path, '"roleId" is not a role of this enterprise.', 'UNKNOWN_REFERENCE');
   if (role.scope !== scope)
     throw refuse(path, `"roleId" must be a role of ${scope} scope, but "${role.id}" has ${role.scope} scope.`);
-  const { viewer } = context;
-  const lacking = role.permissions.find((permission) =>
-    organizationId === null
-      ? !viewer.enterprisePermissions.has(permission)
-      : permission !== 'ManageOwnSessions' && !holds(viewer, permission as Parameters<typeof holds>[1], organizationId),
-  );
-  if (lacking !== undefined) {
+  const lacking = findLacking(context.viewer, role.permissions, organizationId);
+  if (lacking !== null) {
     throw new DomainError('FORBIDDEN', `You cannot give a role with a permission that you lack: ${lacking}.`);
   }
   return role;
+}
+
+/**
+ * The first of some permissions that the viewer lacks in a place, or null. An organization's permission that is held on
+ * the enterprise (organization null) is held in every organization, so only who holds it everywhere has it.
+ */
+export function findLacking(
+  viewer: Viewer,
+  permissions: readonly RolePermission[],
+  organizationId: string | null,
+): RolePermission | null {
+  return permissions.find((permission) => !hasIn(viewer, permission, organizationId)) ?? null;
+}
+
+function hasIn(viewer: Viewer, permission: RolePermission, organizationId: string | null): boolean {
+  if (permission === manageOwnSessions) return hasOwnSessions(viewer, organizationId);
+  if (!isOrganizationPermission(permission)) return viewer.enterprisePermissions.has(permission);
+  return organizationId === null ? viewer.everywhere.has(permission) : holds(viewer, permission, organizationId);
+}
+
+function hasOwnSessions(viewer: Viewer, organizationId: string | null): boolean {
+  if (organizationId !== null) return holds(viewer, 'ManageOrgSessions', organizationId, true);
+  return viewer.everywhere.has('ManageOrgSessions') || viewer.everywhere.has(manageOwnSessions);
+}
+
+/** Whether a permission is one on an organization. */
+export function isOrganizationPermission(permission: RolePermission): permission is OrganizationPermission {
+  return (organizationPermissions as readonly string[]).includes(permission);
 }

@@ -1,6 +1,7 @@
 import { prefixedId } from '../../domain/ids.ts';
-import type { MemberRecord, RoleRecord } from '../../domain/organizations/members.ts';
+import type { MemberRecord } from '../../domain/organizations/members.ts';
 import type { ServiceUserRecord, UserRecord } from '../../domain/people/find-people.ts';
+import type { RoleRecord } from '../../domain/people/roles.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 
@@ -72,7 +73,7 @@ builder.node(Member, {
       description: 'The user.',
       resolve: async (member, _args, { loaders }) => (await loaders.users.load(member.userId)) as UserRecord,
     }),
-    roles: t.expose('roles', { type: [Role], description: 'What it may do there.' }),
+    roles: t.field({ type: [Role], description: 'What it may do there: one role.', resolve: ({ role }) => [role] }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Since when.' }),
   }),
 });

@@ -74,8 +74,10 @@ export function createDoor(dialect: Dialect, services: Services): Door {
           const { query, body } = await parseRequest(endpoint, c.req.raw);
           const context = { ...services, viewer, address: c.env.address };
           const idempotencyKey = c.req.header(idempotencyHeader) ?? null;
-          const result = await run({ context, query, body, idempotencyKey, param: (name) => c.req.param(name) ?? '' });
-          return limited(result instanceof Response ? result : Response.json(result), spending);
+          const param = (name: string) => c.req.param(name) ?? '';
+          const result = await run({ context, request: c.req.raw, query, body, idempotencyKey, param });
+          const status = endpoint.status ?? 200;
+          return limited(result instanceof Response ? result : Response.json(result, { status }), spending);
         } catch (error) {
           return limited(refuse(error, c, places, endpoint.badInput), spending);
         }

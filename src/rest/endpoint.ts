@@ -14,9 +14,15 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly summary: string;
   readonly query?: Q;
   readonly body?: B;
+  /** The field of a multipart body that holds a file, for an endpoint that takes one: `run` reads it with receiveFile. */
+  readonly file?: string;
   /** The body of the 200. Left out: 204 without one, and `run` gives that Response. */
   readonly answer?: A;
-  /** The statuses that it may answer beside 200, 401, 429 and 500. */
+  /** The status of success where it is neither 200 nor 204; a redirection has no `answer`. */
+  readonly status?: 201 | 307;
+  /** The content types of `answer` where it is not only JSON; `run` then gives a Response. */
+  readonly answerTypes?: readonly string[];
+  /** The statuses that it may answer beside success, 401, 429 and 500. */
   readonly refusals: readonly number[];
   /** True where the Idempotency-Key header means something. */
   readonly takesIdempotencyKey?: boolean;
@@ -30,6 +36,8 @@ export type AnyEndpoint = Endpoint<z.ZodObject, z.ZodType, z.ZodType>;
 /** One request, authenticated and parsed. */
 export interface Call<Q, B> {
   readonly context: Context;
+  /** As it came: for its headers, and for a body that is no JSON. */
+  readonly request: Request;
   readonly query: Q;
   readonly body: B;
   readonly idempotencyKey: string | null;
@@ -59,7 +67,8 @@ function pathNames(path: string): string[] {
 
 /** One path of an endpoint as OpenAPI describes it. */
 export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect): RouteConfig {
-  const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
+  const types = (schema: z.ZodType, names: readonly string[] = ['application/json']) =>
+    Object.fromEntries(names.map((name) => [name, { schema }]));
   const params = pathNames(path).map((name) => [name, z.string().openapi({ param: { name, in: 'path' } })]);
   const header = z.object({ [idempotencyHeader]: z.string().min(1).max(255).optional() });
   const refusals = [401, ...endpoint.refusals, 429, 500].toSorted((a, b) => a - b);
@@ -73,13 +82,25 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
       ...(params.length > 0 ? { params: z.object(Object.fromEntries(params)) } : {}),
       ...(endpoint.query ? { query: endpoint.query } : {}),
       ...(endpoint.takesIdempotencyKey ? { headers: header } : {}),
-      ...(endpoint.body ? { body: { content: json(endpoint.body), required: true } } : {}),
+      ...(endpoint.body ? { body: { content: types(endpoint.body), required: true } } : {}),
+      ...(endpoint.file
+        ? { body: { content: types(fileBody(endpoint.file), ['multipart/form-data']), required: true } }
+        : {}),
     },
     responses: {
       ...(endpoint.answer
-        ? { 200: { description: 'Done.', content: json(endpoint.answer) } }
-        : { 204: { description: 'Done.' } }),
+        ? {
+            [endpoint.status ?? 200]: {
+              description: 'Done.',
+              content: types(endpoint.answer, endpoint.answerTypes),
+            },
+          }
+        : { [endpoint.status ?? 204]: { description: endpoint.status === 307 ? 'It is at `Location`.' : 'Done.' } }),
       ...Object.fromEntries(refusals.map((status) => [status, problem])),
     },
   };
+}
+
+function fileBody(field: string): z.ZodType {
+  return z.object({ [field]: z.unknown().openapi({ type: 'string', format: 'binary' }) });
 }

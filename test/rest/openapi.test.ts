@@ -18,9 +18,12 @@ test('v1: the published paths, without their aliases', async () => {
   const v1 = await document('v1');
   expect(v1.openapi).toBe('3.1.0');
   expect(operations(v1)).toEqual([
+    'DELETE /v1/secrets/{secret_id}',
     'DELETE /v1/sessions/{session_id}',
+    'GET /v1/secrets',
     'GET /v1/sessions',
     'GET /v1/sessions/{session_id}',
+    'POST /v1/secrets',
     'POST /v1/sessions',
     'POST /v1/sessions/{session_id}/message',
   ]);
@@ -31,11 +34,13 @@ test('v3: the published paths', async () => {
     'DELETE /v3/enterprise/consumption/acu-limits/devin/organizations/{org_id}',
     'DELETE /v3/enterprise/ip-access-list',
     'DELETE /v3/enterprise/organizations/{org_id}',
+    'DELETE /v3/organizations/{org_id}/secrets/{secret_id}',
     'DELETE /v3/organizations/{org_id}/sessions/{devin_id}',
     'GET /v3/enterprise/consumption/acu-limits/devin',
     'GET /v3/enterprise/ip-access-list',
     'GET /v3/enterprise/organizations',
     'GET /v3/enterprise/organizations/{org_id}',
+    'GET /v3/organizations/{org_id}/secrets',
     'GET /v3/organizations/{org_id}/sessions',
     'GET /v3/organizations/{org_id}/sessions/{devin_id}',
     'GET /v3/organizations/{org_id}/sessions/{devin_id}/messages',
@@ -43,6 +48,7 @@ test('v3: the published paths', async () => {
     'PATCH /v3/enterprise/organizations/{org_id}',
     'POST /v3/enterprise/ip-access-list',
     'POST /v3/enterprise/organizations',
+    'POST /v3/organizations/{org_id}/secrets',
     'POST /v3/organizations/{org_id}/sessions',
     'POST /v3/organizations/{org_id}/sessions/{devin_id}/messages',
     'PUT /v3/enterprise/consumption/acu-limits/devin/organizations/{org_id}',

@@ -1,0 +1,125 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { newId } from '../../src/domain/ids.ts';
+import { call, makeOrganization, startApp, type TestApp } from '../rest/rest-app.ts';
+import { plantEntries } from '../support/audit.ts';
+import { testDatabase } from '../support/test-store.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const entriesOf = (organizationId: string) =>
+  `/v3/enterprise/organizations/${organizationId}/audit-logs?action=send_message`;
+
+async function readPage(path: string): Promise<{ ids: string[]; cursor: string | null; more: boolean }> {
+  const { status, body } = await call(app, app.adminToken, 'GET', path);
+  expect(status).toBe(200);
+  const ids = body.items.map((item: any) => item.audit_log_id.replace('audit_log-', ''));
+  return { ids, cursor: body.end_cursor, more: body.has_next_page };
+}
+
+/** A reader that follows the log in ascending order, as an export does: it keeps its last cursor, and reads on from it. */
+function follow(organizationId: string) {
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  return {
+    seen,
+    /** Reads to where the log ends now. */
+    async catchUp(): Promise<string[]> {
+      for (;;) {
+        const after: string = cursor === null ? '' : `&after=${encodeURIComponent(cursor)}`;
+        const page = await readPage(`${entriesOf(organizationId)}&order=asc&first=2${after}`);
+        seen.push(...page.ids);
+        cursor = page.cursor ?? cursor;
+        if (!page.more) return seen;
+      }
+    },
+  };
+}
+
+/** A transaction on a connection of its own, as another process has. */
+async function openTransaction(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: app.databaseUrl ?? '' });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('begin');
+  return client;
+}
+
+async function write(client: pg.Client, organizationId: string): Promise<string> {
+  const id = newId();
+  await client.query(
+    `insert into audit_entry (id, enterprise_id, organization_id, action, created_at) values ($1, $2, $3, 'send_message', $4)`,
+    [id, app.app.installation.enterpriseId, organizationId, new Date()],
+  );
+  return id;
+}
+
+// Transactions that other test files hold open in other databases of the server hold an ascending reader back as well.
+const eventually = (read: () => Promise<string[]>) => expect.poll(read, { timeout: 20_000, interval: 20 });
+
+const onPostgres = test.skipIf(testDatabase === 'pglite');
+
+onPostgres('an entry that is committed after newer ones is neither skipped nor given twice', async () => {
+  const organizationId = await makeOrganization(app);
+  const plant = async () => (await plantEntries(app, [{ action: 'send_message', organizationId }]))[0] ?? '';
+  const first = await plant();
+  const reader = follow(organizationId);
+  await eventually(reader.catchUp).toEqual([first]);
+
+  const late = await openTransaction();
+  const lateId = await write(late, organizationId);
+  const newer = [await plant(), await plant(), await plant()];
+  // The newer ones are there for whoever asks for the newest, and their order is that of the clock.
+  expect((await readPage(entriesOf(organizationId))).ids).toEqual([...newer.toReversed(), first]);
+  // Who follows is not given them yet: the cursor would have passed the late one by.
+  expect(await reader.catchUp()).toEqual([first]);
+
+  await late.query('commit');
+  await eventually(reader.catchUp).toEqual([first, lateId, ...newer]);
+  expect(await reader.catchUp()).toHaveLength(5);
+});
+
+onPostgres('transactions that commit in any order reach a follower once each, in one order for all', async () => {
+  const organizationId = await makeOrganization(app);
+  const reader = follow(organizationId);
+  const written: string[] = [];
+  // 12 transactions, at most 4 of them open; which one ends next is fixed, and looks random.
+  const open: pg.Client[] = [];
+  for (let n = 0; n < 12; n++) {
+    const client = await openTransaction();
+    written.push(await write(client, organizationId), await write(client, organizationId));
+    open.push(client);
+    if (open.length === 4) await open.splice((n * 7) % 4, 1)[0]?.query('commit');
+    await reader.catchUp();
+  }
+  for (const client of open.toReversed()) {
+    await client.query('commit');
+    await reader.catchUp();
+  }
+  await eventually(async () => [...(await reader.catchUp())].sort()).toEqual(written.toSorted());
+  expect(await follow(organizationId).catchUp()).toEqual(reader.seen);
+});
+
+onPostgres('what is rolled back holds nobody up and never appears', async () => {
+  const organizationId = await makeOrganization(app);
+  const client = await openTransaction();
+  await write(client, organizationId);
+  const [kept = ''] = await plantEntries(app, [{ action: 'send_message', organizationId }]);
+  await client.query('rollback');
+  await eventually(follow(organizationId).catchUp).toEqual([kept]);
+});
+
+test('a follower is given each entry once while new ones come', async () => {
+  const organizationId = await makeOrganization(app);
+  const reader = follow(organizationId);
+  const written: string[] = [];
+  for (let n = 0; n < 5; n++) {
+    written.push(...(await plantEntries(app, Array(n).fill({ action: 'send_message', organizationId }))));
+    await reader.catchUp();
+  }
+  await eventually(reader.catchUp).toEqual(written);
+});

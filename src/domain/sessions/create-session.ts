@@ -12,7 +12,7 @@ import { isEnvironmentName } from '../secret-names.ts';
 import { chooseOwner, type Owner } from './as-user.ts';
 import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
-import { checkReferences } from './references.ts';
+import { resolveReferences } from './references.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
 import { schemaComplaint } from './structured-output.ts';
 
@@ -101,7 +101,6 @@ export async function createSession(
     argument: 'createAsUserId',
     permission: permissionFor.createSessionAsUser,
   });
-  const references = await checkReferences(context, organization.id, input);
   const key = idempotencyKeyOf(context, raw, options);
 
   const id = newId();
@@ -111,12 +110,13 @@ export async function createSession(
       const { replay } = await claimIdempotencyKey(context, tx, claim);
       if (replay !== null) return { sessionId: replay, isNew: false };
     }
-    // Only now: what was made under its key stays made, whatever the limit has become.
+    // Only now: what was made under its key stays made, whatever has become of the limit and of what it refers to.
+    const references = await resolveReferences(context, tx, organization.id, input);
     const maxAcuLimit = sessionAcuLimit(organization, input.maxAcuLimit ?? null);
     const record = {
       id,
       organizationId: organization.id,
-      input: { ...input, ...references, maxAcuLimit },
+      input: { ...references, maxAcuLimit },
       owner,
       origin: options.origin,
     };
@@ -182,6 +182,7 @@ async function insertSession(
       tags: [...tags],
       prompt: input.prompt,
       snapshotId: input.snapshotId ?? null,
+      playbookId: input.playbookId ?? null,
       agent: input.agent ?? null,
       maxAcuLimit: input.maxAcuLimit ?? null,
       ...(input.secretIds ? { secretIds: input.secretIds } : {}),

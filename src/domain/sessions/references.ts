@@ -1,10 +1,10 @@
+import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { DomainError, type Issue } from '../errors.ts';
 import { type IdKind, parseId } from '../ids.ts';
-import { findSecrets } from '../secrets/secrets.ts';
 
-/** What a session is made with that stands elsewhere: ids in any form. */
-export interface References {
+/** What the input of a session may refer to. Ids in any form. */
+interface References {
   readonly playbookId?: string | null | undefined;
   readonly secretIds?: readonly string[] | null | undefined;
   readonly knowledgeIds?: readonly string[] | null | undefined;
@@ -13,46 +13,55 @@ export interface References {
 }
 
 /**
- * The references as they are kept: bare ids, each once. UNKNOWN_REFERENCE names the first of each kind that is nothing of
- * this organization's.
+ * Of the bare ids $1 those that an organization ($2) of an enterprise ($3) may use: its own, and the enterprise's. Whoever may
+ * start sessions there may refer to them, also without being allowed to read them.
  */
-export async function checkReferences(
+const usable = {
+  playbook: `select p.id from playbook p where p.id = any($1::text[]) and (p.organization_id = $2 or p.organization_id is null)
+     and p.enterprise_id = $3 and p.deleted_at is null`,
+  note: `select n.id from knowledge_note n where n.id = any($1::text[]) and (n.organization_id = $2 or n.organization_id is null)
+     and n.enterprise_id = $3`,
+  secret: `select s.id from secret s join organization o on o.id = s.organization_id
+     where s.id = any($1::text[]) and s.organization_id = $2 and o.enterprise_id = $3`,
+} as const satisfies Partial<Record<IdKind, string>>;
+
+/**
+ * The input with bare ids, doubles dropped, in which everything that it refers to is there for the organization: another
+ * organization's is as unknown as one that never existed. UNKNOWN_REFERENCE names the first of each kind that is not.
+ */
+export async function resolveReferences<T extends References>(
   context: Context,
+  tx: Transaction,
   organizationId: string,
-  given: References,
-): Promise<{ secretIds: string[] | null }> {
+  input: T,
+): Promise<T> {
   const issues: Issue[] = [];
-  const unknown = (name: keyof References, id: string) => {
-    const message = `"${name}" refers to ${JSON.stringify(id.slice(0, 80))}, which does not exist.`;
-    issues.push({ path: [name], message });
+  const resolve = async (name: keyof References, kind: IdKind, given: readonly string[] | null | undefined) => {
+    if (given == null || given.length === 0) return given;
+    const bare = given.map((text) => parseId(kind, text));
+    const sql: string | undefined = usable[kind as keyof typeof usable];
+    const values = [bare.filter((id) => id !== null), organizationId, context.viewer.enterpriseId];
+    // What has no statement has no rows yet either, so that no id of it can be known.
+    const rows = sql === undefined ? [] : await tx.query<{ id: string }>(sql, values);
+    const known = new Set<string | null>(rows.map(({ id }) => id));
+    const unknown = given.find((_text, n) => !known.has(bare[n] ?? null));
+    if (unknown !== undefined) {
+      const message = `"${name}" refers to ${JSON.stringify(unknown.slice(0, 80))}, which does not exist.`;
+      issues.push({ path: [name], message });
+    }
+    return [...new Set(bare.filter((id) => id !== null))];
   };
-  // Each of a list, or null for the one that is unknown.
-  const known = async (
-    name: keyof References,
-    kind: IdKind,
-    ids: readonly string[] | null | undefined,
-    find: (bare: readonly string[]) => Promise<readonly ({ readonly organizationId: string | null } | null)[]>,
-  ): Promise<string[] | null> => {
-    if (ids == null) return null;
-    const bare = ids.map((id) => parseId(kind, id) ?? '');
-    const found = ids.length === 0 ? [] : await find(bare);
-    const first = ids.find((_id, n) => found[n]?.organizationId !== organizationId);
-    if (first !== undefined) unknown(name, first);
-    return [...new Set(bare)];
-  };
-  const secretIds = await known('secretIds', 'secret', given.secretIds, (ids) => findSecrets(context, ids));
-  // Notes, playbooks and attachments cannot be made yet, so that no id of one can be known.
-  for (const name of ['playbookId', 'knowledgeIds', 'attachmentIds'] as const) {
-    const [first] = [given[name] ?? []].flat();
-    if (first !== undefined) unknown(name, first);
-  }
-  if (given.agent != null && !context.agentProfiles.has(given.agent)) {
-    const names = [...context.agentProfiles.keys()].join(', ');
-    const message = `"agent" must be one of ${names}, but was ${JSON.stringify(given.agent.slice(0, 80))}.`;
+  const playbookIds = await resolve('playbookId', 'playbook', input.playbookId == null ? null : [input.playbookId]);
+  const secretIds = await resolve('secretIds', 'secret', input.secretIds);
+  const knowledgeIds = await resolve('knowledgeIds', 'note', input.knowledgeIds);
+  const attachmentIds = await resolve('attachmentIds', 'attachment', input.attachmentIds);
+  if (input.agent != null && !context.agentProfiles.has(input.agent)) {
+    const known = [...context.agentProfiles.keys()].join(', ');
+    const message = `"agent" must be one of ${known}, but was ${JSON.stringify(input.agent.slice(0, 80))}.`;
     issues.push({ path: ['agent'], message });
   }
   if (issues.length > 0) {
     throw new DomainError('UNKNOWN_REFERENCE', issues.map((issue) => issue.message).join(' '), issues);
   }
-  return { secretIds };
+  return { ...input, playbookId: playbookIds?.[0] ?? null, secretIds, knowledgeIds, attachmentIds };
 }

@@ -2,14 +2,18 @@ import type { Services } from '../domain/context.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
 import { dialect as v1 } from './v1/dialect.ts';
+import { serveKnowledge as serveV1Knowledge } from './v1/knowledge.ts';
+import { servePlaybooks as serveV1Playbooks } from './v1/playbooks.ts';
 import { serveSecrets as serveV1Secrets } from './v1/secrets.ts';
 import { serveSessions as serveV1Sessions } from './v1/sessions.ts';
 import { serveAcuLimits } from './v3/acu-limits.ts';
 import { serveAuditLogs } from './v3/audit-logs.ts';
 import { dialect as v3 } from './v3/dialect.ts';
 import { serveIpAccessList } from './v3/ip-access-list.ts';
+import { serveKnowledge } from './v3/knowledge.ts';
 import { serveMessages } from './v3/messages.ts';
 import { serveOrganizations } from './v3/organizations.ts';
+import { servePlaybooks } from './v3/playbooks.ts';
 import { serveSecrets } from './v3/secrets.ts';
 import { serveSelf } from './v3/self.ts';
 import { serveSessions } from './v3/sessions.ts';
@@ -45,6 +49,8 @@ export function createRest(services: Services): Rest {
 function openV1(services: Services): Door {
   const door = createDoor(v1, services);
   serveV1Sessions(door);
+  serveV1Knowledge(door);
+  serveV1Playbooks(door);
   serveV1Secrets(door);
   serveV1AuditLogs(door);
   return door;
@@ -54,6 +60,8 @@ function openV3(services: Services): Door {
   const door = createDoor(v3, services);
   serveSessions(door);
   serveMessages(door);
+  serveKnowledge(door);
+  servePlaybooks(door);
   serveSecrets(door);
   serveSelf(door);
   serveOrganizations(door);

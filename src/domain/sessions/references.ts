@@ -10,6 +10,7 @@ interface References {
   readonly knowledgeIds?: readonly string[] | null | undefined;
   readonly attachmentIds?: readonly string[] | null | undefined;
   readonly agent?: string | null | undefined;
+  readonly structuredOutputSchema?: unknown;
 }
 
 /**
@@ -27,7 +28,8 @@ const usable = {
 
 /**
  * The input with bare ids, doubles dropped, in which everything that it refers to is there for the organization: another
- * organization's is as unknown as one that never existed. UNKNOWN_REFERENCE names the first of each kind that is not.
+ * organization's is as unknown as one that never existed. UNKNOWN_REFERENCE names the first of each kind that is not. The
+ * structured output's schema is the playbook's when the input has none.
  */
 export async function resolveReferences<T extends References>(
   context: Context,
@@ -63,5 +65,16 @@ export async function resolveReferences<T extends References>(
   if (issues.length > 0) {
     throw new DomainError('UNKNOWN_REFERENCE', issues.map((issue) => issue.message).join(' '), issues);
   }
-  return { ...input, playbookId: playbookIds?.[0] ?? null, secretIds, knowledgeIds, attachmentIds };
+  const playbookId = playbookIds?.[0] ?? null;
+  const structuredOutputSchema = input.structuredOutputSchema ?? (await schemaOf(tx, playbookId));
+  return { ...input, playbookId, secretIds, knowledgeIds, attachmentIds, structuredOutputSchema };
+}
+
+async function schemaOf(tx: Transaction, playbookId: string | null): Promise<unknown> {
+  if (playbookId === null) return null;
+  const rows = await tx.query<{ schema: unknown }>(
+    'select p.structured_output_schema as schema from playbook p where p.id = $1',
+    [playbookId],
+  );
+  return rows[0]?.schema ?? null;
 }

@@ -67,7 +67,7 @@ export const dialect: Dialect = {
   problemType: 'application/json',
   unknownRoute: 'The requested resource does not exist',
   statusOf,
-  wireNames: { first: 'limit', isUnlisted: 'unlisted' },
+  wireNames: { first: 'limit', isUnlisted: 'unlisted', trigger: 'trigger_description', folderId: 'parent_folder_id' },
   says: (error: DomainError, text: string) => texts[error.code] ?? text,
 };
 

@@ -26,6 +26,7 @@ import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
 import { createRetention } from './scheduler/retention.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
+import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
 
 /** Memory that one agent may take, for deciding how many run at once (agents.md 2: opencode, the largest tried). */
@@ -86,7 +87,9 @@ async function assemble(
   const { databaseUrl } = config;
   const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
   let baseUrl = config.baseUrl ?? '';
-  const base = { store, bell, keyring, log, now: () => new Date() };
+  const { attachmentsDir: directory, s3, maxAttachmentBytes } = config;
+  const files = await openFiles({ spoolDir: join(config.dataDir, 'uploads'), directory, s3 });
+  const base = { store, bell, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
   const keyUses = createKeyUses(base);
   const liveViewers = createLiveViewers(base);
   const limits = createLimits(

@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
 /** What a process may do; one process does all three unless told otherwise. */
@@ -113,7 +113,45 @@ const variables = z.object({
   RATE_LIMIT_GRAPHQL: perMinute(60_000),
   /** Tokens from one address in a minute that are not good. */
   RATE_LIMIT_LOGIN: perMinute(30),
+  /** The largest attachment that is taken. */
+  MAX_ATTACHMENT_MB: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(1, 'must be at least 1')
+    .max(2_000, 'must be at most 2000')
+    .default(100),
+  /** Where attachments are kept without S3; a shared folder when several processes serve them. */
+  ATTACHMENTS_DIR: z.string().min(1).optional(),
+  /** A bucket for attachments, instead of a directory. */
+  S3_BUCKET: z.string().min(1).optional(),
+  /** The bucket's region. */
+  S3_REGION: z.string().min(1).default('us-east-1'),
+  /** The address of what speaks like S3, when it is not Amazon's. */
+  S3_ENDPOINT: url(['http', 'https']).optional(),
+  /** With S3_SECRET_ACCESS_KEY; the machine's own role when not set. */
+  S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  /** Goes with S3_ACCESS_KEY_ID. */
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
 });
+
+function s3Problems(env: z.output<typeof variables>): string[] {
+  const isSet = env.S3_ENDPOINT ?? env.S3_ACCESS_KEY_ID ?? env.S3_SECRET_ACCESS_KEY;
+  const hasHalf = (env.S3_ACCESS_KEY_ID === undefined) !== (env.S3_SECRET_ACCESS_KEY === undefined);
+  return [
+    ...(isSet !== undefined && env.S3_BUCKET === undefined
+      ? ['S3_BUCKET must be set with the other S3 variables.']
+      : []),
+    ...(hasHalf ? ['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'] : []),
+  ];
+}
+
+function s3Of(env: z.output<typeof variables>): Config['s3'] {
+  const { S3_BUCKET: bucket, S3_REGION: region, S3_ENDPOINT: endpoint = null } = env;
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (bucket === undefined) return null;
+  const isKeyed = accessKeyId !== undefined && secretAccessKey !== undefined;
+  return { bucket, region, endpoint, credentials: isKeyed ? { accessKeyId, secretAccessKey } : null };
+}
 
 /** The configuration of one process. Paths are absolute. */
 export interface Config {
@@ -138,6 +176,16 @@ export interface Config {
   readonly rateLimitGraphql: number;
   /** Tokens from one address in a minute that are not good. */
   readonly rateLimitLogin: number;
+  readonly maxAttachmentBytes: number;
+  /** Where attachments are kept without `s3`. */
+  readonly attachmentsDir: string;
+  /** Null: no bucket. `endpoint` null: Amazon's; `credentials` null: the machine's own role. */
+  readonly s3: {
+    readonly bucket: string;
+    readonly region: string;
+    readonly endpoint: string | null;
+    readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+  } | null;
   /** The variables that agents may see (PATH, LANG, TERM, TMPDIR), as this process has them. */
   readonly agentBaseEnv: Readonly<Record<string, string>>;
 }
@@ -164,6 +212,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`));
   }
   const env = result.data;
+  const problems = s3Problems(env);
+  if (problems.length > 0) throw new ConfigError(problems);
   return {
     host: env.HOST,
     port: env.PORT,
@@ -182,6 +232,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     rateLimitRest: env.RATE_LIMIT_REST,
     rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
     rateLimitLogin: env.RATE_LIMIT_LOGIN,
+    maxAttachmentBytes: env.MAX_ATTACHMENT_MB * 1_048_576,
+    attachmentsDir: resolve(env.ATTACHMENTS_DIR ?? join(env.DATA_DIR, 'attachments')),
+    s3: s3Of(env),
     agentBaseEnv: Object.fromEntries(
       agentVariables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
     ),

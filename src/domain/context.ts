@@ -3,6 +3,7 @@ import type { KeyUsage } from '../auth/authenticate.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Bell } from '../events/bell.ts';
 import type { Keyring } from '../store/cipher.ts';
+import type { Files } from '../store/files.ts';
 import type { Store } from '../store/store.ts';
 import type { LiveViewers } from './keys/live-viewers.ts';
 import type { Limits } from './limits/limits.ts';
@@ -20,6 +21,9 @@ export interface Services {
   readonly store: Store;
   readonly bell: Bell;
   readonly keyring: Keyring;
+  /** What is too large for the database. */
+  readonly files: Files;
+  readonly maxAttachmentBytes: number;
   /** Where the use of keys is noted. */
   readonly keyUsage: KeyUsage;
   /** Whose sockets and streams are open. */

@@ -1,0 +1,30 @@
+import type { Readable } from 'node:stream';
+import { GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3';
+import { Disk } from 'flydrive';
+import { S3Driver } from 'flydrive/drivers/s3';
+import type { FilesBackend, S3Options } from './files.ts';
+
+/** Files in a bucket. Loaded only where there is one. */
+export function openBucket({ bucket, region, endpoint, credentials }: S3Options): FilesBackend {
+  const client = new S3Client({
+    region,
+    ...(credentials ? { credentials } : {}),
+    // What speaks like S3 under an address of its own has seldom a name for each bucket, or the newer checksums.
+    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  return {
+    // Buckets have no access lists any more unless asked for; what is private by default stays so.
+    disk: new Disk(new S3Driver({ client, bucket, visibility: 'private', supportsACL: false })),
+    async read(key, range) {
+      const Range = range ? `bytes=${range.start}-${range.end}` : undefined;
+      const command = new GetObjectCommand({ Bucket: bucket, Key: key, ...(Range ? { Range } : {}) });
+      const answer = await client.send(command).catch((error: unknown) => {
+        if (error instanceof NoSuchKey) return null;
+        throw error;
+      });
+      return (answer?.Body as Readable | undefined) ?? null;
+    },
+  };
+}

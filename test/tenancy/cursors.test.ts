@@ -27,9 +27,9 @@ it('takes a cursor of another tenant’s list as one of a thing that never exist
       if (cursor === null) continue;
       used.add(operation.name);
       for (const principal of livePrincipals(world)) {
-        // Whoever may see all of B has its cursors by right.
-        if (principal.mayChange.includes(tenant)) continue;
-        await tryCursor(matrix, principal, operation, cursor, tenant);
+        // Whoever may see the thing has such a cursor by right.
+        if (!idsIn(cursor).every((id) => principal.hidden.has(id))) continue;
+        for (const place of places(operation)) await tryCursor(matrix, principal, operation, { place, cursor, tenant });
       }
     }
   }
@@ -50,11 +50,15 @@ function graphqlLists(): Operation[] {
   return queryOperations(new Set()).filter(({ name }) => pages.has(name));
 }
 
-const isList = (operation: Operation & { parameters?: readonly { name: string }[] }) =>
-  operation.parameters?.some(({ name }) => name === 'after') ?? false;
+// Beside `first`: in versions 1 and 2 `after` is a time.
+const isList = (operation: Operation & { parameters: readonly { name: string }[] }) =>
+  ['first', 'after'].every((wanted) => operation.parameters.some(({ name }) => name === wanted));
 
-/** Where the cursor of an operation stands in its texts. */
-const place = (operation: Operation) => operation.texts.find((name) => /(?:^|[:.])after$/.test(name)) ?? 'query:.after';
+/** Where cursors of an operation stand in its texts. */
+function places(operation: Operation): string[] {
+  const inGraphql = operation.texts.filter((name) => /[:.](?:after|before)$/.test(name));
+  return inGraphql.length > 0 ? inGraphql : ['query:.after'];
+}
 
 async function findCursor(matrix: Matrix, stranger: Principal, operation: Operation): Promise<string | null> {
   const answer = await matrix.check(
@@ -65,31 +69,24 @@ async function findCursor(matrix: Matrix, stranger: Principal, operation: Operat
   return /"(?:endCursor|end_cursor)":"([^"]+)"/.exec(answer.text)?.[1] ?? null;
 }
 
+const decode = (cursor: string) => Buffer.from(cursor, 'base64url').toString('latin1');
+const idsIn = (cursor: string): string[] => decode(cursor).match(/[0-9a-f]{32}/g) ?? [];
+
 async function tryCursor(
   matrix: Matrix,
   principal: Principal,
   operation: Operation,
-  cursor: string,
-  tenant: string,
+  { place, cursor, tenant }: { place: string; cursor: string; tenant: string },
 ): Promise<void> {
   const fill = matrix.fill(principal, operation, 0, false);
   const ask = (text: string) =>
-    matrix.check(principal, operation.name, operation.call({ ...fill, texts: new Map([[place(operation), text]]) }));
+    matrix.check(principal, operation.name, operation.call({ ...fill, texts: new Map([[place, text]]) }));
   // The same place in the list, and nothing's: a page goes on from a place, whatever is there.
-  const never = Buffer.from(cursor, 'base64url')
-    .toString('latin1')
-    .replace(/[0-9a-f]{32}/g, otherId);
+  const never = decode(cursor).replace(/[0-9a-f]{32}/g, otherId);
   const neverCursor = Buffer.from(never, 'latin1').toString('base64url');
   const there = await ask(cursor);
   const nowhere = await ask(neverCursor);
-  const same = (answer: Answer, sent: string) =>
-    comparable(answer, [
-      sent,
-      sent.slice(0, 60),
-      ...(Buffer.from(sent, 'base64url')
-        .toString('latin1')
-        .match(/[0-9a-f]{32}/g) ?? []),
-    ]);
+  const same = (answer: Answer, sent: string) => comparable(answer, [sent, sent.slice(0, 60), ...idsIn(sent)]);
   if (same(there, cursor) === same(nowhere, neverCursor)) return;
   matrix.problems.push(
     `${operation.name} as ${principal.name} tells a cursor of ${tenant} from one of nothing: ${there.text.slice(0, 300)} instead of ${nowhere.text.slice(0, 300)}`,

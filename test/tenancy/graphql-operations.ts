@@ -12,7 +12,7 @@ import {
   selectionOf,
 } from './documents.ts';
 import { type Inputs, readInputs } from './inputs.ts';
-import type { Answer, Fill, HttpCall, Operation } from './matrix.ts';
+import type { Answer, Fill, HttpCall, Operation, Slot } from './matrix.ts';
 import type { Row } from './rows.ts';
 
 type Field = Step['field'];
@@ -112,6 +112,7 @@ function fieldOperation(seen: Seen, parent: GraphQLObjectType, path: readonly St
     slots: inputs.flatMap(({ slots }, n) =>
       slots.map((slot) => ({ ...slot, name: `${n}:${slot.name}`, isOnTheWay: n < path.length })),
     ),
+    hasOptional: inputs.at(-1)?.hasOptional ?? false,
     texts: (inputs.at(-1)?.texts ?? []).map((name) => `${path.length}:${name}`),
     variants: 1,
     call(fill) {
@@ -142,39 +143,46 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   AuditLogEntry: 'auditEntry',
 };
 
+function nodeSlot(type: GraphQLObjectType): Slot {
+  const isEvent = type.getInterfaces().some(({ name }) => name === 'SessionEvent');
+  const kind = isEvent ? 'event' : kindOfType[type.name];
+  if (!kind) {
+    throw new Error(
+      `No rule says what kind of thing the node type ${type.name} is: add it to kindOfType in test/tenancy/graphql-operations.ts.`,
+    );
+  }
+  const entryKind = type.name
+    .replace(/^Session|Event$/g, '')
+    .replace(/(?<=[a-z])(?=[A-Z])/g, '_')
+    .toUpperCase();
+  const fits = (row: Row) => row.kind === entryKind;
+  return { name: type.name, kinds: [kind], isRequired: true, ...(isEvent ? { fits } : {}) };
+}
+
+const globalOf = (type: string, fill: Fill) => Buffer.from(`${type}:${fill.ids.get(type)?.id}`).toString('base64');
+
+// `node` of each type, and `nodes` of all types at once.
 function nodeOperations(seen: Seen, query: GraphQLObjectType, field: Field): Operation[] {
-  return objectsOf(getNamedType(field.type)).map((type) => {
-    const isEvent = type.getInterfaces().some(({ name }) => name === 'SessionEvent');
-    const kind = isEvent ? 'event' : kindOfType[type.name];
-    if (!kind) {
-      throw new Error(
-        `No rule says what kind of thing the node type ${type.name} is: add it to kindOfType in test/tenancy/graphql-operations.ts.`,
-      );
-    }
-    const globalOf = (id: string) => Buffer.from(`${type.name}:${id}`).toString('base64');
-    const entryKind = type.name
-      .replace(/^Session|Event$/g, '')
-      .replace(/(?<=[a-z])(?=[A-Z])/g, '_')
-      .toUpperCase();
-    const fits = (row: Row) => row.kind === entryKind;
-    const isList = field.name === 'nodes';
-    return {
-      name: `${query.name}.${field.name}(${type.name})`,
-      isWrite: false,
-      slots: [{ name: 'id', kinds: [kind], isRequired: true, ...(isEvent ? { fits } : {}) }],
-      texts: [],
-      variants: 1,
-      call(fill) {
-        const id = globalOf(fill.ids.get('id')?.id ?? '');
-        const document = new Document();
-        const args = document.args(field, isList ? { ids: [id, id] } : { id });
-        const selection = `{ __typename ... on ${type.name} ${leafSelection(type)} }`;
-        return document.call('query', `{ __typename ${field.name}${args} ${selection} }`);
-      },
-      isSuccess,
-      onOwnAnswer: note(seen),
-    };
+  const types = objectsOf(getNamedType(field.type));
+  const read = (of: readonly GraphQLObjectType[], isOfMany: boolean): Operation => ({
+    name: isOfMany ? `${query.name}.${field.name}` : `${query.name}.${field.name}(${of[0]?.name})`,
+    isWrite: false,
+    slots: of.map((type) => ({ ...nodeSlot(type), isOfMany })),
+    texts: [],
+    hasOptional: false,
+    variants: 1,
+    call(fill) {
+      const ids = of.map(({ name }) => globalOf(name, fill));
+      const document = new Document();
+      const args = document.args(field, isOfMany ? { ids } : { id: ids[0] });
+      const named = isOfMany ? getNamedType(field.type) : (of[0] as GraphQLObjectType);
+      const inner = isOfMany ? leafSelection(named) : `{ __typename ... on ${named.name} ${leafSelection(named)} }`;
+      return document.call('query', `{ __typename ${field.name}${args} ${inner} }`);
+    },
+    isSuccess,
+    onOwnAnswer: note(seen),
   });
+  return field.name === 'nodes' ? [read(types, true)] : types.map((type) => read([type], false));
 }
 
 /** One operation for each mutation: its input has every id one at a time. */

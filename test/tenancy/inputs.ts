@@ -16,8 +16,8 @@ type Input = GraphQLArgument | GraphQLInputField;
 
 const isRequired = (input: Input) => isNonNullType(input.type) && input.defaultValue === undefined;
 
-/** Pages are asked for from their beginning; the rest of these is another test's. */
-const leftOut = new Set(['first', 'last', 'after', 'before', 'idempotencyKey', 'agent', 'force']);
+/** A page takes no size twice; the others are tests of their own (cursors, idempotency). */
+const leftOut = new Set(['first', 'after', 'before', 'idempotencyKey', 'agent', 'force']);
 
 /** What is said where a text of some form is needed. */
 const plainTexts: Readonly<Record<string, string>> = {
@@ -34,6 +34,8 @@ export interface Inputs {
   readonly slots: readonly Slot[];
   readonly texts: readonly string[];
   readonly variants: number;
+  /** Whether there is more to give than what must be. */
+  readonly hasOptional: boolean;
   /** The values by the arguments' names, as JSON. */
   values(fill: Fill): Record<string, unknown>;
 }
@@ -46,11 +48,13 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
   const slots: Slot[] = [];
   const texts: string[] = [];
   let variants = 1;
+  let hasOptional = false;
   const read = (list: readonly Input[], prefix: string, required: boolean, depth: number) => {
     for (const input of list) {
       const name = prefix + input.name;
       const type = getNamedType(input.type);
       const needed = required && isRequired(input);
+      hasOptional ||= !isRequired(input) && !leftOut.has(input.name);
       if (isInputObjectType(type)) {
         if (depth < 4) read(Object.values(type.getFields()), `${name}.`, needed, depth + 1);
         continue;
@@ -70,7 +74,7 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
     }
   };
   read(inputs, '', true, 0);
-  return { slots, texts, variants, values: (fill) => build(inputs, '', fill) ?? {} };
+  return { slots, texts, variants, hasOptional, values: (fill) => build(inputs, '', fill) ?? {} };
 }
 
 /** One value of each scalar. */
@@ -112,6 +116,8 @@ function leaf(input: Input, name: string, fill: Fill): unknown {
   if (picked) return wireId(picked.kind, picked.id, fill.isFull);
   const text = fill.texts.get(name);
   if (text !== undefined) return text;
+  const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
+  if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
   if (type.name === 'ID' || !(isRequired(input) || (fill.isFull && !leftOut.has(input.name)))) return undefined;
   if (isEnumType(type)) {
     const known = type.getValues();

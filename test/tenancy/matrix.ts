@@ -1,6 +1,15 @@
 import type { IdKind } from '../../src/domain/ids.ts';
 import type { Principal } from './principals.ts';
-import { attribute, type Row, type Rows, readRows, restoreRows, tellingStrings } from './rows.ts';
+import {
+  attribute,
+  type Row,
+  type Rows,
+  readRows,
+  readStamps,
+  restoreRows,
+  type TenantName,
+  tellingStrings,
+} from './rows.ts';
 import { foreignIds, foreignTexts, neverId, ownIds, rowOf } from './slots.ts';
 import type { World } from './world.ts';
 
@@ -26,6 +35,8 @@ export interface Slot {
   readonly isRequired: boolean;
   /** Only on the way to what the operation is about: always filled with an own thing. */
   readonly isOnTheWay?: boolean;
+  /** Tried only together with the operation's others. */
+  readonly isOfMany?: boolean;
   /** Which rows of the kind fit, when not all do. */
   readonly fits?: (row: Row) => boolean;
 }
@@ -49,6 +60,8 @@ export interface Operation {
   readonly slots: readonly Slot[];
   /** Places whose text names or finds something: their names. */
   readonly texts: readonly string[];
+  /** Whether there is more to give than what must be. */
+  readonly hasOptional: boolean;
   /** How many variants there are to try. */
   readonly variants: number;
   call(fill: Fill): HttpCall;
@@ -90,6 +103,9 @@ export class Matrix {
   readonly acts = new Map<string, Set<string>>();
   requests = 0;
   private settled = 0;
+  /** The wanted rows of each table as one text. */
+  private readonly texts = new Map<string, string>();
+  private readonly stamps = new Map<string, string>();
 
   constructor(world: World) {
     this.world = world;
@@ -119,35 +135,47 @@ export class Matrix {
 
   /** One operation as one principal: foreign things one at a time, then all its own. */
   async walk(principal: Principal, operation: Operation): Promise<void> {
-    const first = this.fill(principal, operation, 0, false);
-    const probe = { ...first, ids: new Map([...first.ids].map(([name, { kind }]) => [name, { kind, id: neverId }])) };
-    const { answer } = await this.ask(principal, operation, probe, neverId);
-    if (answer.status === 401) return;
+    // A read comes first with own things, which says too whether the door takes the key at all.
+    if (!operation.isWrite && (await this.walkOwn(principal, operation)) === 401) return;
+    if (operation.isWrite && !(await this.isTaken(principal, operation))) return;
     const open = operation.slots.filter((slot) => !slot.isOnTheWay);
-    for (const slot of open) await this.walkSlot(principal, operation, slot);
+    for (const slot of open.filter((each) => !each.isOfMany)) await this.walkSlot(principal, operation, slot);
     if (open.length > 1) await this.walkTogether(principal, operation, open);
     for (const name of operation.texts) await this.walkText(principal, operation, name);
-    await this.walkOwn(principal, operation);
+    if (operation.isWrite) await this.walkOwn(principal, operation);
   }
 
-  private async walkOwn(principal: Principal, operation: Operation): Promise<void> {
-    const hasMore = operation.slots.some((slot) => !slot.isRequired) || operation.isWrite;
+  // GraphQL takes every kind of key; a version of REST only its own.
+  private async isTaken(principal: Principal, operation: Operation): Promise<boolean> {
+    const first = this.fill(principal, operation, 0, false);
+    const ids = new Map([...first.ids].map(([name, { kind }]) => [name, { kind, id: neverId }]));
+    const call = operation.call({ ...first, ids });
+    if (call.path === '/graphql') return true;
+    return (await this.ask(principal, operation, { ...first, ids }, neverId)).answer.status !== 401;
+  }
+
+  private async walkOwn(principal: Principal, operation: Operation): Promise<number> {
+    const hasMore = operation.hasOptional;
+    let status = 0;
     // Once somebody has come through, the others need not try everything.
     const most = this.succeeded.has(operation.name) ? operation.variants : Math.max(operation.variants, 4);
     for (let n = 0; n < (hasMore ? most * 2 : most); n++) {
       const fill = this.fill(principal, operation, n % most, n >= most);
       const answer = await this.check(principal, operation.name, operation.call(fill));
       operation.onOwnAnswer?.(answer);
+      status = answer.status;
+      if (status === 401) return status;
       if (!operation.isSuccess(answer)) continue;
       this.succeeded.add(operation.name);
       if (operation.isWrite) {
         this.acts.set(operation.name, (this.acts.get(operation.name) ?? new Set()).add(principal.name));
         await this.settle(principal, operation.name, true);
-        return;
+        return status;
       }
-      if (n >= most || !hasMore) return;
+      if (n >= most || !hasMore) return status;
       n = Math.max(n, most - 1);
     }
+    return status;
   }
 
   private async walkSlot(principal: Principal, operation: Operation, slot: Slot): Promise<void> {
@@ -164,9 +192,10 @@ export class Matrix {
           if (there.same !== never.same) this.differ(principal, operation, `${slot.name} of ${tenant}`, there, never);
         }
         const lookup = `${operation.name} / ${slot.name}`;
-        const [own] = ownIds(this.world, principal, kind, slot.fits);
-        if (own === undefined || this.lookedUp.has(lookup)) continue;
-        if ((await ask(own)).same !== never.same) this.lookedUp.add(lookup);
+        for (const own of ownIds(this.world, principal, kind, slot.fits).slice(0, 4)) {
+          if (this.lookedUp.has(lookup)) break;
+          if ((await ask(own)).same !== never.same) this.lookedUp.add(lookup);
+        }
       }
     }
   }
@@ -269,16 +298,31 @@ export class Matrix {
   /** What changed must be the principal's to change; then everything is put back. `isDone`: something may have changed. */
   async settle(principal: Principal, name: string, isDone: boolean): Promise<void> {
     this.settled += 1;
-    const present = await readRows(this.world.test);
-    const { places, rows: wanted } = this.world;
-    const before = untouched(wanted, this.world.tenantOf, isDone ? principal.mayChange : []);
-    const after = untouched(present, attribute(present, places), isDone ? principal.mayChange : []);
-    for (const table of wanted.keys()) {
-      if (before.get(table) === after.get(table)) continue;
+    const { test, places, rows: wanted } = this.world;
+    const tables = [...wanted.keys()];
+    const stamps = await readStamps(test, tables);
+    const touched = tables.filter((table) => stamps.get(table) !== this.stamps.get(table));
+    if (touched.length === 0) return;
+    const present = new Map([...wanted, ...(await readRows(test, touched))]);
+    const changed = touched.filter((table) => this.textOf(table) !== JSON.stringify(present.get(table)));
+    const mayChange = isDone ? principal.mayChange : [];
+    const tenantNow = attribute(present, places);
+    for (const table of changed) {
+      const before = untouched(wanted, table, this.world.tenantOf, mayChange);
+      if (before === untouched(present, table, tenantNow, mayChange)) continue;
       const said = isDone ? 'changes rows that are not its tenant’s' : 'was refused and changed rows all the same';
       this.problems.push(`${name} as ${principal.name} ${said}, in "${table}".`);
     }
-    await restoreRows(this.world.test, wanted, present);
+    if (changed.length > 0) await restoreRows(test, wanted, changed);
+    for (const [table, stamp] of await readStamps(test, touched)) this.stamps.set(table, stamp);
+  }
+
+  private textOf(table: string): string {
+    const known = this.texts.get(table);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(this.world.rows.get(table));
+    this.texts.set(table, text);
+    return text;
   }
 
   /** One line of what was walked. */
@@ -291,12 +335,8 @@ function with_(ids: Fill['ids'], slot: Slot, kind: IdKind, id: string): Fill['id
   return new Map([...ids, [slot.name, { kind, id }]]);
 }
 
-function untouched(rows: Rows, tenantOf: World['tenantOf'], mayChange: readonly string[]): Map<string, string> {
-  const kept = new Map<string, string>();
-  for (const [table, list] of rows) {
-    kept.set(table, JSON.stringify(list.filter((row) => !mayChange.includes(tenantOf(table, row)))));
-  }
-  return kept;
+function untouched(rows: Rows, table: string, tenantOf: World['tenantOf'], mayChange: readonly TenantName[]): string {
+  return JSON.stringify((rows.get(table) ?? []).filter((row) => !mayChange.includes(tenantOf(table, row))));
 }
 
 /** An answer without what was sent, and without ids, tokens and times of its own. */

@@ -72,8 +72,9 @@ export function livePrincipals(world: World): Principal[] {
   ] as const;
   const all: TenantName[] = ['A', 'B', 'E', 'D'];
   return [
-    ...confined.map(([name, token]) => principal(world, name, token, ofOrganization, ['A'])),
+    // Whoever may do most comes first: what it brought to a good end, the others need not try in every way.
     ...wide.map(([name, token]) => principal(world, name, token, ofEnterprise, all)),
+    ...confined.map(([name, token]) => principal(world, name, token, ofOrganization, ['A'])),
     principal(world, 'an account_member', e.accountMember, onlyOrganizations, ['E']),
     principal(world, 'an enterprise user of a custom role', e.peopleManager, onlyPeople, all),
   ];
@@ -82,12 +83,14 @@ export function livePrincipals(world: World): Principal[] {
 /** Those who read in B and in X what others then try to use: cursors, and results of idempotent calls. */
 export function strangers(world: World): { readonly tenant: TenantName; readonly principal: Principal }[] {
   const ofX: Sight = (tenant) => tenant === 'X';
+  const homeB: TenantName[] = ['B', 'E', 'public'];
+  const homeX: TenantName[] = ['X', 'public'];
+  // By both prefixes, so that every version of REST takes one of them.
   return [
-    {
-      tenant: 'B',
-      principal: principal(world, 'B’s', world.e.accountAdmin, ofEnterprise, ['B'], ['B', 'E', 'public']),
-    },
-    { tenant: 'X', principal: principal(world, 'X’s', world.xe.accountAdmin, ofX, ['X'], ['X', 'public']) },
+    { tenant: 'B', principal: principal(world, 'B’s', world.e.accountAdmin, ofEnterprise, ['B'], homeB) },
+    { tenant: 'B', principal: principal(world, 'B’s in v1', world.e.serviceKey, ofEnterprise, ['B'], homeB) },
+    { tenant: 'X', principal: principal(world, 'X’s', world.xe.accountAdmin, ofX, ['X'], homeX) },
+    { tenant: 'X', principal: principal(world, 'X’s in v1', world.xe.accountAdminV1, ofX, ['X'], homeX) },
   ];
 }
 

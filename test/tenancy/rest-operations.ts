@@ -109,6 +109,7 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
     isWrite: ofMethod[method] ?? false,
     slots,
     texts,
+    hasOptional: true,
     variants: members?.variants ?? 1,
     call: (fill) => request(method, path, parameters, fill, members?.value(fill)),
     isSuccess: ({ status }: Answer) => status >= 200 && status < 300,
@@ -129,7 +130,8 @@ function request(method: string, path: string, parameters: readonly Parameter[],
     const text = fill.texts.get(`query:.${name}`);
     if (picked) query.append(name, prefixedId(picked.kind, picked.id));
     else if (text !== undefined) query.append(name, text);
-    else if (required) query.append(name, String(plainValue(schema, name, fill)));
+    else if (required || (fill.isFull && !leftOut.has(name) && kindsOf(name, false, '') === null))
+      query.append(name, String(plainValue(schema.items ?? schema, name, fill)));
   }
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const picked = fill.ids.get(`path:${name}`);
@@ -214,7 +216,7 @@ function buildBody(document: OpenApi, given: JsonSchema, name: string, fill: Fil
 const wireId = (kind: IdKind, id: string) => prefixedId(kind, id);
 
 /** What would make a call another one: its own tests try these. */
-const leftOut = new Set(['idempotent', 'force', 'snapshot_id', 'agent']);
+const leftOut = new Set(['idempotent', 'force', 'snapshot_id', 'agent', 'after', 'offset', 'skip']);
 
 /** What is said where a text of some form is needed. */
 const plainTexts: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectLookups, expectPermitted } from './exceptions.ts';
 import { Matrix } from './matrix.ts';
 import { livePrincipals } from './principals.ts';
 import { readDocuments, restOperations } from './rest-operations.ts';
@@ -24,5 +25,7 @@ it('tells nobody of another tenant, and lets nobody touch one, by any route', { 
     failed,
     'Nobody brought these to a good end: a rule for their input is missing (test/tenancy/rest-operations.ts).',
   ).toEqual([]);
-  expect(matrix.cases.size).toBeGreaterThan(150);
+  expectLookups(matrix, operations);
+  expectPermitted(matrix);
+  expect(matrix.cases.size).toBeGreaterThan(250);
 });

@@ -1,7 +1,7 @@
 import { newId } from '../../src/domain/ids.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { attribute, type Places, type Row, type Rows, readRows, type TenantName } from './rows.ts';
+import { attribute, type Places, type Row, type Rows, readRows, type TenantName, tableNames } from './rows.ts';
 import { type Planter, planterOf } from './tenant.ts';
 
 /** The tokens of one organization's principals. */
@@ -66,7 +66,7 @@ export async function startWorld(): Promise<World> {
       [ids.enterprise, 'X'],
     ]),
   };
-  const rows = await readRows(test);
+  const rows = await readRows(test, await tableNames(test));
   const tenantOf = attribute(rows, places);
   requireSameThings(rows, tenantOf);
   return { test, places, ...made, rows, tenantOf };

@@ -1,0 +1,47 @@
+import { expect } from 'vitest';
+import type { Matrix, Operation } from './matrix.ts';
+
+/** Arguments of which no own id did otherwise than one that never existed; each with its reason. */
+const notLookedUp: Readonly<Record<string, string>> = {
+  'Mutation.createSession / input.attachmentIds': 'nothing can be uploaded yet',
+  'Mutation.sendMessage / input.attachmentIds': 'nothing can be uploaded yet',
+  'GET /v3/organizations/{org_id}/sessions / query:schedule_id': 'no session is started by a schedule',
+};
+
+/**
+ * Fails unless own things were really found where others' were not: an argument that nothing was looked up by proves
+ * nothing about tenants.
+ */
+export function expectLookups(matrix: Matrix, operations: readonly Operation[]): void {
+  const names = operations.flatMap(({ name, slots }) =>
+    slots.filter((slot) => !slot.isOnTheWay && !slot.isOfMany).map((slot) => `${name} / ${slot.name}`),
+  );
+  const missing = names.filter((name) => !matrix.lookedUp.has(name) && !(name in notLookedUp));
+  expect(
+    missing,
+    'By these no own thing was found: plant one that fits in test/tenancy/tenant.ts, or name it in test/tenancy/exceptions.ts with the reason.',
+  ).toEqual([]);
+}
+
+/** What those with few permissions may write, by the name of the route or the mutation. */
+const acts: Readonly<Record<string, RegExp>> = {
+  // UseSessions, ManageOrgSessions on own ones, UsePersonalAutomations; keys of its own.
+  'a member’s personal access token': /session|message|api-?key|token|automation|attachment/i,
+  'a member’s personal key': /session|message|api-?key|token|automation|attachment/i,
+  // ViewOrgSessions, ViewOrgMembership, ManageOrgServiceUsers; keys of its own.
+  'a user of a custom role': /service-?user|api-?key|token/i,
+  // ReadAccountMeta; keys of its own.
+  'an account_member': /api-?key|token/i,
+  // ViewAccountMembership, ManageAccountMembership; keys of users.
+  'an enterprise user of a custom role': /user|member|role|api-?key|token/i,
+};
+
+/** Fails when somebody brought a write to a good end for which it has no permission. */
+export function expectPermitted(matrix: Matrix): void {
+  const unexpected = [...matrix.acts].flatMap(([name, who]) =>
+    [...who].filter((each) => acts[each]?.test(name) === false).map((each) => `${name} by ${each}`),
+  );
+  expect(unexpected, 'These were done without a permission, or test/tenancy/exceptions.ts does not know them.').toEqual(
+    [],
+  );
+}

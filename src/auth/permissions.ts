@@ -91,6 +91,7 @@ export const permissionFor = {
   viewEnterpriseSessions: 'ViewAccountSessions',
   manageEnterpriseSessions: 'ManageAccountSessions',
   uploadAttachment: 'UseSessions',
+  viewAttachment: 'UseSessions',
 
   viewSecrets: 'UseSessions',
   changeSecrets: 'ManageOrgSecrets',
@@ -116,6 +117,7 @@ export const permissionFor = {
   viewMembers: 'ViewOrgMembership',
   viewEnterpriseMembers: 'ViewAccountMembership',
   createUser: 'ManageAccountMembership',
+  updateUser: 'ManageAccountMembership',
   deleteUser: 'ManageAccountMembership',
   assignRole: 'ManageAccountMembership',
   removeFromOrganization: 'ManageAccountMembership',

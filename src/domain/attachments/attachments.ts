@@ -1,0 +1,90 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { organizationsWith } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
+import { getSession } from '../sessions/find-session.ts';
+
+/** A file that a user gave to a session, or an agent made. */
+export interface AttachmentRecord {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Null: not used by any session yet. */
+  readonly sessionId: string | null;
+  /** Without path parts and control characters, at most 255 characters. */
+  readonly name: string;
+  /** By its first bytes, not by what its sender said. */
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  readonly source: 'user' | 'agent';
+  readonly createdAt: Date;
+}
+
+/** The columns of an {@link AttachmentRecord} of an `attachment` aliased `a`. */
+export const attachmentColumns = `a.id, a.organization_id as "organizationId", a.session_id as "sessionId", a.name,
+  a.content_type as "contentType", a.size_bytes as "sizeBytes", a.source, a.created_at as "createdAt"`;
+
+/** Those of these bare ids that the viewer may use, in the ids' order; null for each other. */
+export async function findAttachments(context: Context, ids: readonly string[]): Promise<(AttachmentRecord | null)[]> {
+  const place = organizationsWith(context.viewer, permissionFor.viewAttachment, permissionFor.viewSession);
+  const rows = await context.store.query<AttachmentRecord>(
+    `select ${attachmentColumns} from attachment a join organization o on o.id = a.organization_id
+      where a.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
+        and ($3::boolean or o.id = any($4::text[]))`,
+    [ids, place.enterpriseId, place.all, place.ids],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+/** Which attachment: its id in any form, its name as its address has it, and the organization of the path, if any. */
+export interface AttachmentPlace {
+  readonly attachmentId: string;
+  readonly name: string;
+  readonly organizationId?: string | undefined;
+}
+
+/** NOT_FOUND unless there is an attachment of that id and that name that the viewer may use. */
+export async function getAttachment(context: Context, place: AttachmentPlace): Promise<AttachmentRecord> {
+  const bare = parseId('attachment', place.attachmentId);
+  const [attachment] = bare === null ? [] : await findAttachments(context, [bare]);
+  const isMeant =
+    attachment?.name === place.name &&
+    (place.organizationId === undefined || place.organizationId === attachment.organizationId);
+  if (!isMeant) throw notFound('attachment');
+  return attachment;
+}
+
+/** The attachments of a session, oldest first. NOT_FOUND, and the errors of {@link pageWindow}. */
+export async function listSessionAttachments(
+  context: Context,
+  session: { readonly sessionId: string; readonly organizationId?: string | undefined },
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<AttachmentRecord>> {
+  const { id } = await getSession(context, session.sessionId, session.organizationId);
+  const window = pageWindow(request, limits, (text) => readTimeCursor('attachments', text));
+  const values: unknown[] = [id];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['a.session_id = $1'];
+  const beyond = (sign: string, { at, id }: { at: Date; id: string }) =>
+    where.push(`(a.created_at, a.id) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`);
+  if (window.after) beyond('>', window.after);
+  if (window.before) beyond('<', window.before);
+  const direction = window.backward ? 'desc' : 'asc';
+  const rows = await context.store.query<AttachmentRecord>(
+    `select ${attachmentColumns} from attachment a where ${where.join(' and ')}
+      order by a.created_at ${direction}, a.id ${direction} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (each) => writeCursor('attachments', each.createdAt.getTime(), each.id));
+}

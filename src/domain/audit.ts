@@ -24,6 +24,7 @@ export const auditActions = {
   'add_members_to_enterprise': { target: 'user', meaning: 'A user was given its first role on the enterprise.' },
   'add_members_to_org': { target: 'user', meaning: 'A user became a member of an organization.' },
   'remove_members_from_org': { target: 'user', meaning: 'A user ceased to be a member of an organization.' },
+  'update_member': { target: 'user', meaning: 'A user’s name was changed.' },
   'delete_member': { target: 'user', meaning: 'A user was deleted.' },
   'assign_roles': { target: 'user', meaning: 'A user was given another role.' },
   'create_role': { target: 'role', meaning: 'A custom role was made.' },

@@ -7,6 +7,8 @@ export interface UserRecord {
   readonly email: string;
   readonly name: string | null;
   readonly createdAt: Date;
+  /** Since when it is only the author of what it made; null: it lives. */
+  readonly deletedAt: Date | null;
 }
 
 /** A principal that is no human. `organizationId` null: enterprise-scoped. */
@@ -17,46 +19,81 @@ export interface ServiceUserRecord {
   readonly name: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
+  /** As {@link UserRecord.deletedAt}. */
+  readonly deletedAt: Date | null;
 }
 
-// Whoever shares an organization with the viewer, or all of the enterprise for whoever may see its members.
+/** The columns of a {@link UserRecord} of a `user_account` aliased `u`. */
+export const userColumns = `u.id, u.enterprise_id as "enterpriseId", u.email, u.name, u.created_at as "createdAt",
+  u.deleted_at as "deletedAt"`;
+
+/** The columns of a {@link ServiceUserRecord} of a `service_user` aliased `s`. */
+export const serviceUserColumns = `s.id, s.enterprise_id as "enterpriseId", s.organization_id as "organizationId", s.name,
+  s.created_at as "createdAt", s.expires_at as "expiresAt", s.deleted_at as "deletedAt"`;
+
+// Whoever shares an organization with the viewer, or all of the enterprise for whoever may see its members. As an author
+// ($6) a deleted one is there for whoever can read the thing that it made: with whom it shared what, nobody knows any more.
 const visibleUsers = `
-  select u.id, u.enterprise_id as "enterpriseId", u.email, u.name, u.created_at as "createdAt" from user_account u
-   where u.id = any($1::text[]) and u.enterprise_id = $2 and ($3::boolean or u.id = $4 or exists (
-     select 1 from role_assignment a where a.user_id = u.id and a.organization_id = any($5::text[])))`;
+  select ${userColumns} from user_account u
+   where u.id = any($1::text[]) and u.enterprise_id = $2
+     and case when u.deleted_at is not null then $6::boolean else $3::boolean or u.id = $4 or exists (
+       select 1 from role_assignment a where a.user_id = u.id and a.organization_id = any($5::text[])) end`;
 
 const visibleServiceUsers = `
-  select s.id, s.enterprise_id as "enterpriseId", s.organization_id as "organizationId", s.name, s.created_at as "createdAt",
-         s.expires_at as "expiresAt" from service_user s
-   where s.id = any($1::text[]) and s.enterprise_id = $2 and ($3::boolean or s.id = $4 or s.organization_id = any($5::text[]))`;
-
-function visibility(context: Context): unknown[] {
-  const { viewer } = context;
-  const all = viewer.enterprisePermissions.has('ViewAccountMembership');
-  return [viewer.enterpriseId, all, viewer.principal.id, [...viewer.organizations.keys()]];
-}
+  select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
+   where s.id = any($1::text[]) and s.enterprise_id = $2
+     and case when s.deleted_at is not null or o.deleted_at is not null then $6::boolean
+         else $3::boolean or s.id = $4 or s.organization_id = any($5::text[]) or exists (
+           select 1 from role_assignment a where a.service_user_id = s.id and a.organization_id = any($5::text[])) end`;
 
 async function findVisible<T extends { id: string }>(
   context: Context,
   sql: string,
   ids: readonly string[],
+  asAuthors: boolean,
 ): Promise<(T | null)[]> {
-  const rows = await context.store.query<T>(sql, [ids, ...visibility(context)]);
+  const { viewer } = context;
+  const all = viewer.enterprisePermissions.has('ViewAccountMembership');
+  const organizations = [...viewer.organizations.keys()];
+  const values = [ids, viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors];
+  const rows = await context.store.query<T>(sql, values);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 }
 
-/** The users of these bare ids whom the viewer may see, in the ids' order; null for each other. One statement. */
+/** The live users of these bare ids whom the viewer may see, in the ids' order; null for each other. One statement. */
 export function findUsers(context: Context, ids: readonly string[]): Promise<(UserRecord | null)[]> {
-  return findVisible<UserRecord>(context, visibleUsers, ids);
+  return findVisible<UserRecord>(context, visibleUsers, ids, false);
 }
 
-/** The service users of these bare ids whom the viewer may see, in the ids' order; null for each other. One statement. */
+/**
+ * The service users of these bare ids whom the viewer may see, in the ids' order; null for each other, deleted ones and
+ * those of a deleted organization among them. One statement.
+ */
 export function findServiceUsers(context: Context, ids: readonly string[]): Promise<(ServiceUserRecord | null)[]> {
-  return findVisible<ServiceUserRecord>(context, visibleServiceUsers, ids);
+  return findVisible<ServiceUserRecord>(context, visibleServiceUsers, ids, false);
 }
 
-/** Who wrote messages or started sessions, by bare id: for lists that show a name or an address beside each row. */
+/**
+ * {@link findUsers}, and deleted ones. Only for ids that stand on something which the viewer can read: a session, a message,
+ * an entry of the audit log.
+ */
+export function findUserAuthors(context: Context, ids: readonly string[]): Promise<(UserRecord | null)[]> {
+  return findVisible<UserRecord>(context, visibleUsers, ids, true);
+}
+
+/** As {@link findUserAuthors}, of service users. */
+export function findServiceUserAuthors(
+  context: Context,
+  ids: readonly string[],
+): Promise<(ServiceUserRecord | null)[]> {
+  return findVisible<ServiceUserRecord>(context, visibleServiceUsers, ids, true);
+}
+
+/**
+ * Who wrote messages or started sessions, by bare id: for lists that show a name or an address beside each row. Deleted
+ * ones too.
+ */
 export async function findNames(
   context: Context,
   actors: readonly { userId: string | null; serviceUserId: string | null }[],
@@ -64,9 +101,9 @@ export async function findNames(
   const userIds = [...new Set(actors.flatMap(({ userId }) => (userId ? [userId] : [])))];
   const serviceUserIds = [...new Set(actors.flatMap(({ serviceUserId }) => (serviceUserId ? [serviceUserId] : [])))];
   const names = new Map<string, { name: string; email: string | null }>();
-  const users = userIds.length > 0 ? await findUsers(context, userIds) : [];
+  const users = userIds.length > 0 ? await findUserAuthors(context, userIds) : [];
   for (const user of users) if (user) names.set(user.id, { name: user.name ?? user.email, email: user.email });
-  const serviceUsers = serviceUserIds.length > 0 ? await findServiceUsers(context, serviceUserIds) : [];
+  const serviceUsers = serviceUserIds.length > 0 ? await findServiceUserAuthors(context, serviceUserIds) : [];
   for (const user of serviceUsers) if (user) names.set(user.id, { name: user.name, email: null });
   return names;
 }

@@ -1,15 +1,13 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import { holds, requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { newId, parseId } from '../ids.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
+import { columnOf, type LockedPrincipal, lockPrincipal, type RoleHolder } from './lock-principal.ts';
 import { findLacking, type RoleColumns, type RoleRecord, requireAssignableRole, roleColumns, toRole } from './roles.ts';
-
-/** Who holds roles, by an id in any form. */
-export type RoleHolder = { readonly userId: string } | { readonly serviceUserId: string };
 
 /** A role in a place: an organization, or the enterprise where `organizationId` is null. */
 export interface RoleAssignmentRecord {
@@ -29,6 +27,7 @@ export async function findRoleAssignments(
   context: Context,
   principals: { readonly userIds?: readonly string[]; readonly serviceUserIds?: readonly string[] },
   organizationId?: string | null,
+  tx?: Transaction,
 ): Promise<ReadonlyMap<string, readonly RoleAssignmentRecord[]>> {
   const { userIds = [], serviceUserIds = [] } = principals;
   const found = new Map<string, RoleAssignmentRecord[]>([...userIds, ...serviceUserIds].map((id) => [id, []]));
@@ -39,7 +38,7 @@ export async function findRoleAssignments(
       left join organization o on o.id = a.organization_id
      where a.${column} = p.id and a.enterprise_id = $3 and o.deleted_at is null ${place}
      order by a.organization_id is not null, a.created_at, a.id limit ${mostAssignments}`;
-  const rows = await context.store.query<RoleColumns & { principalId: string; organizationId: string | null }>(
+  const rows = await (tx ?? context.store).query<RoleColumns & { principalId: string; organizationId: string | null }>(
     `select p.id as "principalId", a.organization_id as "organizationId", ${roleColumns}
        from (select unnest($1::text[]) as id) p cross join lateral (${assignments('user_id')}) a
        join role r on r.id = a.role_id
@@ -51,6 +50,24 @@ export async function findRoleAssignments(
   );
   for (const row of rows) found.get(row.principalId)?.push({ organizationId: row.organizationId, role: toRole(row) });
   return found;
+}
+
+/**
+ * Those role assignments of users that the viewer may see: its own, those in organizations whose members it may see, and
+ * all for who may see the enterprise's members. One statement.
+ */
+export async function findVisibleRoleAssignments(
+  context: Context,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly RoleAssignmentRecord[]>> {
+  const { viewer } = context;
+  const all = await findRoleAssignments(context, { userIds });
+  if (viewer.enterprisePermissions.has(permissionFor.viewEnterpriseMembers)) return all;
+  const isVisible = ({ organizationId }: RoleAssignmentRecord) =>
+    organizationId !== null && holds(viewer, permissionFor.viewMembers, organizationId);
+  return new Map(
+    [...all].map(([userId, list]) => [userId, userId === viewer.principal.id ? list : list.filter(isVisible)]),
+  );
 }
 
 /** A role to be given. `organizationId` null: on the enterprise. */
@@ -79,7 +96,7 @@ export async function assignRole(context: Context, input: AssignRoleInput): Prom
       throw new DomainError('INVALID_STATE', 'A service user of an organization can have a role in that one only.');
     }
     const scope = organizationId === null ? 'enterprise' : 'organization';
-    const role = await requireAssignableRole(context, input.roleId, scope, organizationId, tx);
+    const role = await requireAssignableRole(context, input.roleId, scope, organizationId, { tx });
     await requireNotAbove(context, input.principal, tx);
     if (before?.roleId === role.id) return;
     const { id: targetId } = principal;
@@ -133,22 +150,9 @@ export async function requireNotAbove(context: Context, holder: RoleHolder, tx?:
   }
 }
 
-interface LockedPrincipal {
-  readonly column: 'user_id' | 'service_user_id';
-  readonly id: string;
-  /** A service user's own organization; null: of the enterprise, as every user. */
-  readonly homeOrganizationId: string | null;
-}
-
 function requireAssigning(context: Context, holder: RoleHolder): void {
   const act = 'userId' in holder ? permissionFor.assignRole : permissionFor.assignServiceUserRole;
   requireEnterprisePermission(context.viewer, act);
-}
-
-function columnOf(holder: RoleHolder): { column: LockedPrincipal['column']; id: string | null } {
-  return 'userId' in holder
-    ? { column: 'user_id', id: parseId('user', holder.userId) }
-    : { column: 'service_user_id', id: parseId('serviceUser', holder.serviceUserId) };
 }
 
 async function findPlace(context: Context, tx: Transaction, id: string | null): Promise<string | null> {
@@ -159,24 +163,6 @@ async function findPlace(context: Context, tx: Transaction, id: string | null): 
   );
   if (!organization) throw notFound('organization');
   return organization.id;
-}
-
-// Changes to one principal wait for each other, so that what was checked about it stays so.
-async function lockPrincipal(context: Context, tx: Transaction, holder: RoleHolder): Promise<LockedPrincipal> {
-  const { column, id } = columnOf(holder);
-  const isUser = column === 'user_id';
-  const [row] = await tx.query<{ id: string; homeOrganizationId: string | null }>(
-    isUser
-      ? `select id, null as "homeOrganizationId" from user_account
-          where id = $1 and enterprise_id = $2 and deleted_at is null for no key update`
-      : `select s.id, s.organization_id as "homeOrganizationId" from service_user s
-           left join organization o on o.id = s.organization_id
-          where s.id = $1 and s.enterprise_id = $2 and s.deleted_at is null and o.deleted_at is null
-            for no key update of s`,
-    [id, context.viewer.enterpriseId],
-  );
-  if (!row) throw notFound(isUser ? 'user' : 'service user');
-  return { column, ...row };
 }
 
 function mayHaveRole(principal: LockedPrincipal, organizationId: string | null): boolean {

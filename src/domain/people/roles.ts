@@ -64,20 +64,20 @@ export async function findRole(context: Context, id: string, tx?: Transaction): 
 /**
  * The role to be given in a place (organization null: the enterprise), checked: it exists, has the scope, and gives nothing
  * that the giver does not hold itself, so that nobody raises itself through a key or a service user. UNKNOWN_REFERENCE,
- * INVALID_INPUT or FORBIDDEN at `roleId`. With a transaction the role stays as it was checked until that ends.
+ * INVALID_INPUT (at `roleId`, or what `path` calls it) or FORBIDDEN. With a transaction the role stays as it was checked until that ends.
  */
 export async function requireAssignableRole(
   context: Context,
   id: string,
   scope: RoleRecord['scope'],
   organizationId: string | null,
-  tx?: Transaction,
+  { tx, path: name = 'roleId' }: { readonly tx?: Transaction; readonly path?: string } = {},
 ): Promise<RoleRecord> {
   const role = await findRole(context, id, tx);
-  const path = ['roleId'];
-  if (!role) throw refuse(path, '"roleId" is not a role of this enterprise.', 'UNKNOWN_REFERENCE');
+  const path = [name];
+  if (!role) throw refuse(path, `"${name}" is not a role of this enterprise.`, 'UNKNOWN_REFERENCE');
   if (role.scope !== scope)
-    throw refuse(path, `"roleId" must be a role of ${scope} scope, but "${role.id}" has ${role.scope} scope.`);
+    throw refuse(path, `"${name}" must be a role of ${scope} scope, but "${role.id}" has ${role.scope} scope.`);
   const lacking = findLacking(context.viewer, role.permissions, organizationId);
   if (lacking !== null) {
     throw new DomainError('FORBIDDEN', `You cannot give a role with a permission that you lack: ${lacking}.`);

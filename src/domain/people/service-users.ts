@@ -38,6 +38,7 @@ export async function createServiceUser(context: Context, raw: CreateServiceUser
     name: input.name,
     createdAt: now,
     expiresAt: null,
+    deletedAt: null,
   };
   await context.store.transact(async (tx) => {
     await tx.prisma.serviceUser.create({ data: serviceUser });

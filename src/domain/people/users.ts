@@ -1,18 +1,25 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
-import type { UserRecord } from './find-people.ts';
-import { requireAssignableRole } from './roles.ts';
+import { type UserRecord, userColumns } from './find-people.ts';
+import { findRole, requireAssignableRole } from './roles.ts';
+
+const emailSchema = z
+  .email({ error: '"email" must be an email address.' })
+  .max(320, '"email" must be at most 320 characters.');
+/** A user's name; null and an empty one: none. */
+export const nameSchema = text('name', { max: 200 }).nullish();
 
 const userSchema = z.object({
-  email: z.email({ error: '"email" must be an email address.' }).max(320, '"email" must be at most 320 characters.'),
-  name: text('name', { max: 200 }).nullish(),
+  email: emailSchema,
+  name: nameSchema,
   organizationId: z.string().nullish(),
   roleId: z.string().nullish(),
 });
@@ -24,34 +31,103 @@ export type CreateUserInput = z.input<typeof userSchema>;
 export async function createUser(context: Context, raw: CreateUserInput): Promise<UserRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.createUser);
   const input = parseInput(userSchema, raw);
-  const isEnterpriseRole = input.roleId === 'account_admin' || input.roleId === 'account_member';
+  const roleId = input.roleId ?? 'org_member';
+  const isEnterpriseRole = (await findRole(context, roleId))?.scope === 'enterprise';
   const organization = isEnterpriseRole
     ? null
     : await chooseOrganization(context, input.organizationId, permissionFor.viewMembers);
   const scope = organization ? 'organization' : 'enterprise';
-  const role = await requireAssignableRole(context, input.roleId ?? 'org_member', scope, organization?.id ?? null);
-  const now = context.now();
-  const user: UserRecord = {
-    id: newId(),
-    enterpriseId: context.viewer.enterpriseId,
-    email: input.email,
-    name: input.name || null,
-    createdAt: now,
-  };
-  await context.store.transact(async (tx) => {
-    const [inserted] = await tx.query<{ id: string }>(
-      `insert into user_account (id, enterprise_id, email, name, created_at) values ($1, $2, $3, $4, $5::timestamptz)
-       on conflict do nothing returning id`,
-      [user.id, user.enterpriseId, user.email, user.name, now],
-    );
-    if (!inserted) throw refuse(['email'], '"email" already belongs to a user of this enterprise.', 'NOT_UNIQUE');
-    const assignment = { organizationId: organization?.id ?? null, userId: user.id, roleId: role.id, createdAt: now };
-    await tx.prisma.roleAssignment.create({ data: { id: newId(), enterpriseId: user.enterpriseId, ...assignment } });
-    await audit(context, tx, 'add_member', {
-      organizationId: organization?.id ?? null,
-      targetId: user.id,
-      data: { role: role.id },
-    });
+  const organizationId = organization?.id ?? null;
+  return context.store.transact(async (tx) => {
+    const role = await requireAssignableRole(context, roleId, scope, organizationId, { tx });
+    const [user] = await insertUsers(context, tx, [{ email: input.email, name: input.name || null }]);
+    if (!user) throw refuse(['email'], '"email" already belongs to a user of this enterprise.', 'NOT_UNIQUE');
+    await insertRoles(context, tx, [user], { organizationId, roleId: role.id });
+    await audit(context, tx, 'add_member', { organizationId, targetId: user.id, data: { role: role.id } });
+    return user;
   });
-  return user;
+}
+
+/** The most addresses that are invited at once (wire-facts 6.2). */
+const mostInvited = 100;
+
+const inviteSchema = z.object({
+  emails: z.array(emailSchema).max(mostInvited, `"emails" must have at most ${mostInvited} items.`),
+  enterpriseRoleId: z.string(),
+});
+
+/** Whom to invite, and with which role of enterprise scope. */
+export type InviteUsersInput = z.input<typeof inviteSchema>;
+
+/**
+ * Makes a user of each address that has none yet, with a role on the enterprise: all or, when anything is refused, none. One
+ * that has a user already gives that user, as it is. The users, each once, in the order of the addresses. FORBIDDEN,
+ * INVALID_INPUT at `emails` and its index, UNKNOWN_REFERENCE or INVALID_INPUT at `enterpriseRoleId`.
+ */
+export async function inviteUsers(context: Context, raw: InviteUsersInput): Promise<readonly UserRecord[]> {
+  requireEnterprisePermission(context.viewer, permissionFor.createUser);
+  const input = parseInput(inviteSchema, raw);
+  const isFirst = (email: string, place: number, all: readonly string[]) =>
+    all.findIndex((other) => other.toLowerCase() === email.toLowerCase()) === place;
+  const emails = input.emails.filter(isFirst);
+  return context.store.transact(async (tx) => {
+    const role = await requireAssignableRole(context, input.enterpriseRoleId, 'enterprise', null, {
+      tx,
+      path: 'enterpriseRoleId',
+    });
+    const made = await insertUsers(
+      context,
+      tx,
+      emails.map((email) => ({ email, name: null })),
+    );
+    await insertRoles(context, tx, made, { organizationId: null, roleId: role.id });
+    const target = { organizationId: null, data: { role: role.id } };
+    for (const { id } of made) await audit(context, tx, 'add_members_to_enterprise', { ...target, targetId: id });
+    return tx.query<UserRecord>(
+      `select ${userColumns} from unnest($2::text[]) with ordinality wanted(email, place)
+         join user_account u on u.enterprise_id = $1 and lower(u.email) = lower(wanted.email) and u.deleted_at is null
+        order by wanted.place`,
+      [context.viewer.enterpriseId, emails],
+    );
+  });
+}
+
+/** Those that were made: an address that a live user has, however it is written, is left out. */
+function insertUsers(
+  context: Context,
+  tx: Transaction,
+  users: readonly { email: string; name: string | null }[],
+): Promise<UserRecord[]> {
+  return tx.query<UserRecord>(
+    `insert into user_account as u (id, enterprise_id, email, name, created_at)
+     select id, $1, email, name, $5::timestamptz from unnest($2::text[], $3::text[], $4::text[]) given(id, email, name)
+     on conflict do nothing returning ${userColumns}`,
+    [
+      context.viewer.enterpriseId,
+      users.map(newId),
+      users.map(({ email }) => email),
+      users.map(({ name }) => name),
+      context.now(),
+    ],
+  );
+}
+
+async function insertRoles(
+  context: Context,
+  tx: Transaction,
+  users: readonly UserRecord[],
+  place: { organizationId: string | null; roleId: string },
+): Promise<void> {
+  await tx.query(
+    `insert into role_assignment (id, enterprise_id, organization_id, user_id, role_id, created_at)
+     select id, $1, $2, user_id, $3, $6::timestamptz from unnest($4::text[], $5::text[]) given(id, user_id)`,
+    [
+      context.viewer.enterpriseId,
+      place.organizationId,
+      place.roleId,
+      users.map(newId),
+      users.map(({ id }) => id),
+      context.now(),
+    ],
+  );
 }

@@ -1,0 +1,112 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { useOrganization } from '../organizations/use-organization.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
+import { type UserRecord, userColumns } from './find-people.ts';
+
+/** Which users. `email`: the one with exactly this address, however it is written. */
+export interface UserFilter {
+  /** Members of this organization, the newest membership first; all of the enterprise, the newest user first. */
+  readonly organizationId?: string | null | undefined;
+  readonly email?: string | null | undefined;
+}
+
+/** A user in a list, with its place there. */
+export type ListedUser = UserRecord & { readonly placedAt: Date; readonly placeId: string };
+
+/** Users of the enterprise, for who may see its members. FORBIDDEN, NOT_FOUND (organization). */
+export async function listUsers(
+  context: Context,
+  { organizationId, email }: UserFilter,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ListedUser>> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseMembers);
+  const organization = organizationId == null ? null : await findPlace(context, organizationId);
+  return readPage(context, { organization, email }, request, limits);
+}
+
+/** The members of an organization that the viewer uses. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
+export async function listOrganizationUsers(
+  context: Context,
+  organizationId: string,
+  { email }: Pick<UserFilter, 'email'>,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ListedUser>> {
+  const { id } = await useOrganization(context, organizationId, permissionFor.viewMembers);
+  return readPage(context, { organization: id, email }, request, limits);
+}
+
+/** A user of the enterprise, or of one of its organizations where that is given. FORBIDDEN, NOT_FOUND. */
+export async function getUser(context: Context, id: string, organizationId?: string): Promise<UserRecord> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseMembers);
+  return readUser(context, id, organizationId === undefined ? null : await findPlace(context, organizationId));
+}
+
+/** A member of an organization that the viewer uses. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
+export async function getOrganizationUser(context: Context, organizationId: string, id: string): Promise<UserRecord> {
+  const organization = await useOrganization(context, organizationId, permissionFor.viewMembers);
+  return readUser(context, id, organization.id);
+}
+
+async function readPage(
+  context: Context,
+  { organization, email }: { organization: string | null; email: string | null | undefined },
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ListedUser>> {
+  // A membership has a time of its own: by it the members of one organization stand in an index.
+  const [row, list] = organization === null ? ['u', 'users'] : ['a', 'organization_users'];
+  const window = pageWindow(request, limits, (text) => readTimeCursor(list, text));
+  const values: unknown[] = [context.viewer.enterpriseId];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['u.enterprise_id = $1', 'u.deleted_at is null'];
+  if (organization !== null) where.push(`a.organization_id = ${bind(organization)}`);
+  if (email != null) where.push(`lower(u.email) = lower(${bind(email)})`);
+  const after = (sign: string, cursor: { at: Date; id: string }) =>
+    `(${row}.created_at, ${row}.id) ${sign} (${bind(cursor.at)}::timestamptz, ${bind(cursor.id)})`;
+  if (window.after) where.push(after('<', window.after));
+  if (window.before) where.push(after('>', window.before));
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<ListedUser>(
+    `select ${userColumns}, ${row}.created_at as "placedAt", ${row}.id as "placeId" from user_account u
+       ${organization === null ? '' : 'join role_assignment a on a.user_id = u.id'}
+      where ${where.join(' and ')} order by ${row}.created_at ${direction}, ${row}.id ${direction}
+      limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (user) => writeCursor(list, user.placedAt.getTime(), user.placeId));
+}
+
+async function readUser(context: Context, id: string, organizationId: string | null): Promise<UserRecord> {
+  const [user] = await context.store.query<UserRecord>(
+    `select ${userColumns} from user_account u where u.id = $1 and u.enterprise_id = $2 and u.deleted_at is null
+        and ($3::text is null or exists (
+          select 1 from role_assignment a where a.user_id = u.id and a.organization_id = $3))`,
+    [parseId('user', id), context.viewer.enterpriseId, organizationId],
+  );
+  if (!user) throw notFound('user');
+  return user;
+}
+
+// Whoever may see the enterprise's members may see those of organizations that it may not use.
+async function findPlace(context: Context, id: string): Promise<string> {
+  const [organization] = await context.store.query<{ id: string }>(
+    'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',
+    [parseId('organization', id), context.viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization.id;
+}

@@ -48,14 +48,19 @@ export function toRole(row: RoleColumns): RoleRecord {
 
 /**
  * The role of an id in any form that this enterprise knows: built in or its own; null when there is none. With a
- * transaction it stays as it is until that ends.
+ * transaction it stays as it is until that ends; `for update` also keeps others from giving it.
  */
-export async function findRole(context: Context, id: string, tx?: Transaction): Promise<RoleRecord | null> {
+export async function findRole(
+  context: Context,
+  id: string,
+  tx?: Transaction,
+  lock: 'for share' | 'for update' = 'for share',
+): Promise<RoleRecord | null> {
   const bare = parseId('role', id);
   if (bare === null) return null;
   const [row] = await (tx ?? context.store).query<RoleColumns>(
     `select ${roleColumns} from role r where r.id = $1 and (r.enterprise_id is null or r.enterprise_id = $2)
-      ${tx ? 'for share' : ''}`,
+      ${tx ? lock : ''}`,
     [bare, context.viewer.enterpriseId],
   );
   return row ? toRole(row) : null;

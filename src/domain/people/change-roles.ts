@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import {
+  builtInRoles,
+  enterprisePermissions,
+  organizationPermissions,
+  permissionFor,
+} from '../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { DomainError, notFound, refuse } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+import { announceKeyChange } from '../keys/key-changes.ts';
+import { findLacking, findRole, isOrganizationPermission, type RoleRecord } from './roles.ts';
+
+const allPermissions = [...enterprisePermissions, ...organizationPermissions] as const;
+
+const nameSchema = text('name', { min: 1, max: 100 });
+// Each once, in the order of the tables, so that the same set is the same list.
+const permissionsSchema = z
+  .array(z.enum(allPermissions, { error: '"permissions" must be names of permissions.' }))
+  .min(1, '"permissions" must not be empty.')
+  .transform((given) => allPermissions.filter((permission) => given.includes(permission)));
+
+const createSchema = z.object({
+  name: nameSchema,
+  scope: z.enum(['enterprise', 'organization'], { error: '"scope" must be "enterprise" or "organization".' }),
+  permissions: permissionsSchema,
+});
+
+/** What a custom role is made from. */
+export type CreateRoleInput = z.input<typeof createSchema>;
+
+/**
+ * Makes a role of the enterprise. One of organization scope holds organization permissions only; one of enterprise scope
+ * any, those of organizations in every organization. Who makes it must hold all of them, everywhere. FORBIDDEN,
+ * INVALID_INPUT, NOT_UNIQUE at `name`.
+ */
+export async function createRole(context: Context, raw: CreateRoleInput): Promise<RoleRecord> {
+  requireEnterprisePermission(context.viewer, permissionFor.changeRoles);
+  const input = parseInput(createSchema, raw);
+  requireInScope(input.scope, input.permissions);
+  requireHeld(context, input.permissions);
+  const role: RoleRecord = { id: newId(), ...input, isBuiltIn: false, createdAt: context.now() };
+  return context.store.transact(async (tx) => {
+    await requireFreeName(context, tx, role);
+    await tx.query(
+      `insert into role (id, enterprise_id, name, scope, permissions, created_at)
+       values ($1, $2, $3, $4, $5::text[], $6::timestamptz)`,
+      [role.id, context.viewer.enterpriseId, role.name, role.scope, role.permissions, role.createdAt],
+    );
+    const data = { name: role.name, permissions: role.permissions.join(' ') };
+    await audit(context, tx, 'create_role', { organizationId: null, targetId: role.id, data });
+    return role;
+  });
+}
+
+const changeSchema = z.object({ name: nameSchema.optional(), permissions: permissionsSchema.optional() });
+
+/** What changes of a role: what is left out (or undefined) stays, and nothing can be cleared. */
+export interface RoleChange {
+  readonly name?: string | null | undefined;
+  readonly permissions?: readonly string[] | null | undefined;
+}
+
+/**
+ * Changes a custom role, with effect on the next request of all who have it. Who changes it must hold, everywhere, what it
+ * holds before and after. FORBIDDEN, NOT_FOUND, INVALID_INPUT, NOT_UNIQUE at `name`, INVALID_STATE for one that is built in.
+ */
+export async function updateRole(context: Context, id: string, raw: RoleChange): Promise<RoleRecord> {
+  requireEnterprisePermission(context.viewer, permissionFor.changeRoles);
+  for (const name of ['name', 'permissions'] as const) {
+    if (raw[name] === null) throw refuse([name], `"${name}" must not be null: a role always has it.`);
+  }
+  const change = parseInput(changeSchema, raw);
+  return context.store.transact(async (tx) => {
+    const before = await lockCustomRole(context, tx, id);
+    const { name = before.name, permissions = before.permissions } = change;
+    const role: RoleRecord = { ...before, name, permissions };
+    requireInScope(role.scope, role.permissions);
+    requireHeld(context, role.permissions);
+    const data = dataOfChange(before, role);
+    if (Object.keys(data).length === 0) return before;
+    if (role.name !== before.name) await requireFreeName(context, tx, role);
+    await tx.query('update role set name = $2, permissions = $3::text[] where id = $1', [
+      role.id,
+      role.name,
+      role.permissions,
+    ]);
+    await audit(context, tx, 'update_role', { organizationId: null, targetId: role.id, data });
+    await announceKeyChange(context, tx);
+    return role;
+  });
+}
+
+/**
+ * Deletes a custom role that nobody has: no user and service user, and no service key that is good. Gives its bare id.
+ * FORBIDDEN, NOT_FOUND, INVALID_STATE.
+ */
+export async function deleteRole(context: Context, id: string): Promise<string> {
+  requireEnterprisePermission(context.viewer, permissionFor.changeRoles);
+  return context.store.transact(async (tx) => {
+    const role = await lockCustomRole(context, tx, id);
+    // What was given in an organization that has been deleted since holds nobody up.
+    await tx.query(
+      `delete from role_assignment a using organization o
+        where a.role_id = $1 and o.id = a.organization_id and o.deleted_at is not null`,
+      [role.id],
+    );
+    const [use] = await tx.query<{ isAssigned: boolean; isCarried: boolean }>(
+      `select exists (select 1 from role_assignment where role_id = $1) as "isAssigned",
+              exists (select 1 from api_key k left join organization o on o.id = k.organization_id
+                       where k.enterprise_id = $2 and k.role_id = $1 and k.revoked_at is null
+                         and (k.expires_at is null or k.expires_at > $3::timestamptz) and o.deleted_at is null) as "isCarried"`,
+      [role.id, context.viewer.enterpriseId, context.now()],
+    );
+    if (use?.isAssigned) throw new DomainError('INVALID_STATE', 'The role is still assigned: take it away first.');
+    if (use?.isCarried) throw new DomainError('INVALID_STATE', 'A service key still has the role: revoke it first.');
+    await tx.query('delete from role where id = $1', [role.id]);
+    await audit(context, tx, 'delete_role', { organizationId: null, targetId: role.id, data: { name: role.name } });
+    await announceKeyChange(context, tx);
+    return role.id;
+  });
+}
+
+function requireInScope(scope: RoleRecord['scope'], permissions: RoleRecord['permissions']): void {
+  const stranger = scope === 'enterprise' ? undefined : permissions.find((each) => !isOrganizationPermission(each));
+  if (stranger === undefined) return;
+  const message = `"permissions" of a role of organization scope must be an organization's, but ${stranger} is one on the enterprise.`;
+  throw refuse(['permissions'], message);
+}
+
+// Wherever the role will be given: so everywhere.
+function requireHeld(context: Context, permissions: RoleRecord['permissions']): void {
+  const lacking = findLacking(context.viewer, permissions, null);
+  if (lacking === null) return;
+  throw new DomainError('FORBIDDEN', `You cannot act on a role with a permission that you lack: ${lacking}.`);
+}
+
+async function lockCustomRole(context: Context, tx: Transaction, id: string): Promise<RoleRecord> {
+  const role = await findRole(context, id, tx, 'for update');
+  if (!role) throw notFound('role');
+  if (role.isBuiltIn) throw new DomainError('INVALID_STATE', `The built-in role "${role.id}" cannot be changed.`);
+  requireHeld(context, role.permissions);
+  return role;
+}
+
+async function requireFreeName(context: Context, tx: Transaction, role: RoleRecord): Promise<void> {
+  // Of two that take a name at once the second waits here, and then sees it taken.
+  const { enterpriseId } = context.viewer;
+  await tx.query('select 1 from enterprise where id = $1 for no key update', [enterpriseId]);
+  const [other] = await tx.query(
+    'select 1 from role where enterprise_id = $1 and scope = $2 and lower(name) = lower($3) and id <> $4',
+    [enterpriseId, role.scope, role.name, role.id],
+  );
+  const isBuiltIn = builtInRoles.some(
+    ({ name, scope }) => scope === role.scope && name.toLowerCase() === role.name.toLowerCase(),
+  );
+  if (!other && !isBuiltIn) return;
+  throw refuse(['name'], `"name" is already that of a role of ${role.scope} scope.`, 'NOT_UNIQUE');
+}
+
+function dataOfChange(before: RoleRecord, after: RoleRecord): Record<string, string> {
+  const listed = ({ permissions }: RoleRecord) => permissions.join(' ');
+  return {
+    ...(after.name === before.name ? {} : { name: after.name, nameBefore: before.name }),
+    ...(listed(after) === listed(before) ? {} : { permissions: listed(after), permissionsBefore: listed(before) }),
+  };
+}

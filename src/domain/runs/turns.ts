@@ -1,4 +1,5 @@
 import type { Transaction } from '../../store/store.ts';
+import { withAgentLinks } from '../attachments/attach.ts';
 import type { Context } from '../context.ts';
 import { changeSession, lockSession, type StatusChange } from '../sessions/change-session.ts';
 import { FencedError, type NewEntry } from '../sessions/log.ts';
@@ -20,9 +21,10 @@ const undelivered = `
    where e.session_id = $1 and ${isUsers} and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)
    order by e.seq limit $2`;
 
-/** The user's messages that wait, in order. */
+/** The user's messages that wait, in order, as the agent is given them. */
 export async function readInbox(context: Context, sessionId: string): Promise<InboxMessage[]> {
-  return context.store.query<InboxMessage>(undelivered, [sessionId, inboxLimit]);
+  const messages = await context.store.query<InboxMessage>(undelivered, [sessionId, inboxLimit]);
+  return withAgentLinks(context, sessionId, messages);
 }
 
 /** Those of the waiting messages that came after a question: only they can be meant for it. */
@@ -32,13 +34,14 @@ export async function readAnswers(context: Context, sessionId: string, questionS
 
 /** What an interrupted turn was about: the user's messages that it was sent with, and those given to its questions. */
 export async function readTurnMessages(context: Context, sessionId: string): Promise<InboxMessage[]> {
-  return context.store.query<InboxMessage>(
+  const messages = await context.store.query<InboxMessage>(
     `select e.seq, e.body from log_entry e join run r on r.session_id = e.session_id
       where e.session_id = $1 and ${isUsers} and e.seq > r.turn_after_seq
         and (e.seq <= r.delivered_seq or e.seq = any(r.answered_seqs))
       order by e.seq limit $2`,
     [sessionId, inboxLimit],
   );
+  return withAgentLinks(context, sessionId, messages);
 }
 
 interface RunRow {

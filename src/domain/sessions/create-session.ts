@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
+import { attach } from '../attachments/attach.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
@@ -113,10 +114,12 @@ export async function createSession(
     // Only now: what was made under its key stays made, whatever has become of the limit and of what it refers to.
     const references = await resolveReferences(context, tx, organization.id, input);
     const maxAcuLimit = sessionAcuLimit(organization, input.maxAcuLimit ?? null);
+    const named = { text: input.prompt, attachmentIds: references.attachmentIds };
+    const prompt = await attach(context, tx, { id, organizationId: organization.id }, named);
     const record = {
       id,
       organizationId: organization.id,
-      input: { ...references, maxAcuLimit },
+      input: { ...references, prompt, maxAcuLimit },
       owner,
       origin: options.origin,
     };

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
+import { attach } from '../attachments/attach.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { DomainError, refuse } from '../errors.ts';
+import { DomainError } from '../errors.ts';
 import { checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
@@ -48,14 +49,6 @@ export async function sendMessage(
   });
   const { message } = parseInput(messageInput, { message: input.message });
   if (input.idempotencyKey != null) checkIdempotencyKey(input.idempotencyKey);
-  const [attachment] = input.attachmentIds ?? [];
-  if (attachment !== undefined) {
-    throw refuse(
-      ['attachmentIds'],
-      '"attachmentIds" refers to an attachment that does not exist.',
-      'UNKNOWN_REFERENCE',
-    );
-  }
 
   const id = newId();
   const { messageId, session } = await context.store.transact(async (tx) => {
@@ -64,7 +57,12 @@ export async function sendMessage(
         organizationId: seen.organizationId,
         operation: 'sendMessage',
         key: input.idempotencyKey,
-        input: { sessionId: seen.id, message, ...(input.messageAsUserId == null ? {} : { userId: owner.userId }) },
+        input: {
+          sessionId: seen.id,
+          message,
+          ...(input.messageAsUserId == null ? {} : { userId: owner.userId }),
+          ...(input.attachmentIds?.length ? { attachmentIds: input.attachmentIds } : {}),
+        },
         resultId: id,
       });
       if (replay !== null) return { messageId: replay, session: seen };
@@ -78,8 +76,9 @@ export async function sendMessage(
       const why = locked.isArchived ? 'is archived' : `has been ${locked.endedBy}`;
       throw new DomainError('INVALID_STATE', `The session ${why} and takes no further messages.`);
     }
+    const body = await attach(context, tx, seen, { text: message, attachmentIds: input.attachmentIds });
     const next = await changeSession(context, tx, locked, wakeChange(locked), [
-      { id, kind: 'MESSAGE', messageType: 'user_message', body: message, ...owner },
+      { id, kind: 'MESSAGE', messageType: 'user_message', body, ...owner },
     ]);
     await audit(context, tx, 'send_message', { organizationId: seen.organizationId, sessionId: seen.id, targetId: id });
     tx.afterCommit(() => {

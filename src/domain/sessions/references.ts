@@ -1,9 +1,10 @@
 import type { Transaction } from '../../store/store.ts';
+import { parseAttachmentReference } from '../attachments/links.ts';
 import type { Context } from '../context.ts';
 import { DomainError, type Issue } from '../errors.ts';
 import { type IdKind, parseId } from '../ids.ts';
 
-/** What the input of a session may refer to. Ids in any form. */
+/** What the input of a session may refer to. Ids in any form; attachments by their addresses too. */
 interface References {
   readonly playbookId?: string | null | undefined;
   readonly secretIds?: readonly string[] | null | undefined;
@@ -24,6 +25,8 @@ const usable = {
      and n.enterprise_id = $3`,
   secret: `select s.id from secret s join organization o on o.id = s.organization_id
      where s.id = any($1::text[]) and s.organization_id = $2 and o.enterprise_id = $3`,
+  attachment: `select a.id from attachment a join organization o on o.id = a.organization_id
+     where a.id = any($1::text[]) and a.organization_id = $2 and o.enterprise_id = $3`,
 } as const satisfies Partial<Record<IdKind, string>>;
 
 /**
@@ -40,7 +43,7 @@ export async function resolveReferences<T extends References>(
   const issues: Issue[] = [];
   const resolve = async (name: keyof References, kind: IdKind, given: readonly string[] | null | undefined) => {
     if (given == null || given.length === 0) return given;
-    const bare = given.map((text) => parseId(kind, text));
+    const bare = given.map((text) => (kind === 'attachment' ? parseAttachmentReference(text) : parseId(kind, text)));
     const sql: string | undefined = usable[kind as keyof typeof usable];
     const values = [bare.filter((id) => id !== null), organizationId, context.viewer.enterpriseId];
     // What has no statement has no rows yet either, so that no id of it can be known.

@@ -1,0 +1,108 @@
+import type { Transaction } from '../../store/store.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { type AttachmentRecord, attachmentColumns } from './attachments.ts';
+import { attachmentLink, attachmentPath, parseAttachmentReference } from './links.ts';
+
+/** The most attachments of one message; what a text names beyond them is only text. */
+const maxAttachments = 100;
+/** How long a link is good that an agent is given. Every turn has new ones. */
+const agentLinkLifetimeMs = 7 * 24 * 60 * 60_000;
+
+// How prompts name attachments (wire-facts 0.16): a line each.
+const line = /^[ \t]*ATTACHMENT:"([^"\r\n]+)"[ \t]*\r?$/gm;
+
+/** The bare ids that a text's lines name, each once: they may be of anything. */
+function namedIn(text: string): string[] {
+  const ids = [...text.matchAll(line)].map(([, url]) => parseAttachmentReference(url as string));
+  return [...new Set(ids.filter((id) => id !== null))];
+}
+
+/**
+ * Gives attachments to a session: those that are referred to, by ids in any form or by any of their addresses, and those
+ * that the text names already. Gives the text with a line for each that it does not name. UNKNOWN_REFERENCE for what is no
+ * attachment of the organization; what the text alone names may be anything.
+ */
+export async function attach(
+  context: Context,
+  tx: Transaction,
+  session: { readonly id: string; readonly organizationId: string },
+  message: { readonly text: string; readonly attachmentIds?: readonly string[] | null | undefined },
+): Promise<string> {
+  const references = message.attachmentIds ?? [];
+  if (references.length > maxAttachments) {
+    const said = `"attachmentIds" must have at most ${maxAttachments} items, but has ${references.length}.`;
+    throw refuse(['attachmentIds'], said, 'LIMIT_EXCEEDED');
+  }
+  const named = namedIn(message.text).slice(0, maxAttachments);
+  const wanted = references.map(parseAttachmentReference);
+  const ids = [...new Set([...named, ...wanted.filter((id) => id !== null)])].sort();
+  if (ids.length === 0 && references.length === 0) return message.text;
+  const rows = await tx.query<AttachmentRecord>(
+    `select ${attachmentColumns} from attachment a where a.id = any($1::text[]) and a.organization_id = $2 order by a.id for update`,
+    [ids, session.organizationId],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const unknown = references.find((_reference, n) => !found.has(wanted[n] ?? ''));
+  if (unknown !== undefined) {
+    const said = `"attachmentIds" refers to ${JSON.stringify(unknown.slice(0, 80))}, which does not exist.`;
+    throw refuse(['attachmentIds'], said, 'UNKNOWN_REFERENCE');
+  }
+  await bind(context, tx, session, [...found.keys()]);
+  const added = [...new Set(wanted)].filter((id) => id !== null && !named.includes(id));
+  const lines = added.map((id) =>
+    lineOf(context.baseUrl + attachmentPath(found.get(id as string) as AttachmentRecord)),
+  );
+  return lines.length === 0 ? message.text : `${message.text}\n\n${lines.join('\n')}`;
+}
+
+function lineOf(url: string): string {
+  return `ATTACHMENT:"${url}"`;
+}
+
+/** What is another session's already is this one's too, under an id of its own: the file is the same. */
+async function bind(
+  context: Context,
+  tx: Transaction,
+  session: { readonly id: string; readonly organizationId: string },
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `insert into attachment (id, organization_id, session_id, name, content_type, size_bytes, storage_key, source, created_at)
+     select given.new_id, a.organization_id, $1, a.name, a.content_type, a.size_bytes, a.storage_key, a.source, $4::timestamptz
+       from unnest($2::text[], $3::text[]) as given(id, new_id) join attachment a on a.id = given.id
+      where a.session_id <> $1
+        and not exists (select 1 from attachment own where own.session_id = $1 and own.storage_key = a.storage_key)`,
+    [session.id, ids, ids.map(newId), context.now()],
+  );
+  await tx.query('update attachment set session_id = $1 where id = any($2::text[]) and session_id is null', [
+    session.id,
+    ids,
+  ]);
+}
+
+/**
+ * Messages as an agent is given them: where a line names an attachment of the session's organization, it has an address
+ * from which the agent gets it without a key, for a week.
+ */
+export async function withAgentLinks<T extends { readonly body: string }>(
+  context: Context,
+  sessionId: string,
+  messages: readonly T[],
+): Promise<T[]> {
+  const ids = [...new Set(messages.flatMap(({ body }) => namedIn(body)))];
+  if (ids.length === 0) return [...messages];
+  const rows = await context.store.query<AttachmentRecord>(
+    `select ${attachmentColumns} from attachment a join session s on s.organization_id = a.organization_id
+      where s.id = $1 and a.id = any($2::text[])`,
+    [sessionId, ids],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const withLinks = (body: string) =>
+    body.replaceAll(line, (whole, url: string) => {
+      const attachment = found.get(parseAttachmentReference(url) ?? '');
+      return attachment ? lineOf(attachmentLink(context, attachment, agentLinkLifetimeMs)) : whole;
+    });
+  return messages.map((message) => ({ ...message, body: withLinks(message.body) }));
+}

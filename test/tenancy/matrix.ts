@@ -18,6 +18,8 @@ export interface HttpCall {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
+  /** Instead of a body: the fields of a form, each sent as a file. */
+  readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -75,15 +77,23 @@ export async function send(world: World, token: string | null, call: HttpCall): 
   const { method, path, body } = call;
   const response = await fetch(world.test.url + path, {
     method,
+    redirect: 'manual',
     headers: {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...call.headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(call.form === undefined ? {} : { body: formOf(call.form) }),
   });
   const headers = [...response.headers].filter(([name]) => name !== 'date').map((each) => each.join(': '));
   return { status: response.status, text: await response.text(), headers: headers.join('\n') };
+}
+
+function formOf(fields: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  for (const [name, text] of Object.entries(fields)) form.append(name, new Blob([text]), 'walk.txt');
+  return form;
 }
 
 const cut = (answer: Answer) => `${answer.status} ${answer.text.slice(0, 400)}`;

@@ -1,8 +1,8 @@
 import type { IdKind } from '../../src/domain/ids.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
 import { call as fetchJson, type TestApp } from '../support/app.ts';
-import type { Answer, Fill, HttpCall, Operation, Slot } from './matrix.ts';
-import { kindsOf } from './slots.ts';
+import type { Answer, Fill, Operation, Slot } from './matrix.ts';
+import { isTelling, kindsOf } from './slots.ts';
 
 interface JsonSchema {
   readonly $ref?: string;
@@ -45,6 +45,7 @@ export interface RestOperation extends Operation {
   readonly takesIdempotencyKey: boolean;
 }
 
+const multipart = 'multipart/form-data';
 const versions = ['v1', 'v2', 'v3'] as const;
 
 /** The documents of all versions that are served. */
@@ -65,13 +66,10 @@ const plainNames = new Set(
   `first after limit offset skip order archive archived is_archived unlisted include_archived start_date end_date
    created_after created_before updated_after updated_before created_date_from created_date_to updated_date_from
    updated_date_to time_before time_after start_time end_time before since until action actions origin origins status
-   statuses repo_names category force scope role_type revoke_current sort direction user_type`
+   statuses repo_names pinned_repo access_type category force scope role_type revoke_current sort direction user_type`
     .split(/\s+/)
     .filter((name) => name !== ''),
 );
-
-/** Names by which things are found or told apart: the rules for them are in slots.ts. */
-const textNames = new Set(['tags', 'tag', 'search', 'email', 'emails', 'user_email', 'name', 'title', 'query']);
 
 const ofMethod: Readonly<Record<string, boolean>> = { POST: true, PUT: true, PATCH: true, DELETE: true };
 
@@ -83,15 +81,16 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
   for (const { name, in: place, required = false } of parameters) {
     const kinds = kindsOf(name, place === 'path', resource);
     if (kinds) slots.push({ name: `${place}:${name}`, kinds, isRequired: place === 'path' || required });
-    else if (textNames.has(name)) texts.push(`${place}:.${name}`);
+    else if (isTelling(name)) texts.push(`${place}:.${name}`);
     else if (!plainNames.has(name)) {
       throw new Error(
-        `No rule says what the parameter "${name}" of ${method} ${path} is: add it to plainNames or textNames in test/tenancy/rest-operations.ts, or, when it is an id, its word to test/tenancy/slots.ts.`,
+        `No rule says what the parameter "${name}" of ${method} ${path} is: add it to plainNames in test/tenancy/rest-operations.ts; or, when things are found by it, to test/tenancy/slots.ts: an id’s word, or a text’s column.`,
       );
     }
   }
   const content = route.requestBody?.content ?? {};
-  const body = content['application/json']?.schema;
+  const body = (content['application/json'] ?? content[multipart])?.schema;
+  const isForm = content['application/json'] === undefined;
   if (route.requestBody && !body) {
     throw new Error(
       `No rule says how ${method} ${path} is sent: its body is ${Object.keys(content).join(', ')}. Add one to test/tenancy/rest-operations.ts.`,
@@ -111,8 +110,14 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
     texts,
     hasOptional: true,
     variants: members?.variants ?? 1,
-    call: (fill) => request(method, path, parameters, fill, members?.value(fill)),
-    isSuccess: ({ status }: Answer) => status >= 200 && status < 300,
+    call(fill) {
+      const target = { method, path: filledPath(path, parameters, fill) };
+      if (!members) return target;
+      const value = members.value(fill);
+      return isForm ? { ...target, form: value as Record<string, string> } : { ...target, body: value };
+    },
+    // A redirection too: to where a file is.
+    isSuccess: ({ status }: Answer) => status >= 200 && status < 400,
   };
 }
 
@@ -122,7 +127,7 @@ function resourceOf(path: string): string {
   return (words.at(-1) ?? '').replaceAll('-', '').replace(/s$/, '');
 }
 
-function request(method: string, path: string, parameters: readonly Parameter[], fill: Fill, body: unknown): HttpCall {
+function filledPath(path: string, parameters: readonly Parameter[], fill: Fill): string {
   const query = new URLSearchParams();
   for (const { name, in: place, schema, required } of parameters) {
     if (place !== 'query') continue;
@@ -138,7 +143,7 @@ function request(method: string, path: string, parameters: readonly Parameter[],
     return picked ? encodeURIComponent(prefixedId(picked.kind, picked.id)) : 'walk';
   });
   const search = query.size > 0 ? `?${query}` : '';
-  return { method, path: filled + search, ...(body === undefined ? {} : { body }) };
+  return filled + search;
 }
 
 interface Members {
@@ -166,7 +171,7 @@ function readBody(document: OpenApi, schema: JsonSchema, resource: string): Memb
         const kinds = kindsOf(member, false, resource);
         if (slots.some((slot) => slot.name === path) || texts.includes(path)) continue;
         if (kinds) slots.push({ name: path, kinds, isRequired: needed });
-        else if (textNames.has(member)) texts.push(path);
+        else if (isTelling(member)) texts.push(path);
         if (!kinds && depth < maxDepth) read(inner, path, needed, depth + 1);
       }
     }

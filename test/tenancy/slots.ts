@@ -102,6 +102,9 @@ export const neverId = newId();
 /** Texts by which things are looked for or told apart: the column that another tenant's own are read from. */
 const texts: Readonly<Record<string, readonly [table: string, column: string]>> = {
   search: ['session', 'title'],
+  query: ['session', 'title'],
+  folderpath: ['knowledge_folder', 'name'],
+  macro: ['playbook', 'macro'],
   tags: ['session_tag', 'tag'],
   tag: ['session_tag', 'tag'],
   title: ['session', 'title'],
@@ -111,9 +114,14 @@ const texts: Readonly<Record<string, readonly [table: string, column: string]>> 
   name: ['organization', 'name'],
 };
 
+const textRule = (name: string) => texts[name.replaceAll('_', '').toLowerCase()];
+
+/** Whether things are found or told apart by a text of this name. */
+export const isTelling = (name: string): boolean => textRule(name) !== undefined;
+
 /** A text of each tenant that is hidden from the principal, for an argument of this name; null when the name is plain. */
 export function foreignTexts(world: World, principal: Principal, name: string): Map<string, string> | null {
-  const rule = texts[name.replaceAll('_', '').toLowerCase()];
+  const rule = textRule(name);
   if (!rule) return null;
   const [table, column] = rule;
   const found = new Map<string, string>();

@@ -1,5 +1,7 @@
 import type { Services } from '../domain/context.ts';
+import { createAttachments } from './attachments.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
+import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
 import { dialect as v1 } from './v1/dialect.ts';
 import { serveKnowledge as serveV1Knowledge } from './v1/knowledge.ts';
@@ -7,6 +9,7 @@ import { servePlaybooks as serveV1Playbooks } from './v1/playbooks.ts';
 import { serveSecrets as serveV1Secrets } from './v1/secrets.ts';
 import { serveSessions as serveV1Sessions } from './v1/sessions.ts';
 import { serveAcuLimits } from './v3/acu-limits.ts';
+import { serveAttachments } from './v3/attachments.ts';
 import { serveAuditLogs } from './v3/audit-logs.ts';
 import { dialect as v3 } from './v3/dialect.ts';
 import { serveIpAccessList } from './v3/ip-access-list.ts';
@@ -14,9 +17,11 @@ import { serveKnowledge } from './v3/knowledge.ts';
 import { serveMessages } from './v3/messages.ts';
 import { serveOrganizations } from './v3/organizations.ts';
 import { servePlaybooks } from './v3/playbooks.ts';
+import { serveRoles } from './v3/roles.ts';
 import { serveSecrets } from './v3/secrets.ts';
 import { serveSelf } from './v3/self.ts';
 import { serveSessions } from './v3/sessions.ts';
+import { serveOrganizationUsers, serveUsers } from './v3/users.ts';
 
 /** The REST versions on the wire: what the app mounts at `/v1`, `/v2`, `/v3` and `/openapi`. */
 export interface Rest {
@@ -30,11 +35,13 @@ export function createRest(services: Services): Rest {
     ['v1', openV1(services)],
     ['v3', openV3(services)],
   ]);
+  const attachments = createAttachments(services);
   return {
     async fetch(request, env) {
       const [segment = '', name = ''] = new URL(request.url).pathname.slice(1).split('/');
       const door = doors.get(segment);
       if (door) return door.fetch(request, env);
+      if (segment === 'attachments') return attachments.fetch(request, env);
       const described = segment === 'openapi' ? doors.get(name.replace(/\.json$/, '')) : undefined;
       if (!described || !name.endsWith('.json')) {
         return Response.json({ detail: 'There is no such route.' }, { status: 404 });
@@ -52,6 +59,7 @@ function openV1(services: Services): Door {
   serveV1Knowledge(door);
   serveV1Playbooks(door);
   serveV1Secrets(door);
+  serveV1Attachments(door);
   serveV1AuditLogs(door);
   return door;
 }
@@ -63,8 +71,12 @@ function openV3(services: Services): Door {
   serveKnowledge(door);
   servePlaybooks(door);
   serveSecrets(door);
+  serveAttachments(door);
   serveSelf(door);
   serveOrganizations(door);
+  serveUsers(door);
+  serveOrganizationUsers(door);
+  serveRoles(door);
   serveAcuLimits(door);
   serveIpAccessList(door);
   serveAuditLogs(door);

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  builtInRoles,
-  enterprisePermissions,
-  organizationPermissions,
-  permissionFor,
-} from '../../auth/permissions.ts';
+import { builtInRoles, enterprisePermissions, organizationPermissions, permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';

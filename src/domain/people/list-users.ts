@@ -90,7 +90,15 @@ async function readPage(
   return toPage(rows, window, (user) => writeCursor(list, user.placedAt.getTime(), user.placeId));
 }
 
-async function readUser(context: Context, id: string, organizationId: string | null): Promise<UserRecord> {
+/**
+ * A user of the enterprise, or of an organization's bare id. For the answers to acts that were allowed: it asks for no
+ * permission. NOT_FOUND.
+ */
+export async function readUser(
+  context: Context,
+  id: string,
+  organizationId: string | null = null,
+): Promise<UserRecord> {
   const [user] = await context.store.query<UserRecord>(
     `select ${userColumns} from user_account u where u.id = $1 and u.enterprise_id = $2 and u.deleted_at is null
         and ($3::text is null or exists (

@@ -7,7 +7,15 @@ import { DomainError, notFound } from '../errors.ts';
 import { newId, parseId } from '../ids.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import { columnOf, type LockedPrincipal, lockPrincipal, type RoleHolder } from './lock-principal.ts';
-import { findLacking, type RoleColumns, type RoleRecord, requireAssignableRole, roleColumns, toRole } from './roles.ts';
+import {
+  findLacking,
+  findRole,
+  type RoleColumns,
+  type RoleRecord,
+  requireAssignableRole,
+  roleColumns,
+  toRole,
+} from './roles.ts';
 
 /** A role in a place: an organization, or the enterprise where `organizationId` is null. */
 export interface RoleAssignmentRecord {
@@ -110,23 +118,26 @@ export async function assignRole(context: Context, input: AssignRoleInput): Prom
 
 /**
  * Takes a principal's role in a place away; for the enterprise `organizationId` is null. Who takes it must hold every
- * permission that the principal holds anywhere. FORBIDDEN, NOT_FOUND.
+ * permission that the principal holds anywhere. Gives what was taken away. FORBIDDEN, NOT_FOUND.
  */
 export async function unassignRole(
   context: Context,
   input: { readonly principal: RoleHolder; readonly organizationId: string | null },
-): Promise<void> {
+): Promise<RoleAssignmentRecord> {
   requireAssigning(context, input.principal);
-  await context.store.transact(async (tx) => {
+  return context.store.transact(async (tx) => {
     const organizationId = await findPlace(context, tx, input.organizationId);
     const principal = await lockPrincipal(context, tx, input.principal);
     const before = await findAssignment(tx, principal, organizationId);
     if (!before) throw notFound('role assignment');
     await requireNotAbove(context, input.principal, tx);
+    const role = await findRole(context, before.roleId, tx);
+    if (!role) throw new Error(`The assignment ${before.id} is of a role that is not its enterprise's.`);
     await tx.query('delete from role_assignment where id = $1', [before.id]);
     const target = { organizationId, targetId: principal.id, data: { role: null, roleBefore: before.roleId } };
     await audit(context, tx, unassignAction(principal, organizationId), target);
     await announceKeyChange(context, tx);
+    return { organizationId, role };
   });
 }
 

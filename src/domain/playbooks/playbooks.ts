@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
@@ -86,6 +87,8 @@ export async function getPlaybook(context: Context, id: string, place?: Place): 
   return playbook;
 }
 
+const filterSchema = z.object({ accessType: accessTypeSchema.nullish() });
+
 /** A page of playbooks of a place, newest first. `accessType`: in an organization `org` when left out, else both. */
 export interface PlaybookListRequest extends PageRequest {
   readonly place: Place;
@@ -102,7 +105,8 @@ export async function listPlaybooks(
   const window = pageWindow(request, limits, (cursor) => readTimeCursor('playbooks', cursor));
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = listConditions('p', used, parseInput(accessTypeSchema.nullable(), accessType ?? null), bind);
+  const given = parseInput(filterSchema, { accessType });
+  const where = listConditions('p', used, given.accessType ?? null, bind);
   where.push('p.deleted_at is null');
   if (window.after)
     where.push(`(p.created_at, p.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);

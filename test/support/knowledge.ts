@@ -1,0 +1,44 @@
+import type { Context } from '../../src/domain/context.ts';
+import { createFolder } from '../../src/domain/knowledge/change-folders.ts';
+import type { Place } from '../../src/domain/organizations/place.ts';
+import { call, type TestApp } from './app.ts';
+
+/** Makes the folders of a path such as `Backend/Databases`, none of which are there yet; the bare id of the last. */
+export async function makeFolders(context: Context, place: Place, path: string): Promise<string> {
+  let parentId: string | null = null;
+  for (const name of path.split('/')) parentId = (await createFolder(context, place, { name, parentId })).id;
+  if (parentId === null) throw new Error('A path has at least one name.');
+  return parentId;
+}
+
+/** What an organization's audit log says of some kind of thing, oldest first; null: what the enterprise's own says. */
+export async function auditedActs(
+  test: TestApp,
+  organizationId: string | null,
+  word: string,
+): Promise<{ action: string; targetId: string; data: Record<string, unknown> }[]> {
+  return test.app.services.store.query(
+    `select action, target_id as "targetId", data from audit_entry
+      where coalesce(organization_id, '') = coalesce($1::text, '') and action like '%' || $2::text order by created_at, id`,
+    [organizationId, word],
+  );
+}
+
+/** The ids of a version 3 list in its order, read to its end; `afterPage` runs between two pages. */
+export async function readIds(
+  test: TestApp,
+  list: { readonly token: string; readonly path: string; readonly id: string },
+  afterPage?: () => Promise<unknown>,
+): Promise<string[]> {
+  const ids: string[] = [];
+  const more = list.path.includes('?') ? '&' : '?';
+  let after = '';
+  for (;;) {
+    const { status, body } = await call(test, list.token, 'GET', `${list.path}${more}first=2${after}`);
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    ids.push(...body.items.map((item: Record<string, string>) => item[list.id]));
+    if (!body.has_next_page) return ids;
+    after = `&after=${body.end_cursor}`;
+    await afterPage?.();
+  }
+}

@@ -153,6 +153,11 @@ export const dialect: Dialect = {
   problemType: 'application/problem+json',
   unknownRoute: 'There is no such route.',
   statusOf,
-  wireNames: { organizationId: 'org_id', sessionId: 'devin_id', isUnlisted: 'unlisted' },
+  wireNames: {
+    organizationId: 'org_id',
+    sessionId: 'devin_id',
+    isUnlisted: 'unlisted',
+    attachmentIds: 'attachment_urls',
+  },
   says,
 };

@@ -65,6 +65,10 @@ export function serveMessages(door: Door): void {
             .string()
             .nullish()
             .openapi({ description: 'A member whose message it shall be; needs ImpersonateOrgSessions.' }),
+          attachment_urls: z
+            .array(z.string())
+            .nullish()
+            .openapi({ description: 'Uploaded files: what `POST …/attachments` gave.' }),
         })
         .openapi('SessionMessageRequest'),
       answer: sessionResponse,
@@ -78,6 +82,7 @@ export function serveMessages(door: Door): void {
         organizationId: organization.id,
         message: body.message,
         messageAsUserId: body.message_as_user_id,
+        attachmentIds: body.attachment_urls,
         idempotencyKey,
       };
       const { session } = await sendMessage(context, input);

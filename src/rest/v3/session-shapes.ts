@@ -21,6 +21,10 @@ export const sessionCreateRequest = z
       .array(z.object({ key: z.string(), value: z.string(), sensitive: z.boolean().optional() }))
       .nullish()
       .openapi({ description: 'Secrets of this session only.' }),
+    attachment_urls: z
+      .array(z.string())
+      .nullish()
+      .openapi({ description: 'Uploaded files: what `POST …/attachments` gave.' }),
     max_acu_limit: z
       .number()
       .nullish()
@@ -98,6 +102,7 @@ export function parseSessionCreate(body: z.output<typeof sessionCreateRequest>):
     playbookId: body.playbook_id ?? undefined,
     knowledgeIds: body.knowledge_ids ?? undefined,
     secretIds: body.secret_ids ?? undefined,
+    attachmentIds: body.attachment_urls ?? undefined,
     sessionSecrets: body.session_secrets?.map(({ key, value, sensitive = true }) => ({ key, value, sensitive })),
     maxAcuLimit: body.max_acu_limit ?? undefined,
     structuredOutputSchema: body.structured_output_schema ?? undefined,

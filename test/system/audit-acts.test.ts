@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authenticate } from '../../src/auth/authenticate.ts';
+import { auditActions } from '../../src/domain/audit.ts';
+import { prefixedId } from '../../src/domain/ids.ts';
+import { makeOrganization, makeServiceUser, startApp, type TestApp } from '../rest/rest-app.ts';
+import { graphql } from '../support/app.ts';
+import { secretCanary } from '../support/leaks.ts';
+import { readText, treeFiles } from '../support/tree.ts';
+import { acts, type Hand, handOf, words } from './audit-acts.ts';
+
+let app: TestApp;
+/** Who does it all: an account_admin of its own. */
+let robot: { serviceUserId: string; token: string; apiKeyId: string };
+let hand: Hand;
+beforeAll(async () => {
+  app = await startApp();
+  const made = await makeServiceUser(app, { roleId: 'account_admin' });
+  const { apiKeyId } = await authenticate(app.app.services, made.token, null);
+  robot = { ...made, apiKeyId: prefixedId('apiKey', apiKeyId ?? '') };
+  hand = handOf(app, robot.token);
+});
+afterAll(() => app.close());
+
+/** The entries of an action that the robot has written, newest first. */
+async function entriesOf(action: string): Promise<any[]> {
+  const { data, errors } = await graphql(
+    app,
+    robot.token,
+    `{ enterprise { auditLog(filter: { actions: [${action.toUpperCase()}] actorId: "${robot.serviceUserId}" }) { nodes {
+      action targetId organizationId session { sessionId } actor { ... on ServiceUser { serviceUserId } }
+      apiKeyId address createdAt } } } }`,
+  );
+  expect(errors).toBeUndefined();
+  return data.enterprise.auditLog.nodes;
+}
+
+describe.each(Object.entries(acts))('%s', (action, act) => {
+  test('writes one entry with its actor, key, address, time, organization and target', async () => {
+    const organization = prefixedId('organization', await makeOrganization(app));
+    const before = Date.now();
+    const expected = await act(hand, organization);
+    const found = (await entriesOf(action)).filter(({ createdAt }) => Date.parse(createdAt) >= before);
+    expect(found).toEqual([
+      {
+        action: action.toUpperCase(),
+        targetId: expected.target,
+        organizationId: expected.organization,
+        session: expected.session ? { sessionId: expected.session } : null,
+        actor: { serviceUserId: prefixedId('serviceUser', robot.serviceUserId) },
+        apiKeyId: robot.apiKeyId,
+        address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
+        createdAt: expect.any(String),
+      },
+    ]);
+    expect(Date.parse(found[0].createdAt)).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+test('no entry holds what was written for an agent, or the value of a secret', async () => {
+  const organization = prefixedId('organization', await makeOrganization(app));
+  for (const action of ['send_message', 'create_secret', 'edit_knowledge', 'update_playbook'] as const) {
+    await acts[action]?.(hand, organization);
+  }
+  const { store } = app.app.services;
+  const holding = (table: string) =>
+    store.query<{ n: number }>(`select count(*)::int as n from ${table} t where t::text ~ $1`, [
+      `${words}|${secretCanary}`,
+    ]);
+  // Where the words belong they are, so that looking for them finds them.
+  expect((await holding('log_entry'))[0]?.n).toBeGreaterThan(0);
+  expect(await holding('audit_entry')).toEqual([{ n: 0 }]);
+});
+
+test('every action that the domain writes is done here', () => {
+  const sources = treeFiles()
+    .filter((path) => /^src\/domain\/.*\.ts$/.test(path) && !/^src\/domain\/audit(?:-actions)?\.ts$/.test(path))
+    .map(readText)
+    .join('\n');
+  const written = Object.keys(auditActions).filter((action) => sources.includes(`'${action}'`));
+  expect(written.length).toBeGreaterThan(20);
+  const missing = written.filter((action) => !Object.hasOwn(acts, action));
+  expect(missing, `Add to test/system/audit-acts.ts, each through a door: ${missing.join(', ')}`).toEqual([]);
+});

@@ -1,0 +1,262 @@
+import { authenticate } from '../../src/auth/authenticate.ts';
+import type { AuditAction } from '../../src/domain/audit.ts';
+import type { Context } from '../../src/domain/context.ts';
+import { prefixedId } from '../../src/domain/ids.ts';
+import { createFolder, deleteFolder, updateFolder } from '../../src/domain/knowledge/change-folders.ts';
+import { type CreateRoleInput, createRole, deleteRole, updateRole } from '../../src/domain/people/change-roles.ts';
+import { updateUser } from '../../src/domain/people/change-users.ts';
+import { assignRole, unassignRole } from '../../src/domain/people/role-assignments.ts';
+import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
+import { graphql } from '../support/app.ts';
+import { secretCanary } from '../support/leaks.ts';
+
+/** In every text that a caller writes for an agent to read: no entry may have it. */
+export const words = 'w0rds-for-the-agent';
+
+/** Somebody who acts: by REST, by GraphQL, and by the domain where no door has an act. */
+export interface Hand {
+  readonly app: TestApp;
+  readonly rest: (method: string, path: string, body?: unknown) => Promise<any>;
+  readonly mutate: (field: string, input: Record<string, unknown>, selection: string) => Promise<any>;
+  readonly context: () => Promise<Context>;
+}
+
+/** The hand of a token. What is refused is an error. */
+export function handOf(app: TestApp, token: string): Hand {
+  return {
+    app,
+    async rest(method, path, body) {
+      const answer = await call(app, token, method, path, body);
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+      return answer.body;
+    },
+    async mutate(field, input, selection) {
+      const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
+      const document = `mutation($input: ${type}!) { ${field}(input: $input) { ${selection} userErrors { message } } }`;
+      const { data, errors } = await graphql(app, token, document, { input });
+      if (errors || data[field].userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
+      return data[field];
+    },
+    async context() {
+      const { services } = app.app;
+      return { ...services, viewer: await authenticate(services, token, null), address: '127.0.0.1' };
+    },
+  };
+}
+
+/** What the entry must say: ids as REST writes them. */
+export interface Expected {
+  readonly target: string;
+  /** Null: of the enterprise itself. */
+  readonly organization: string | null;
+  readonly session?: string;
+}
+
+/** Acts in, or on, an organization of its own. */
+type Act = (hand: Hand, organization: string) => Promise<Expected>;
+
+const inOrganization = (organization: string) => `/v3/organizations/${organization}`;
+
+async function makeSession({ rest }: Hand, organization: string): Promise<string> {
+  const made = await rest('POST', `${inOrganization(organization)}/sessions`, { prompt: words });
+  return `devin-${made.session_id}`;
+}
+
+const note = { name: 'Note', body: words, trigger: words };
+const playbook = { title: 'Playbook', body: words };
+const secret = () => ({ type: 'key-value', key: `KEY_${Date.now()}`, value: `${secretCanary}-value`, note: words });
+
+/** Makes something in an organization over v3, and gives its id. */
+const make = async ({ rest }: Hand, organization: string, path: string, body: object, id: string): Promise<string> =>
+  (await rest('POST', `${inOrganization(organization)}/${path}`, body))[id];
+
+const makeKey = async ({ mutate }: Hand, input: Record<string, unknown>): Promise<string> =>
+  (await mutate('createApiKey', { name: 'key', ...input }, 'apiKey { apiKeyId }')).apiKey.apiKeyId;
+
+const makeRobot = async ({ mutate }: Hand, organizationId: string): Promise<string> =>
+  (await mutate('createServiceUser', { name: 'Another', organizationId }, 'serviceUser { serviceUserId }')).serviceUser
+    .serviceUserId;
+
+const userOf = async ({ app }: Hand, organization: string): Promise<string> =>
+  prefixedId('user', (await makeUser(app, organization.replace('org-', ''))).userId);
+
+const membersOf = (organization: string) => `/v3/enterprise/organizations/${organization}/members/users`;
+
+let roles = 0;
+const role = (): CreateRoleInput => ({
+  name: `Role ${++roles}`,
+  scope: 'organization',
+  permissions: ['ViewOrgSessions'],
+});
+
+/** Each act, done through a door; through the domain where no door has it. */
+export const acts: Partial<Record<AuditAction, Act>> = {
+  async create_session(hand, organization) {
+    const session = await makeSession(hand, organization);
+    return { target: session, session, organization };
+  },
+  async send_message(hand, organization) {
+    const session = await makeSession(hand, organization);
+    const path = `${inOrganization(organization)}/sessions/${session}/messages`;
+    await hand.rest('POST', path, { message: words });
+    const { items } = await hand.rest('GET', path);
+    return { target: items.at(-1).event_id, session, organization };
+  },
+  async terminate_session(hand, organization) {
+    const session = await makeSession(hand, organization);
+    await hand.rest('DELETE', `${inOrganization(organization)}/sessions/${session}`);
+    return { target: session, session, organization };
+  },
+  async create_org(hand) {
+    const { org_id } = await hand.rest('POST', '/v3/enterprise/organizations', { name: 'Made' });
+    return { target: org_id, organization: org_id };
+  },
+  async update_org(hand, organization) {
+    await hand.rest('PATCH', `/v3/enterprise/organizations/${organization}`, { name: 'Renamed' });
+    return { target: organization, organization };
+  },
+  async delete_org(hand, organization) {
+    await hand.rest('DELETE', `/v3/enterprise/organizations/${organization}`);
+    return { target: organization, organization };
+  },
+  async update_enterprise_settings(hand) {
+    await hand.rest('POST', '/v3/enterprise/ip-access-list', { ip_ranges: ['127.0.0.0/8', '::1'] });
+    await call(hand.app, hand.app.adminToken, 'DELETE', '/v3/enterprise/ip-access-list');
+    return { target: prefixedId('enterprise', hand.app.app.installation.enterpriseId), organization: null };
+  },
+  async add_member(hand, organization) {
+    const input = { email: `${Date.now()}@example.test`, organizationId: organization };
+    const { user } = await hand.mutate('createUser', input, 'user { userId }');
+    return { target: user.userId, organization };
+  },
+  async add_members_to_enterprise(hand) {
+    const input = { emails: [`${Date.now()}@example.test`], enterprise_role_id: 'account_member' };
+    const [user] = await hand.rest('POST', '/v3/enterprise/members/users', input);
+    return { target: user.user_id, organization: null };
+  },
+  async add_members_to_org(hand, organization) {
+    const target = await userOf(hand, prefixedId('organization', hand.app.organizationId));
+    await hand.rest('POST', `${membersOf(organization)}/${target}`, { role_id: 'org_member' });
+    return { target, organization };
+  },
+  async assign_roles(hand, organization) {
+    const target = await userOf(hand, organization);
+    await hand.rest('PATCH', `${membersOf(organization)}/${target}`, { role_id: 'org_admin' });
+    return { target, organization };
+  },
+  async remove_members_from_org(hand, organization) {
+    const target = await userOf(hand, organization);
+    await hand.rest('DELETE', `${membersOf(organization)}/${target}`);
+    return { target, organization };
+  },
+  async update_member(hand, organization) {
+    const target = await userOf(hand, organization);
+    await updateUser(await hand.context(), target, { name: 'Renamed' });
+    return { target, organization: null };
+  },
+  async delete_member(hand, organization) {
+    const target = await userOf(hand, organization);
+    await hand.rest('DELETE', `/v3/enterprise/members/users/${target}`);
+    return { target, organization: null };
+  },
+  async create_role(hand) {
+    return { target: (await createRole(await hand.context(), role())).id, organization: null };
+  },
+  async update_role(hand) {
+    const context = await hand.context();
+    const { id } = await createRole(context, role());
+    await updateRole(context, id, { permissions: ['UseSessions'] });
+    return { target: id, organization: null };
+  },
+  async delete_role(hand) {
+    const context = await hand.context();
+    const { id } = await createRole(context, role());
+    await deleteRole(context, id);
+    return { target: id, organization: null };
+  },
+  async assign_service_user_role(hand, organization) {
+    const target = await makeRobot(hand, organization);
+    const principal = { serviceUserId: target };
+    await assignRole(await hand.context(), { principal, organizationId: organization, roleId: 'org_member' });
+    return { target, organization };
+  },
+  async remove_service_user_role(hand, organization) {
+    const target = await makeRobot(hand, organization);
+    await unassignRole(await hand.context(), { principal: { serviceUserId: target }, organizationId: organization });
+    return { target, organization };
+  },
+  async create_service_user(hand, organization) {
+    return { target: await makeRobot(hand, organization), organization };
+  },
+  async create_org_api_key(hand, organization) {
+    return { target: await makeKey(hand, { kind: 'SERVICE', organizationId: organization }), organization };
+  },
+  async create_user_api_key(hand, organization) {
+    const userId = await userOf(hand, organization);
+    return { target: await makeKey(hand, { kind: 'PERSONAL', organizationId: organization, userId }), organization };
+  },
+  async create_service_user_api_key(hand, organization) {
+    const serviceUserId = await makeRobot(hand, organization);
+    return { target: await makeKey(hand, { kind: 'SERVICE_USER', serviceUserId }), organization };
+  },
+  async create_pat(hand, organization) {
+    const userId = await userOf(hand, organization);
+    return { target: await makeKey(hand, { kind: 'PERSONAL_ACCESS_TOKEN', userId }), organization: null };
+  },
+  async create_secret(hand, organization) {
+    return { target: await make(hand, organization, 'secrets', secret(), 'secret_id'), organization };
+  },
+  async delete_secret(hand, organization) {
+    const target = await make(hand, organization, 'secrets', secret(), 'secret_id');
+    await hand.rest('DELETE', `${inOrganization(organization)}/secrets/${target}`);
+    return { target, organization };
+  },
+  async create_knowledge(hand, organization) {
+    return { target: await make(hand, organization, 'knowledge/notes', note, 'note_id'), organization };
+  },
+  async edit_knowledge(hand, organization) {
+    const target = await make(hand, organization, 'knowledge/notes', note, 'note_id');
+    await hand.rest('PUT', `${inOrganization(organization)}/knowledge/notes/${target}`, {
+      ...note,
+      body: `${words} too`,
+    });
+    return { target, organization };
+  },
+  async delete_knowledge(hand, organization) {
+    const target = await make(hand, organization, 'knowledge/notes', note, 'note_id');
+    await hand.rest('DELETE', `${inOrganization(organization)}/knowledge/notes/${target}`);
+    return { target, organization };
+  },
+  async create_folder(hand, organization) {
+    const folder = await createFolder(await hand.context(), { organizationId: organization }, { name: 'Folder' });
+    return { target: prefixedId('folder', folder.id), organization };
+  },
+  async update_folder(hand, organization) {
+    const context = await hand.context();
+    const folder = await createFolder(context, { organizationId: organization }, { name: 'Folder' });
+    await updateFolder(context, folder.id, { name: 'Renamed' });
+    return { target: prefixedId('folder', folder.id), organization };
+  },
+  async delete_folder(hand, organization) {
+    const context = await hand.context();
+    const folder = await createFolder(context, { organizationId: organization }, { name: 'Folder' });
+    await deleteFolder(context, folder.id);
+    return { target: prefixedId('folder', folder.id), organization };
+  },
+  async create_playbook(hand, organization) {
+    return { target: await make(hand, organization, 'playbooks', playbook, 'playbook_id'), organization };
+  },
+  async update_playbook(hand, organization) {
+    const target = await make(hand, organization, 'playbooks', playbook, 'playbook_id');
+    await hand.rest('PUT', `${inOrganization(organization)}/playbooks/${target}`, {
+      ...playbook,
+      body: `${words} too`,
+    });
+    return { target, organization };
+  },
+  async delete_playbook(hand, organization) {
+    const target = await make(hand, organization, 'playbooks', playbook, 'playbook_id');
+    await hand.rest('DELETE', `${inOrganization(organization)}/playbooks/${target}`);
+    return { target, organization };
+  },
+};

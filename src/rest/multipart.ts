@@ -41,6 +41,8 @@ export async function receiveFile<T>(
       return fail(missing(field));
     }
     const to = new PassThrough();
+    // It may fail before anybody reads it, and then tells so to whoever does.
+    to.on('error', () => undefined);
     // Its end is the body's, which may still turn out to be broken.
     from.pipe(to, { end: false });
     pipe = { from, to };

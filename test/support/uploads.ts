@@ -1,0 +1,98 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestApp } from './app.ts';
+
+/** What was answered to an upload. */
+export interface Uploaded {
+  readonly status: number;
+  /** JSON where it is some, else the text. */
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** One part of a multipart body, with its headers as they are written. */
+export interface Part {
+  readonly disposition: string;
+  readonly type?: string;
+  readonly content: string | Uint8Array;
+}
+
+const boundary = 'switchyard-test-boundary';
+
+/** A multipart body, byte for byte; `isCut` leaves its end out. */
+export function multipart(parts: readonly Part[], isCut = false): Uint8Array<ArrayBuffer> {
+  const chunks = parts.flatMap(({ disposition, type, content }) => [
+    Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`),
+    Buffer.from(type === undefined ? '\r\n' : `content-type: ${type}\r\n\r\n`),
+    Buffer.from(content as string),
+    Buffer.from(isCut ? '' : '\r\n'),
+  ]);
+  return new Uint8Array(Buffer.concat([...chunks, Buffer.from(isCut ? '' : `--${boundary}--\r\n`)]));
+}
+
+/** Sends a body as multipart. */
+export async function sendParts(
+  test: Pick<TestApp, 'url'>,
+  token: string,
+  path: string,
+  body: BodyInit,
+  headers: Record<string, string> = {},
+): Promise<Uploaded> {
+  const response = await fetch(test.url + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body instanceof FormData ? {} : { 'content-type': `multipart/form-data; boundary=${boundary}` }),
+      ...headers,
+    },
+    body,
+    duplex: 'half',
+  } as RequestInit);
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+}
+
+/** Uploads a file as every client does. */
+export function upload(
+  test: Pick<TestApp, 'url'>,
+  token: string,
+  path: string,
+  file: { name: string; content: string | Uint8Array<ArrayBuffer>; type?: string },
+): Promise<Uploaded> {
+  const form = new FormData();
+  form.append('file', new Blob([file.content], { type: file.type ?? '' }), file.name);
+  return sendParts(test, token, path, form);
+}
+
+/** Uploads to an organization by version 3 and gives the attachment. */
+export async function uploadTo(
+  test: TestApp,
+  organizationId: string,
+  file: { name: string; content: string | Uint8Array<ArrayBuffer> },
+  token = test.adminToken,
+): Promise<{ attachment_id: string; name: string; url: string }> {
+  const { status, body } = await upload(test, token, `/v3/organizations/${organizationId}/attachments`, file);
+  if (status !== 200) throw new Error(`The upload was answered with ${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Every file that is kept, or was coming in, by its path below the data directory. */
+export async function keptFiles(test: Pick<TestApp, 'dataDir'>): Promise<string[]> {
+  const found = await Promise.all(
+    ['attachments', 'uploads'].map(async (folder) => {
+      const entries = await readdir(join(test.dataDir, folder), { recursive: true, withFileTypes: true });
+      const shown = entries.filter((entry) => folder === 'uploads' || entry.isFile());
+      return shown.map((entry) => join(folder, entry.name));
+    }),
+  );
+  return found.flat().sort();
+}
+
+/** Goes from an attachment's address to its signed link. */
+export async function linkOf(token: string, url: string): Promise<string> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, redirect: 'manual' });
+  const location = response.headers.get('location');
+  if (response.status !== 307 || location === null) throw new Error(`${url} was answered with ${response.status}.`);
+  return location;
+}

@@ -3,6 +3,7 @@ import { createAttachments } from './attachments.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
 import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
+import { serveConsumption as serveV1Consumption } from './v1/consumption.ts';
 import { dialect as v1 } from './v1/dialect.ts';
 import { serveKnowledge as serveV1Knowledge } from './v1/knowledge.ts';
 import { servePlaybooks as serveV1Playbooks } from './v1/playbooks.ts';
@@ -11,6 +12,7 @@ import { serveSessions as serveV1Sessions } from './v1/sessions.ts';
 import { serveAcuLimits } from './v3/acu-limits.ts';
 import { serveAttachments } from './v3/attachments.ts';
 import { serveAuditLogs } from './v3/audit-logs.ts';
+import { serveConsumption } from './v3/consumption.ts';
 import { dialect as v3 } from './v3/dialect.ts';
 import { serveIpAccessList } from './v3/ip-access-list.ts';
 import { serveKnowledge } from './v3/knowledge.ts';
@@ -39,7 +41,8 @@ export function createRest(services: Services): Rest {
   return {
     async fetch(request, env) {
       const [segment = '', name = ''] = new URL(request.url).pathname.slice(1).split('/');
-      const door = doors.get(segment);
+      // The description of version 1 has one path without its version (wire-facts 1).
+      const door = doors.get(segment === 'enterprise' ? 'v1' : segment);
       if (door) return door.fetch(request, env);
       if (segment === 'attachments') return attachments.fetch(request, env);
       const described = segment === 'openapi' ? doors.get(name.replace(/\.json$/, '')) : undefined;
@@ -61,6 +64,7 @@ function openV1(services: Services): Door {
   serveV1Secrets(door);
   serveV1Attachments(door);
   serveV1AuditLogs(door);
+  serveV1Consumption(door);
   return door;
 }
 
@@ -80,5 +84,6 @@ function openV3(services: Services): Door {
   serveAcuLimits(door);
   serveIpAccessList(door);
   serveAuditLogs(door);
+  serveConsumption(door);
   return door;
 }

@@ -1,0 +1,74 @@
+import { recordUsage } from '../../src/domain/consumption/ledger.ts';
+import { newId } from '../../src/domain/ids.ts';
+import type { TestApp } from './app.ts';
+
+/** Writes an entry of the ledger as metering does; gives what the session has used in all. */
+export function use(test: TestApp, sessionId: string, acus: number, usedAt: Date | string): Promise<number> {
+  const entry = { sessionId, acus, usedAt: new Date(usedAt) };
+  return test.app.services.store.transact((tx) => recordUsage(tx, entry));
+}
+
+/** What a planted session is; all else is as of a session that has ended. */
+export interface PlantedSession {
+  readonly organizationId: string;
+  readonly createdAt?: Date | string;
+  readonly userId?: string | null;
+  readonly serviceUserId?: string | null;
+  readonly origin?: string;
+  readonly playbookId?: string;
+  readonly acusConsumed?: number;
+  readonly pullRequests?: readonly { url: string; state: string }[];
+  readonly status?: string;
+}
+
+/** Writes a session that was made at another time than now; its bare id. */
+export async function plantSession(test: TestApp, planted: PlantedSession): Promise<string> {
+  const id = newId();
+  const at = new Date(planted.createdAt ?? Date.now());
+  await test.app.services.store.execute(
+    `insert into session (id, organization_id, title, is_title_derived, status, origin, prompt, user_id, service_user_id,
+                          playbook_id, acus_consumed, pull_requests, tags, created_at, updated_at)
+     values ($1, $2, $3, false, $4, $5, 'say hello', $6, $7, $8, $9, $10::jsonb, '{}', $11, $11)`,
+    [
+      id,
+      planted.organizationId,
+      `Session ${id}`,
+      planted.status ?? 'exit',
+      planted.origin ?? 'api',
+      planted.userId ?? null,
+      planted.serviceUserId ?? null,
+      planted.playbookId ?? null,
+      planted.acusConsumed ?? 0,
+      JSON.stringify(planted.pullRequests ?? []),
+      at,
+    ],
+  );
+  return id;
+}
+
+/** A session, with one entry of the ledger, in an organization of another enterprise. */
+export async function plantForeignUsage(
+  test: TestApp,
+  usedAt: Date | string,
+): Promise<{ organizationId: string; sessionId: string; userId: string; serviceUserId: string }> {
+  const { store } = test.app.services;
+  const [enterpriseId, organizationId, userId, serviceUserId] = [newId(), newId(), newId(), newId()];
+  const now = new Date();
+  await store.execute(`insert into enterprise (id, name, created_at) values ($1, 'Foreign', $2)`, [enterpriseId, now]);
+  await store.execute(
+    `insert into organization (id, enterprise_id, name, created_at, updated_at) values ($1, $2, 'Foreign', $3, $3)`,
+    [organizationId, enterpriseId, now],
+  );
+  await store.execute(
+    `insert into user_account (id, enterprise_id, email, created_at) values ($1, $2, 'foreign@example.test', $3)`,
+    [userId, enterpriseId, now],
+  );
+  await store.execute(`insert into service_user (id, enterprise_id, name, created_at) values ($1, $2, 'Foreign', $3)`, [
+    serviceUserId,
+    enterpriseId,
+    now,
+  ]);
+  const sessionId = await plantSession(test, { organizationId, userId, createdAt: usedAt });
+  await use(test, sessionId, 1_000, usedAt);
+  return { organizationId, sessionId, userId, serviceUserId };
+}

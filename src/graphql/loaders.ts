@@ -5,8 +5,10 @@ import type { Context } from '../domain/context.ts';
 import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
 import { findOrganizations } from '../domain/organizations/use-organization.ts';
-import type { Page, PageLimits } from '../domain/pages.ts';
-import { findServiceUsers, findUsers } from '../domain/people/find-people.ts';
+import type { Page, PageLimits, PageRequest } from '../domain/pages.ts';
+import { findServiceUserAuthors, findServiceUsers, findUserAuthors, findUsers } from '../domain/people/find-people.ts';
+import { type ListedRoleAssignment, listRoleAssignments } from '../domain/people/list-role-assignments.ts';
+import { findRolesByIds } from '../domain/people/list-roles.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
 import { listSessions, type SessionListRequest } from '../domain/sessions/list-sessions.ts';
@@ -26,13 +28,17 @@ const toError = (reason: unknown) => (reason instanceof Error ? reason : new Err
 export function createLoaders(context: Context) {
   const logPages = new Map<string, DataLoader<SessionRecord, Page<LogEntry>, string>>();
   const auditPages = new Map<string, DataLoader<string, Page<AuditEntryRecord>>>();
+  const rolePages = new Map<string, DataLoader<string, Page<ListedRoleAssignment>>>();
   const sessionPages = new Map<string, Promise<Page<SessionRecord>>>();
   return {
     sessions: byId((ids) => findSessions(context, ids)),
     organizations: byId((ids) => findOrganizations(context, ids)),
     enterprises: byId((ids) => findEnterprises(context, ids)),
     users: byId((ids) => findUsers(context, ids)),
+    userAuthors: byId((ids) => findUserAuthors(context, ids)),
     serviceUsers: byId((ids) => findServiceUsers(context, ids)),
+    serviceUserAuthors: byId((ids) => findServiceUserAuthors(context, ids)),
+    roles: byId((ids) => findRolesByIds(context, ids)),
     members: byId((ids) => findMembersByIds(context, ids)),
     logEntries: byId((ids) => findLogEntries(context, ids)),
     auditEntries: byId((ids) => findAuditEntries(context, ids)),
@@ -51,6 +57,15 @@ export function createLoaders(context: Context) {
         new DataLoader((ids: readonly string[]) => listAuditLogs(context, ids, request, pageLimits));
       auditPages.set(key, loader);
       return loader.load(organizationId);
+    },
+    /** A page of a user's role assignments; those with the same arguments are read together. */
+    rolePage(userId: string, request: PageRequest): Promise<Page<ListedRoleAssignment>> {
+      const key = JSON.stringify(request);
+      const loader =
+        rolePages.get(key) ??
+        new DataLoader((ids: readonly string[]) => listRoleAssignments(context, ids, request, pageLimits));
+      rolePages.set(key, loader);
+      return loader.load(userId);
     },
     /** A page of a session's log; those with the same arguments are read together. */
     logPage(session: SessionRecord, request: LogListRequest): Promise<Page<LogEntry>> {

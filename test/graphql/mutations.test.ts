@@ -182,7 +182,7 @@ describe('administration', () => {
       { id: organizationId },
     );
     expect(data.organization.members.nodes).toEqual([
-      { user: { userId: user.user.userId }, roles: [{ roleId: 'org_admin', scope: 'organization' }] },
+      { user: { userId: user.user.userId }, roles: [{ roleId: 'org_admin', scope: 'ORGANIZATION' }] },
     ]);
   });
 

@@ -25,8 +25,12 @@ const createSchema = z.object({
   permissions: permissionsSchema,
 });
 
-/** What a custom role is made from. */
-export type CreateRoleInput = z.input<typeof createSchema>;
+/** What a custom role is made from. `permissions`: in any order, doubles are dropped. */
+export interface CreateRoleInput {
+  readonly name: string;
+  readonly scope: RoleRecord['scope'];
+  readonly permissions: readonly string[];
+}
 
 /**
  * Makes a role of the enterprise. One of organization scope holds organization permissions only; one of enterprise scope

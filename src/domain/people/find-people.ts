@@ -1,3 +1,4 @@
+import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 
 /** A human of the enterprise. */
@@ -31,7 +32,7 @@ export const userColumns = `u.id, u.enterprise_id as "enterpriseId", u.email, u.
 export const serviceUserColumns = `s.id, s.enterprise_id as "enterpriseId", s.organization_id as "organizationId", s.name,
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.deleted_at as "deletedAt"`;
 
-// Whoever shares an organization with the viewer, or all of the enterprise for whoever may see its members. As an author
+// Whoever shares an organization with the viewer, or all of the enterprise for whoever may see those. As an author
 // ($6) a deleted one is there for whoever can read the thing that it made: with whom it shared what, nobody knows any more.
 const visibleUsers = `
   select ${userColumns} from user_account u
@@ -53,7 +54,9 @@ async function findVisible<T extends { id: string }>(
   asAuthors: boolean,
 ): Promise<(T | null)[]> {
   const { viewer } = context;
-  const all = viewer.enterprisePermissions.has('ViewAccountMembership');
+  const seesMembers = viewer.enterprisePermissions.has(permissionFor.viewEnterpriseMembers);
+  const seesServiceUsers = viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers);
+  const all = seesMembers || (sql === visibleServiceUsers && seesServiceUsers);
   const organizations = [...viewer.organizations.keys()];
   const values = [ids, viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors];
   const rows = await context.store.query<T>(sql, values);

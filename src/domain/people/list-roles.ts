@@ -35,3 +35,15 @@ export async function listRoles(context: Context, request: PageRequest, limits: 
   );
   return toPage(rows.map(toRole), window, (role) => writeCursor('roles', role.createdAt.getTime(), role.id));
 }
+
+/** The roles of these bare ids, in the ids' order: the built-in ones, and with the permission the enterprise's own; else null. */
+export async function findRolesByIds(context: Context, ids: readonly string[]): Promise<(RoleRecord | null)[]> {
+  const seesOwn = context.viewer.enterprisePermissions.has(permissionFor.viewRoles);
+  const rows = await context.store.query<RoleColumns>(
+    `select ${roleColumns} from role r
+      where r.id = any($1::text[]) and (r.enterprise_id is null or ($3::boolean and r.enterprise_id = $2))`,
+    [ids, context.viewer.enterpriseId, seesOwn],
+  );
+  const found = new Map(rows.map((row) => [row.roleId, toRole(row)]));
+  return ids.map((id) => found.get(id) ?? null);
+}

@@ -1,5 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { holds, requireEnterprisePermission } from '../../auth/viewer.ts';
+import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
@@ -58,24 +58,6 @@ export async function findRoleAssignments(
   );
   for (const row of rows) found.get(row.principalId)?.push({ organizationId: row.organizationId, role: toRole(row) });
   return found;
-}
-
-/**
- * Those role assignments of users that the viewer may see: its own, those in organizations whose members it may see, and
- * all for who may see the enterprise's members. One statement.
- */
-export async function findVisibleRoleAssignments(
-  context: Context,
-  userIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly RoleAssignmentRecord[]>> {
-  const { viewer } = context;
-  const all = await findRoleAssignments(context, { userIds });
-  if (viewer.enterprisePermissions.has(permissionFor.viewEnterpriseMembers)) return all;
-  const isVisible = ({ organizationId }: RoleAssignmentRecord) =>
-    organizationId !== null && holds(viewer, permissionFor.viewMembers, organizationId);
-  return new Map(
-    [...all].map(([userId, list]) => [userId, userId === viewer.principal.id ? list : list.filter(isVisible)]),
-  );
 }
 
 /** A role to be given. `organizationId` null: on the enterprise. */

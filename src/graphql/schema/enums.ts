@@ -152,6 +152,18 @@ export const PermissionEnum = builder.enumType('Permission', {
   ) as Values<Permission>,
 });
 
+/** RoleScope of the contract. */
+export const RoleScopeEnum = builder.enumType('RoleScope', {
+  description: 'Where a role can be given.',
+  values: {
+    ENTERPRISE: {
+      value: 'enterprise',
+      description: 'On the enterprise; its organization permissions hold everywhere.',
+    },
+    ORGANIZATION: { value: 'organization', description: 'In an organization.' },
+  } as const,
+});
+
 const codeMeaning: Record<(typeof userErrorCodes)[number], string> = {
   INVALID_INPUT: 'A value breaks a rule.',
   UNKNOWN_REFERENCE: 'An id refers to nothing that the caller may use.',

@@ -8,6 +8,8 @@ import './node.ts';
 import './organization-mutations.ts';
 import './organizations.ts';
 import './rate-limit.ts';
+import './role-assignments.ts';
+import './roles.ts';
 import './service-users.ts';
 import './session-mutations.ts';
 import './sessions.ts';

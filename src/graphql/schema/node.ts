@@ -25,6 +25,7 @@ const loads: Record<string, Load> = {
   Enterprise: ({ loaders }, id) => loaders.enterprises.load(id),
   User: ({ loaders }, id) => loaders.users.load(id),
   ServiceUser: ({ loaders }, id) => loaders.serviceUsers.load(id),
+  Role: ({ loaders }, id) => loaders.roles.load(id),
   Member: ({ loaders }, id) => loaders.members.load(id),
   AuditLogEntry: ({ loaders }, id) => loaders.auditEntries.load(id),
   ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),

@@ -1,9 +1,59 @@
+import { manageOwnSessions, type Permission } from '../../auth/permissions.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import type { MemberRecord } from '../../domain/organizations/members.ts';
 import type { ServiceUserRecord, UserRecord } from '../../domain/people/find-people.ts';
+import type { RoleAssignmentRecord } from '../../domain/people/role-assignments.ts';
 import type { RoleRecord } from '../../domain/people/roles.ts';
 import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
+import { PermissionEnum, RoleScopeEnum } from './enums.ts';
+import { Organization } from './organization-ref.ts';
+
+/** Role of the contract. */
+export const Role = builder.objectRef<RoleRecord>('Role');
+builder.node(Role, {
+  description: 'A named set of permissions.',
+  id: { resolve: (role) => role.id, description: 'The global ID.' },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'permissions' in value,
+  fields: (t) => ({
+    roleId: t.exposeString('id', { description: 'The id that roleId arguments take.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    scope: t.expose('scope', { type: RoleScopeEnum, description: 'Where it can be given.' }),
+    isBuiltIn: t.exposeBoolean('isBuiltIn', { description: 'Whether it is one that cannot be changed.' }),
+    permissions: t.field({
+      type: [PermissionEnum],
+      description: 'What it holds. org_member also manages its own sessions, which no other role can hold.',
+      resolve: ({ permissions }) =>
+        permissions.filter((permission): permission is Permission => permission !== manageOwnSessions),
+    }),
+  }),
+});
+
+/** RoleAssignment of the contract. */
+const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssignment').implement({
+  description: 'A role in a place.',
+  fields: (t) => ({
+    role: t.expose('role', { type: Role, description: 'The role.' }),
+    organizationId: t.string({
+      nullable: true,
+      description: 'The organization, as REST writes its id; null: on the enterprise.',
+      resolve: ({ organizationId }) => (organizationId === null ? null : prefixedId('organization', organizationId)),
+    }),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description: 'The organization; null: on the enterprise, or in one that the viewer may not use.',
+      resolve: ({ organizationId }, _args, { loaders }) =>
+        organizationId === null ? null : loaders.organizations.load(organizationId),
+    }),
+  }),
+});
+
+const RoleAssignmentConnection = builder.connectionObject(
+  { type: RoleAssignment, name: 'RoleAssignmentConnection', description: 'A page of role assignments.' },
+  { name: 'RoleAssignmentEdge', description: 'A role assignment in a list.' },
+);
 
 /** User of the contract. */
 export const User = builder.objectRef<UserRecord>('User');
@@ -16,6 +66,19 @@ builder.node(User, {
     email: t.exposeString('email', { description: 'The address that it is known by.' }),
     name: t.exposeString('name', { nullable: true, description: 'Its name, where one was given.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    deletedAt: t.expose('deletedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when it is only the author of what it made; null: it can act.',
+    }),
+    roleAssignments: t.connection(
+      {
+        type: RoleAssignment,
+        description: 'Its roles, newest first, in the places whose members the viewer may see.',
+        resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.rolePage(id, page)),
+      },
+      RoleAssignmentConnection,
+    ),
   }),
 });
 
@@ -33,6 +96,11 @@ builder.node(ServiceUser, {
     name: t.exposeString('name', { description: 'Its name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
+    deletedAt: t.expose('deletedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when it is only the author of what it made; null: it can act.',
+    }),
   }),
 });
 
@@ -48,19 +116,9 @@ export async function loadActor(
   { loaders }: GraphqlContext,
   owner: { userId: string | null; serviceUserId: string | null },
 ): Promise<UserRecord | ServiceUserRecord | null> {
-  if (owner.userId !== null) return loaders.users.load(owner.userId);
-  return owner.serviceUserId === null ? null : loaders.serviceUsers.load(owner.serviceUserId);
+  if (owner.userId !== null) return loaders.userAuthors.load(owner.userId);
+  return owner.serviceUserId === null ? null : loaders.serviceUserAuthors.load(owner.serviceUserId);
 }
-
-/** Role of the contract. */
-export const Role = builder.objectRef<RoleRecord>('Role').implement({
-  description: 'A named set of permissions.',
-  fields: (t) => ({
-    roleId: t.exposeString('id', { description: 'The id that roleId arguments take.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
-    scope: t.exposeString('scope', { description: '"enterprise" or "organization".' }),
-  }),
-});
 
 /** Member of the contract. */
 export const Member = builder.objectRef<MemberRecord>('Member');

@@ -1,8 +1,34 @@
+import { globalId } from '../../domain/ids.ts';
+import { deleteUser, updateUser } from '../../domain/people/change-users.ts';
 import type { UserRecord } from '../../domain/people/find-people.ts';
-import { createUser } from '../../domain/people/users.ts';
+import { listUsers } from '../../domain/people/list-users.ts';
+import { createUser, inviteUsers } from '../../domain/people/users.ts';
 import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
+import { pageLimits } from '../loaders.ts';
+import { Enterprise } from './enterprise-ref.ts';
 import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
 import { User } from './people.ts';
+
+const userIdDescription = 'The user: its global ID, or any form of its id.';
+
+const UserConnection = builder.connectionObject(
+  { type: User, name: 'UserConnection', description: 'A page of users.' },
+  { name: 'UserEdge', description: 'A user in a list.' },
+);
+
+builder.objectFields(Enterprise, (t) => ({
+  users: t.connection(
+    {
+      type: User,
+      description: 'Its users, newest first. Needs VIEW_ACCOUNT_MEMBERSHIP.',
+      args: { email: t.arg.string({ description: 'Only the one with exactly this address, in any case.' }) },
+      resolve: async (_enterprise, { email, ...page }, { domain }) =>
+        toConnection(await listUsers(domain, { email }, page, pageLimits)),
+    },
+    UserConnection,
+  ),
+}));
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
   description: 'What a user is made from.',
@@ -28,5 +54,93 @@ builder.mutationField('createUser', (t) =>
     args: { input: t.arg({ type: CreateUserInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { user: null }, async () => ({ user: await createUser(domain, input) })),
+  }),
+);
+
+const InviteUsersInput = builder.inputType('InviteUsersInput', {
+  description: 'Whom to invite.',
+  fields: (t) => ({
+    emails: t.stringList({ required: true, description: 'At most 100 addresses.' }),
+    enterpriseRoleId: t.id({ required: true, description: 'The role on the enterprise of those who are new.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const InviteUsersPayload = payloadType<{ users: readonly UserRecord[] }>(
+  'InviteUsersPayload',
+  'Users that were invited.',
+  (t) => ({
+    users: t.field({
+      type: [User],
+      nullable: true,
+      description: 'The users of the addresses, each once: new ones, and as they are those that there were.',
+      resolve: ({ users }) => users && [...users],
+    }),
+  }),
+);
+
+builder.mutationField('inviteUsers', (t) =>
+  t.field({
+    type: InviteUsersPayload,
+    description: 'Makes a user of each address that has none yet, with a role on the enterprise: all, or none.',
+    args: { input: t.arg({ type: InviteUsersInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { users: null }, async () => ({ users: await inviteUsers(domain, input) })),
+  }),
+);
+
+const UpdateUserInput = builder.inputType('UpdateUserInput', {
+  description: 'How a user is to change: what is left out stays.',
+  fields: (t) => ({
+    userId: t.id({ required: true, description: userIdDescription }),
+    name: t.string({ description: 'What to call it from now on; null: by its address.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateUserPayload = payloadType<{ user: UserRecord }>('UpdateUserPayload', 'A user that was changed.', (t) => ({
+  user: t.expose('user', { type: User, nullable: true, description: 'The user.' }),
+}));
+
+builder.mutationField('updateUser', (t) =>
+  t.field({
+    type: UpdateUserPayload,
+    description: 'Changes a user’s name: one’s own, or that of another with MANAGE_ACCOUNT_MEMBERSHIP.',
+    args: { input: t.arg({ type: UpdateUserInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { user: null }, async () => ({ user: await updateUser(domain, input.userId, input) })),
+  }),
+);
+
+const DeleteUserInput = builder.inputType('DeleteUserInput', {
+  description: 'Which user is to be deleted.',
+  fields: (t) => ({
+    userId: t.id({ required: true, description: userIdDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteUserPayload = payloadType<{ deletedUserId: string }>(
+  'DeleteUserPayload',
+  'A user that was deleted.',
+  (t) => ({
+    deletedUserId: t.expose('deletedUserId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of who is gone.',
+    }),
+  }),
+);
+
+builder.mutationField('deleteUser', (t) =>
+  t.field({
+    type: DeleteUserPayload,
+    description: 'Deletes a user: its roles and keys are gone at once, what it made stays and keeps its name.',
+    args: { input: t.arg({ type: DeleteUserInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedUserId: null }, async () => {
+        const { user } = await deleteUser(domain, input.userId);
+        return { deletedUserId: globalId('user', user.id) };
+      }),
   }),
 );

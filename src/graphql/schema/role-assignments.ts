@@ -1,0 +1,113 @@
+import type { Context } from '../../domain/context.ts';
+import { refuse } from '../../domain/errors.ts';
+import { parseId } from '../../domain/ids.ts';
+import { findServiceUsers, type ServiceUserRecord, type UserRecord } from '../../domain/people/find-people.ts';
+import { readUser } from '../../domain/people/list-users.ts';
+import type { RoleHolder } from '../../domain/people/lock-principal.ts';
+import { assignRole, unassignRole } from '../../domain/people/role-assignments.ts';
+import { builder } from '../builder.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { ServiceUser, User } from './people.ts';
+
+interface Holder {
+  readonly user: UserRecord | null;
+  readonly serviceUser: ServiceUserRecord | null;
+}
+
+const nobody = { user: null, serviceUser: null } as const;
+
+const idDescriptions = {
+  userId: 'The user: its global ID, or any form of its id. Either this or serviceUserId.',
+  serviceUserId: 'The service user, likewise.',
+  organizationId: 'Where; on the enterprise when left out.',
+} as const;
+
+const payloadDescriptions = {
+  user: 'The user, if it is one.',
+  serviceUser: 'The service user, if it is one.',
+} as const;
+
+const AssignRoleInput = builder.inputType('AssignRoleInput', {
+  description: 'Who is to have which role, and where.',
+  fields: (t) => ({
+    userId: t.id({ description: idDescriptions.userId }),
+    serviceUserId: t.id({ description: idDescriptions.serviceUserId }),
+    organizationId: t.id({ description: idDescriptions.organizationId }),
+    roleId: t.id({ required: true, description: 'The role: its global ID or its id.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const AssignRolePayload = payloadType<Holder>('AssignRolePayload', 'Who was given a role.', (t) => ({
+  user: t.expose('user', { type: User, nullable: true, description: payloadDescriptions.user }),
+  serviceUser: t.expose('serviceUser', {
+    type: ServiceUser,
+    nullable: true,
+    description: payloadDescriptions.serviceUser,
+  }),
+}));
+
+builder.mutationField('assignRole', (t) =>
+  t.field({
+    type: AssignRolePayload,
+    description:
+      'Makes a role somebody’s only one in a place. Needs MANAGE_ACCOUNT_MEMBERSHIP, or for a service user MANAGE_ACCOUNT_SERVICE_USERS, and all that the role holds, and that who gets it holds already.',
+    args: { input: t.arg({ type: AssignRoleInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload<Holder>(input, nobody, async () => {
+        const principal = principalOf(input);
+        await assignRole(domain, { principal, organizationId: input.organizationId ?? null, roleId: input.roleId });
+        return readHolder(domain, principal);
+      }),
+  }),
+);
+
+const UnassignRoleInput = builder.inputType('UnassignRoleInput', {
+  description: 'Whose role is to be taken away, and where.',
+  fields: (t) => ({
+    userId: t.id({ description: idDescriptions.userId }),
+    serviceUserId: t.id({ description: idDescriptions.serviceUserId }),
+    organizationId: t.id({ description: idDescriptions.organizationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UnassignRolePayload = payloadType<Holder>('UnassignRolePayload', 'Whose role was taken away.', (t) => ({
+  user: t.expose('user', { type: User, nullable: true, description: payloadDescriptions.user }),
+  serviceUser: t.expose('serviceUser', {
+    type: ServiceUser,
+    nullable: true,
+    description: payloadDescriptions.serviceUser,
+  }),
+}));
+
+builder.mutationField('unassignRole', (t) =>
+  t.field({
+    type: UnassignRolePayload,
+    description: 'Takes somebody’s role in a place away; NOT_FOUND where there is none. Needs what assignRole needs.',
+    args: { input: t.arg({ type: UnassignRoleInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload<Holder>(input, nobody, async () => {
+        const principal = principalOf(input);
+        await unassignRole(domain, { principal, organizationId: input.organizationId ?? null });
+        return readHolder(domain, principal);
+      }),
+  }),
+);
+
+function principalOf(input: {
+  userId?: string | null | undefined;
+  serviceUserId?: string | null | undefined;
+}): RoleHolder {
+  const { userId, serviceUserId } = input;
+  if (userId != null && serviceUserId == null) return { userId };
+  if (serviceUserId != null && userId == null) return { serviceUserId };
+  throw refuse(['userId'], 'Either "userId" or "serviceUserId" was expected.');
+}
+
+async function readHolder(domain: Context, principal: RoleHolder): Promise<Holder> {
+  if ('userId' in principal) return { ...nobody, user: await readUser(domain, principal.userId) };
+  const id = parseId('serviceUser', principal.serviceUserId);
+  const [serviceUser = null] = id === null ? [] : await findServiceUsers(domain, [id]);
+  return { ...nobody, serviceUser };
+}

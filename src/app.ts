@@ -24,6 +24,7 @@ import { createBell } from './events/create-bell.ts';
 import { createGraphql } from './graphql/server.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
+import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
 import { createRetention } from './scheduler/retention.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
@@ -118,9 +119,10 @@ async function assemble(
   const rest = createRest(services);
   const graphql = createGraphql(services, watches);
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
-  const scheduled = config.roles.includes('scheduler')
-    ? [createRetention(services), createDeletedOrganizations(services)]
-    : [];
+  const scheduled = [
+    ...(config.roles.includes('scheduler') ? [createRetention(services), createDeletedOrganizations(services)] : []),
+    ...(config.roles.includes('api') ? [createOrphanedAttachments(services)] : []),
+  ];
   let isReady = false;
 
   const app: App = {

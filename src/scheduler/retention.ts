@@ -1,5 +1,6 @@
 import type { Services } from '../domain/context.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
+import { keepSecrets } from '../domain/secrets/keep-secrets.ts';
 
 /** How often what is kept for a time only is looked through. */
 const everyMs = 60 * 60 * 1_000;
@@ -11,13 +12,30 @@ export interface Scheduled {
   stop(): Promise<void>;
 }
 
-/** Forgets idempotency keys that are past their time. Several processes may do it at once: they delete the same rows. */
+/**
+ * Forgets idempotency keys that are past their time, and looks after secrets. Several processes may do it at once: they
+ * delete the same rows.
+ */
 export function createRetention(services: Services): Scheduled {
-  let timer: NodeJS.Timeout | null = null;
-  const sweep = () => {
-    forgetIdempotencyKeys(services).catch((error: unknown) =>
+  return hourly(async (isStopped) => {
+    await forgetIdempotencyKeys(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old idempotency keys could not be deleted.'),
     );
+    await keepSecrets(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Secrets that are over could not be deleted.'),
+    );
+  });
+}
+
+/** Runs at the start and once an hour, one run at a time. `run` never rejects; it ends soon once it is told to stop. */
+export function hourly(run: (isStopped: () => boolean) => Promise<void>): Scheduled {
+  let timer: NodeJS.Timeout | null = null;
+  let isStopped = false;
+  let running: Promise<void> | null = null;
+  const sweep = () => {
+    running ??= run(() => isStopped).finally(() => {
+      running = null;
+    });
   };
   return {
     start() {
@@ -25,8 +43,10 @@ export function createRetention(services: Services): Scheduled {
       timer = setInterval(sweep, everyMs).unref();
     },
     async stop() {
+      isStopped = true;
       if (timer) clearInterval(timer);
       timer = null;
+      await running;
     },
   };
 }

@@ -24,6 +24,8 @@ export interface ReceivedFile {
  * {@link Files.keep} and {@link Files.settle}; what a crash leaves between the first and the last is in {@link Files.unsettled}.
  */
 export interface Files {
+  /** The name under which the file of an id is kept, or would be. */
+  keyOf(id: string): string;
   /** Reads a file to its end onto this machine's disk. {@link FileTooLargeError}, or the stream's own error: nothing stays. */
   receive(id: string, content: Readable, maxBytes: number): Promise<ReceivedFile>;
   /** Puts a received file where it stays; gives the name it has there. */
@@ -83,6 +85,7 @@ export async function openFiles({ spoolDir, directory, s3 }: FilesOptions): Prom
   const { disk, read } = s3 ? (await import('./s3.ts')).openBucket(s3) : await openDirectory(directory);
   const folderOf = (id: string) => join(spoolDir, requireId(id));
   return {
+    keyOf,
     read: (key, range) => read(key, range),
     async receive(id, content, maxBytes) {
       await mkdir(folderOf(id), { mode: 0o700 });
@@ -120,7 +123,9 @@ export async function openFiles({ spoolDir, directory, s3 }: FilesOptions): Prom
 }
 
 // In folders by the ids' last digits, which are random: the first ones are the time.
-const keyOf = (id: string) => `${requireId(id).slice(-2)}/${id}`;
+function keyOf(id: string): string {
+  return `${requireId(id).slice(-2)}/${id}`;
+}
 
 // An id becomes a path: none that is not made by us may.
 function requireId(id: string): string {

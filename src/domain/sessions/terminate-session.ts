@@ -48,6 +48,8 @@ export async function terminateInside(
   );
   await tx.query('update session_head set generation = $2 where session_id = $1', [seen.id, generation]);
   await tx.query('delete from lease where session_id = $1', [seen.id]);
+  // They die with the session: it never runs again.
+  await tx.query('delete from session_secret where session_id = $1', [seen.id]);
   const session = await changeSession(context, tx, locked, {
     status: locked.status === 'error' ? 'error' : 'exit',
     statusDetail: null,

@@ -1,0 +1,77 @@
+import type { Services } from '../context.ts';
+
+/** How long an attachment is kept that no session uses. */
+const unusedLifetimeMs = 30 * 24 * 60 * 60_000;
+/** After which time a file that was not finished is taken for what a crash left behind: none comes in for so long. */
+const unfinishedMs = 60 * 60_000;
+/** How many attachments are read at once. */
+const batchSize = 200;
+
+/** What the sweep works with. */
+type SweepServices = Pick<Services, 'store' | 'files' | 'now'>;
+
+/**
+ * Deletes what nobody can have any more: attachments that no session has used within 30 days, those of deleted
+ * organizations, and files that a crash of this process left without their row. Gives how many files are gone. May run in
+ * several processes at once.
+ */
+export async function deleteOrphanedAttachments(services: SweepServices, isStopped: () => boolean): Promise<number> {
+  return (await deleteUnused(services, isStopped)) + (await deleteUnfinished(services, isStopped));
+}
+
+async function deleteUnused(services: SweepServices, isStopped: () => boolean): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const batch = await deleteUnusedBatch(services, isStopped);
+    count += batch.deleted;
+    if (batch.read < batchSize || isStopped()) return count;
+  }
+}
+
+async function deleteUnusedBatch(
+  services: SweepServices,
+  isStopped: () => boolean,
+): Promise<{ read: number; deleted: number }> {
+  const { store, files } = services;
+  const before = new Date(services.now().getTime() - unusedLifetimeMs);
+  const rows = await store.query<{ id: string; storageKey: string }>(
+    `select a.id, a.storage_key as "storageKey" from attachment a join organization o on o.id = a.organization_id
+      where (a.session_id is null and a.created_at < $1::timestamptz) or o.deleted_at is not null
+      order by a.created_at, a.id limit $2`,
+    [before, batchSize],
+  );
+  let deleted = 0;
+  for (const { id, storageKey } of rows) {
+    if (isStopped()) break;
+    const fileId = storageKey.slice(storageKey.lastIndexOf('/') + 1);
+    // Noted first, so that a crash between the row's end and the file's is made good by the next sweep.
+    await files.unsettle(fileId);
+    await store.execute(
+      `delete from attachment a using organization o where a.id = $1 and o.id = a.organization_id
+          and (a.session_id is null or o.deleted_at is not null)`,
+      [id],
+    );
+    deleted += await discardUnlessUsed(services, fileId, storageKey);
+  }
+  return { read: rows.length, deleted };
+}
+
+async function deleteUnfinished(services: SweepServices, isStopped: () => boolean): Promise<number> {
+  let count = 0;
+  for (const fileId of await services.files.unsettled(unfinishedMs)) {
+    if (isStopped()) break;
+    count += await discardUnlessUsed(services, fileId, services.files.keyOf(fileId));
+  }
+  return count;
+}
+
+// A file may be several sessions' attachment.
+async function discardUnlessUsed({ store, files }: SweepServices, fileId: string, storageKey: string): Promise<number> {
+  const used = await store.query('select 1 from attachment where storage_key = $1 limit 1', [storageKey]);
+  if (used.length > 0) {
+    await files.settle(fileId);
+    return 0;
+  }
+  await files.discard(fileId);
+  return 1;
+}

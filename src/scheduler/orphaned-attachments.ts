@@ -1,0 +1,15 @@
+import { deleteOrphanedAttachments } from '../domain/attachments/orphans.ts';
+import type { Services } from '../domain/context.ts';
+import { hourly, type Scheduled } from './retention.ts';
+
+/** Deletes attachments that nobody can have any more. In every process that takes uploads: a crash leaves them on its disk. */
+export function createOrphanedAttachments(services: Services): Scheduled {
+  return hourly(async (isStopped) => {
+    try {
+      const count = await deleteOrphanedAttachments(services, isStopped);
+      if (count > 0) services.log.info({ count }, 'Files of attachments that nobody can have any more were deleted.');
+    } catch (error) {
+      services.log.warn({ err: error }, 'The attachments could not be looked through.');
+    }
+  });
+}

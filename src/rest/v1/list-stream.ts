@@ -1,5 +1,6 @@
 import type { Context } from '../../domain/context.ts';
 import type { Page, PageRequest } from '../../domain/pages.ts';
+import { streamJson } from '../json-stream.ts';
 
 const firstBatch = 20;
 /** What a batch aims at, in characters of JSON: long items make batches smaller. */
@@ -16,42 +17,10 @@ export interface StreamedList<T> {
   readonly closing: string;
 }
 
-/**
- * A list without pages on the wire, which may be long: it is read and written in keyset batches, so that the memory of one
- * request is a batch. The first one is read before the answer begins: what fails there is still an error with a status.
- */
+/** A list without pages on the wire, however long it is: read and written in keyset batches. */
 export async function streamList<T>(context: Context, list: StreamedList<T>): Promise<Response> {
-  const batches = readBatches(list);
-  const encoder = new TextEncoder();
-  const first = await batches.next();
-  const headers = { 'content-type': 'application/json' };
-  if (first.done) return new Response(list.opening + list.closing, { headers });
-
-  let next: string | null = list.opening + first.value;
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (next === null) return;
-        controller.enqueue(encoder.encode(next));
-        try {
-          const following = await batches.next();
-          next = following.done ? null : `,${following.value}`;
-        } catch (error) {
-          context.log.error({ err: error }, 'A list could not be read to its end.');
-          controller.error(error);
-          return;
-        }
-        if (next !== null) return;
-        controller.enqueue(encoder.encode(list.closing));
-        controller.close();
-      },
-      cancel: () => {
-        next = null;
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return new Response(stream, { headers });
+  const { opening, closing } = list;
+  return streamJson(context, { opening, closing, batches: readBatches(list) });
 }
 
 // The items as JSON, comma-separated, a batch at a time; none that is empty.

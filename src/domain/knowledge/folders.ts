@@ -94,7 +94,7 @@ const treeSql = `
       from knowledge_folder f where ${ofPlace('f')} and f.parent_id is null
     union all
     select f.id, f.parent_id, f.name, f.description, f.created_at, t.path || '/' || f.name, t.place || lower(f.name), t.depth + 1
-      from tree t join knowledge_folder f on f.parent_id = t.id where t.depth < ${maxFolderDepth})
+      from tree t join knowledge_folder f on f.parent_id = t.id and ${ofPlace('f')} where t.depth < ${maxFolderDepth})
   select t.id, t.parent_id as "parentId", t.name, t.description, t.path, t.created_at as "createdAt", coalesce(c.notes, 0) as "noteCount",
          t.place
     from tree t left join counted c on c.folder_id = t.id

@@ -1,6 +1,8 @@
 import { builtInRoles } from '../auth/permissions.ts';
 import { newToken } from '../auth/tokens.ts';
+import { systemViewer } from '../auth/viewer.ts';
 import type { Transaction } from '../store/store.ts';
+import { audit } from './audit.ts';
 import type { Services } from './context.ts';
 import { newId } from './ids.ts';
 import { insertApiKey } from './keys/api-keys.ts';
@@ -153,6 +155,13 @@ async function ensureAdministratorToken(
     });
   }
   const { keyring } = services;
+  const name = 'Administrator token';
+  const record = (targetId: string, isRestored: boolean) => {
+    // The service's own act: whoever did it has the host, and no key.
+    const context = { viewer: systemViewer(enterpriseId, []), address: null, now: services.now };
+    const data = { kind: 'SERVICE_USER', name, isRestored };
+    return audit(context, tx, 'create_service_user_api_key', { organizationId: null, targetId, data });
+  };
   // Under the previous pepper too: while SECRET_KEY is being changed this must not become two keys of one token.
   const known = await tx.prisma.apiKey.findFirst({ where: { tokenHash: { in: keyring.tokenHashes(token) } } });
   if (known) {
@@ -160,13 +169,10 @@ async function ensureAdministratorToken(
       where: { id: known.id },
       data: { tokenHash: keyring.hashToken(token), revokedAt: null, expiresAt: null },
     });
+    if (known.revokedAt !== null || known.expiresAt !== null) await record(known.id, true);
     return;
   }
   const owner = { enterpriseId, organizationId: null, userId: null, serviceUserId: administrator.id, roleId: null };
-  await insertApiKey(
-    services,
-    tx,
-    { kind: 'SERVICE_USER', name: 'Administrator token', ...owner, expiresAt: null },
-    token,
-  );
+  const key = await insertApiKey(services, tx, { kind: 'SERVICE_USER', name, ...owner, expiresAt: null }, token);
+  await record(key.id, false);
 }

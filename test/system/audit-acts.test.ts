@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authenticate } from '../../src/auth/authenticate.ts';
 import { auditActions } from '../../src/domain/audit.ts';
+import { newAdministratorToken, prepareInstallation } from '../../src/domain/bootstrap.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
 import { makeOrganization, makeServiceUser, startApp, type TestApp } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
@@ -69,6 +70,27 @@ test('no entry holds what was written for an agent, or the value of a secret', a
   // Where the words belong they are, so that looking for them finds them.
   expect((await holding('log_entry'))[0]?.n).toBeGreaterThan(0);
   expect(await holding('audit_entry')).toEqual([{ n: 0 }]);
+});
+
+test('a token that is made on the host is recorded as the service’s own act, and so is one that is brought back', async () => {
+  const { services, installation } = app.app;
+  const token = await newAdministratorToken(services, installation.enterpriseId);
+  const { apiKeyId } = await authenticate(services, token, null);
+  const written = () =>
+    services.store.query(
+      `select data->>'isRestored' as restored, user_id, service_user_id, api_key_id, address from audit_entry
+        where action = 'create_service_user_api_key' and target_id = $1 order by created_at, id`,
+      [apiKeyId],
+    );
+  const bySystem = { 'user_id': null, 'service_user_id': null, 'api_key_id': null, address: null };
+  expect(await written()).toEqual([{ restored: 'false', ...bySystem }]);
+  const start = { bootstrapToken: token, isKeyGenerated: false, isShared: true };
+  // It is live already: nothing was done.
+  await prepareInstallation(services, start);
+  expect(await written()).toHaveLength(1);
+  await services.store.execute('update api_key set revoked_at = now() where id = $1', [apiKeyId]);
+  await prepareInstallation(services, start);
+  expect((await written())[1]).toEqual({ restored: 'true', ...bySystem });
 });
 
 test('every action that the domain writes is done here', () => {

@@ -94,8 +94,8 @@ export async function isAnyRunWaiting(context: Context): Promise<boolean> {
 }
 
 /**
- * Extends this worker's leases and says which sessions it still holds; one that is missing was taken or ended, or its
- * organization was deleted.
+ * Extends this worker's leases and says which sessions it still holds; one that is missing was taken, put to sleep
+ * or ended, or its organization was deleted.
  */
 export async function renewLeases(
   context: Context,
@@ -106,6 +106,7 @@ export async function renewLeases(
   const rows = await context.store.execute<{ sessionId: string }>(
     `update lease l set expires_at = now() + $2::int * interval '1 millisecond'
        from unnest($3::text[], $4::int[]) as h(session_id, generation)
+       join run r on r.session_id = h.session_id and r.generation = h.generation
        join session s on s.id = h.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
       where l.session_id = h.session_id and l.generation = h.generation and l.worker_id = $1 returning l.session_id as "sessionId"`,
     [workerId, leaseMs, held.map((run) => run.sessionId), held.map((run) => run.generation)],

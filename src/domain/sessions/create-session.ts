@@ -10,6 +10,7 @@ import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization, type OrganizationRecord } from '../organizations/use-organization.ts';
 import { isEnvironmentName } from '../secret-names.ts';
+import { tagsOfNewSession } from './allowed-tags.ts';
 import { chooseOwner, type Owner } from './as-user.ts';
 import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
@@ -119,7 +120,7 @@ export async function createSession(
     const record = {
       id,
       organizationId: organization.id,
-      input: { ...references, prompt, maxAcuLimit },
+      input: { ...references, prompt, maxAcuLimit, tags: await tagsOfNewSession(tx, organization.id, input.tags) },
       owner,
       origin: options.origin,
     };

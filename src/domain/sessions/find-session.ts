@@ -49,6 +49,12 @@ export async function getSession(context: Context, id: string, organizationId?: 
   return session;
 }
 
+/** A session that an act is about: its id in any form, and the organization that the path named, if any. */
+export interface SessionTarget {
+  readonly sessionId: string;
+  readonly organizationId?: string | undefined;
+}
+
 /**
  * The session that an act is about, with the permission that the act needs. Permissions are given independently: who may
  * manage a session need not be one who may read it. NOT_FOUND for one that the viewer can neither read nor manage,
@@ -57,7 +63,7 @@ export async function getSession(context: Context, id: string, organizationId?: 
 export async function getSessionFor(
   context: Context,
   permission: OrganizationPermission,
-  input: { readonly sessionId: string; readonly organizationId?: string | undefined },
+  input: SessionTarget,
 ): Promise<SessionRecord> {
   const bare = parseId('session', input.sessionId);
   const anyOf = [permissionFor.viewSession, permission, manageOwnSessions] as const;

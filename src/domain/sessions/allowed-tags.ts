@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { DomainError, notFound, refuse } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+
+/** The most tags that an organization may allow. */
+const maxAllowedTags = 1_000;
+
+/** What an organization says of its sessions' tags. */
+export interface TagRules {
+  /** Sorted. Empty: any tag. */
+  readonly allowedTags: readonly string[];
+  /** Given to sessions that are made without a tag; one of the allowed. */
+  readonly defaultTag: string | null;
+}
+
+const columns = 'allowed_tags as "allowedTags", default_tag as "defaultTag"';
+const listSchema = z.object({ tags: z.array(text('tags', { min: 1, max: 200 })) });
+const tagSchema = z.object({ tag: text('tag', { min: 1, max: 200 }) });
+
+/** The rules of an organization of the enterprise, named by an id in any form. FORBIDDEN, NOT_FOUND. */
+export async function getTagRules(context: Context, organizationId: string): Promise<TagRules> {
+  requireEnterprisePermission(context.viewer, permissionFor.changeTags);
+  const [rules] = await context.store.query<TagRules>(
+    `select ${columns} from organization where id = $1 and enterprise_id = $2 and deleted_at is null`,
+    [parseId('organization', organizationId), context.viewer.enterpriseId],
+  );
+  if (!rules) throw notFound('organization');
+  return rules;
+}
+
+/** Sets the allowed tags; none: any. A default that is no longer among them goes. FORBIDDEN, NOT_FOUND, INVALID_INPUT. */
+export function replaceAllowedTags(
+  context: Context,
+  organizationId: string,
+  tags: readonly string[],
+): Promise<TagRules> {
+  return change(context, organizationId, () => withTags(parseInput(listSchema, { tags }).tags));
+}
+
+/** Adds to the allowed tags. FORBIDDEN, NOT_FOUND, INVALID_INPUT, LIMIT_EXCEEDED. */
+export function appendAllowedTags(
+  context: Context,
+  organizationId: string,
+  tags: readonly string[],
+): Promise<TagRules> {
+  const added = () => parseInput(listSchema, { tags }).tags;
+  return change(context, organizationId, (rules) => withTags([...rules.allowedTags, ...added()]));
+}
+
+/** Takes one tag from the allowed, and from being the default. FORBIDDEN, NOT_FOUND also for a tag that is none of them. */
+export function removeAllowedTag(context: Context, organizationId: string, tag: string): Promise<TagRules> {
+  return change(context, organizationId, ({ allowedTags }) => {
+    if (!allowedTags.includes(tag)) throw notFound('tag');
+    return withTags(allowedTags.filter((each) => each !== tag));
+  });
+}
+
+/** Sets the default tag; null: none. FORBIDDEN, NOT_FOUND, INVALID_INPUT, UNKNOWN_REFERENCE for one that is not allowed. */
+export function setDefaultTag(context: Context, organizationId: string, tag: string | null): Promise<TagRules> {
+  return change(context, organizationId, ({ allowedTags }) => {
+    if (tag === null) return { defaultTag: null };
+    const { tag: wanted } = parseInput(tagSchema, { tag });
+    if (allowedTags.includes(wanted)) return { defaultTag: wanted };
+    const said = `"tag" must be one of the organization’s allowed tags, but ${JSON.stringify(wanted)} is not.`;
+    throw refuse(['tag'], said, 'UNKNOWN_REFERENCE');
+  });
+}
+
+function withTags(tags: readonly string[]): Pick<TagRules, 'allowedTags'> {
+  const allowedTags = [...new Set(tags)].sort();
+  if (allowedTags.length <= maxAllowedTags) return { allowedTags };
+  const said = `"tags" must be at most ${maxAllowedTags} in an organization, but would be ${allowedTags.length}.`;
+  throw refuse(['tags'], said, 'LIMIT_EXCEEDED');
+}
+
+function change(
+  context: Context,
+  organizationId: string,
+  next: (rules: TagRules) => Partial<TagRules>,
+): Promise<TagRules> {
+  const { viewer } = context;
+  requireEnterprisePermission(viewer, permissionFor.changeTags);
+  return context.store.transact(async (tx) => {
+    const id = parseId('organization', organizationId);
+    const [before] = await tx.query<TagRules>(
+      `select ${columns} from organization where id = $1 and enterprise_id = $2 and deleted_at is null for update`,
+      [id, viewer.enterpriseId],
+    );
+    if (!before) throw notFound('organization');
+    const wanted = { ...before, ...next(before) };
+    const isDefaultAllowed = wanted.defaultTag === null || wanted.allowedTags.includes(wanted.defaultTag);
+    const after: TagRules = isDefaultAllowed ? wanted : { ...wanted, defaultTag: null };
+    if (JSON.stringify(after) === JSON.stringify(before)) return before;
+    await tx.query(
+      `update organization set allowed_tags = $2::text[], default_tag = $3, updated_at = $4::timestamptz where id = $1`,
+      [id, after.allowedTags, after.defaultTag, context.now()],
+    );
+    await audit(context, tx, 'update_org_settings', {
+      organizationId: id,
+      ...(id === null ? {} : { targetId: id }),
+      data: { allowedTags: after.allowedTags.length, defaultTag: after.defaultTag },
+    });
+    return after;
+  });
+}
+
+/**
+ * The tags of a session that is being made: those given, or the organization's default where none is. UNKNOWN_REFERENCE
+ * names a tag that the organization does not allow.
+ */
+export async function tagsOfNewSession(
+  tx: Transaction,
+  organizationId: string,
+  given: readonly string[] | null | undefined,
+): Promise<string[]> {
+  const { allowedTags, defaultTag } = await readTagRules(tx, organizationId);
+  if (!given?.length) return defaultTag === null ? [] : [defaultTag];
+  return requireAllowed(allowedTags, given);
+}
+
+/** The rules of an organization, for the domain's own use: it asks for no permission. */
+export async function readTagRules(tx: Transaction, organizationId: string): Promise<TagRules> {
+  const [rules] = await tx.query<TagRules>(`select ${columns} from organization where id = $1`, [organizationId]);
+  if (!rules) throw notFound('organization');
+  return rules;
+}
+
+/** UNKNOWN_REFERENCE, naming the first tag that an organization with allowed tags does not allow. */
+export function requireAllowed(allowedTags: readonly string[], tags: readonly string[]): string[] {
+  const unknown = allowedTags.length === 0 ? undefined : tags.find((tag) => !allowedTags.includes(tag));
+  if (unknown === undefined) return [...tags];
+  const message = `"tags" must be among the organization’s allowed tags, but ${JSON.stringify(unknown)} is not.`;
+  throw new DomainError('UNKNOWN_REFERENCE', message, [{ path: ['tags'], message }]);
+}

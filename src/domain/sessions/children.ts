@@ -1,0 +1,31 @@
+import type { Context } from '../context.ts';
+import type { SessionRecord } from './session.ts';
+
+/** The most children that are told of one session. */
+const maxChildren = 200;
+
+const newest = `
+  select wanted.id as "parentId", c.id from unnest($1::text[], $2::text[]) as wanted(id, organization_id)
+   cross join lateral (select s.id, s.created_at from session s
+     where s.parent_id = wanted.id and s.organization_id = wanted.organization_id
+     order by s.created_at desc, s.id desc limit ${maxChildren}) c
+   order by c.created_at desc, c.id desc`;
+
+/** Bare ids of the sessions that each of these started, newest first, at most 200 of each; by the parent's id. */
+export async function findChildren(
+  context: Context,
+  sessions: readonly Pick<SessionRecord, 'id' | 'organizationId'>[],
+): Promise<Map<string, string[]>> {
+  const children = new Map<string, string[]>();
+  if (sessions.length === 0) return children;
+  const rows = await context.store.query<{ parentId: string; id: string }>(newest, [
+    sessions.map(({ id }) => id),
+    sessions.map(({ organizationId }) => organizationId),
+  ]);
+  for (const { parentId, id } of rows) {
+    const siblings = children.get(parentId);
+    if (siblings) siblings.push(id);
+    else children.set(parentId, [id]);
+  }
+  return children;
+}

@@ -1,0 +1,106 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { DomainError } from '../errors.ts';
+import { changeSession, lockSession } from './change-session.ts';
+import { getSessionFor, type SessionTarget } from './find-session.ts';
+import type { SessionRecord } from './session.ts';
+
+/** A session to be put to sleep or woken, and from where that is asked: it decides the word of v1 (pinned 3). */
+export interface SleepInput extends SessionTarget {
+  readonly from?: 'api' | 'console' | undefined;
+}
+
+/**
+ * Puts a session to sleep: its agent is stopped, and what it was at is taken up again when the session resumes. One that
+ * sleeps already stays as it is. NOT_FOUND, FORBIDDEN, and INVALID_STATE for one that has ended.
+ */
+export async function suspendSession(context: Context, input: SleepInput): Promise<SessionRecord> {
+  const seen = await getSessionFor(context, permissionFor.changeSession, input);
+  return context.store.transact(async (tx) =>
+    suspendLocked(context, tx, await lockRunAndSession(tx, seen.id), input.from ?? 'api'),
+  );
+}
+
+/** Locks run, head and session, in that order, and reads the session. */
+export async function lockRunAndSession(tx: Transaction, sessionId: string): Promise<SessionRecord> {
+  await tx.query('select 1 from run where session_id = $1 for update', [sessionId]);
+  return lockSession(tx, sessionId, null);
+}
+
+/**
+ * {@link suspendSession} on a session that {@link lockRunAndSession} has locked; it asks for no permission. The generation
+ * moves, so that nothing its agent still says is accepted. The lease stays: the worker gives it back once the agent has
+ * stopped, and until then nobody else starts one in the same workspace.
+ */
+export async function suspendLocked(
+  context: Context,
+  tx: Transaction,
+  session: SessionRecord,
+  from: 'api' | 'console',
+): Promise<SessionRecord> {
+  if (session.status === 'suspended') return session;
+  if (session.status === 'exit' || session.status === 'error') {
+    throw new DomainError('INVALID_STATE', `A session in status "${session.status}" has no agent to put to sleep.`);
+  }
+  const { id, organizationId } = session;
+  await tx.query(
+    `with r as (update run set generation = generation + 1, queued_at = null where session_id = $1 returning generation)
+     update session_head h set generation = r.generation from r where h.session_id = $1`,
+    [id],
+  );
+  // The table has no way from claimed to suspended: a claimed session is given back first.
+  const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
+  const next = await changeSession(context, tx, free, {
+    status: 'suspended',
+    statusDetail: 'user_request',
+    request: null,
+    requestFrom: from,
+    isFresh: false,
+  });
+  await audit(context, tx, 'sleep_session', { organizationId, sessionId: id, targetId: id });
+  tx.afterCommit(() => context.bell.ring(`command:${id}`));
+  return next;
+}
+
+// A turn whose end was never written, or words of the user that the agent has not been given.
+const hasWork = `
+  select r.is_turn_open or exists (
+           select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
+              and e.message_type <> 'agent_message' and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)) as "hasWork"
+    from run r where r.session_id = $1`;
+
+/**
+ * Wakes a session that sleeps: its agent goes on with what it was at; with nothing to do it waits for the user, without a
+ * process. One that is being resumed stays as it is. NOT_FOUND, FORBIDDEN, and INVALID_STATE for any other.
+ */
+export async function resumeSession(context: Context, input: SleepInput): Promise<SessionRecord> {
+  const seen = await getSessionFor(context, permissionFor.changeSession, input);
+  return context.store.transact(async (tx) => {
+    const session = await lockRunAndSession(tx, seen.id);
+    if (session.isArchived) throw new DomainError('INVALID_STATE', 'The session is archived: unarchive it first.');
+    if (session.status === 'resuming') return session;
+    if (session.status !== 'suspended') {
+      throw new DomainError('INVALID_STATE', `A session in status "${session.status}" does not sleep.`);
+    }
+    const [run] = await tx.query<{ hasWork: boolean }>(hasWork, [session.id]);
+    const request = { request: 'resume', requestFrom: input.from ?? 'api' } as const;
+    const woken = await changeSession(context, tx, session, { status: 'resuming', statusDetail: null, ...request });
+    if (!run?.hasWork) {
+      const waiting = {
+        status: 'running',
+        statusDetail: 'waiting_for_user',
+        request: null,
+        requestFrom: null,
+      } as const;
+      return changeSession(context, tx, woken, waiting);
+    }
+    await tx.query('update run set queued_at = $2::timestamptz, crash_count = 0 where session_id = $1', [
+      session.id,
+      context.now(),
+    ]);
+    tx.afterCommit(() => context.bell.ring('runs'));
+    return woken;
+  });
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { parseInput } from '../input.ts';
+import { readTagRules, requireAllowed } from './allowed-tags.ts';
+import { lockSession, ringSession } from './change-session.ts';
+import { maxTags, tagsSchema } from './create-session.ts';
+import { getSessionFor, type SessionTarget } from './find-session.ts';
+import { appendEntries } from './log.ts';
+import type { SessionRecord } from './session.ts';
+
+const inputSchema = z.object({ tags: tagsSchema });
+
+/** A session and tags for it. */
+export interface TagsInput extends SessionTarget {
+  readonly tags: readonly string[];
+}
+
+/**
+ * Sets a session's tags, at most 50, each once, in the order given; none is a set too, whatever the organization's default.
+ * NOT_FOUND, FORBIDDEN, INVALID_INPUT, and UNKNOWN_REFERENCE for a tag that the organization does not allow.
+ */
+export function replaceTags(context: Context, input: TagsInput): Promise<SessionRecord> {
+  return change(context, input, (_before, given) => given);
+}
+
+/** Adds to a session's tags what it does not have yet. Errors of {@link replaceTags}; LIMIT_EXCEEDED beyond 50. */
+export function appendTags(context: Context, input: TagsInput): Promise<SessionRecord> {
+  return change(context, input, (before, given) => {
+    const all = [...new Set([...before, ...given])];
+    if (all.length <= maxTags) return all;
+    const said = `"tags" must be at most ${maxTags} on a session, but would be ${all.length}.`;
+    throw refuse(['tags'], said, 'LIMIT_EXCEEDED');
+  });
+}
+
+async function change(
+  context: Context,
+  input: TagsInput,
+  next: (before: readonly string[], given: readonly string[]) => readonly string[],
+): Promise<SessionRecord> {
+  const seen = await getSessionFor(context, permissionFor.changeSession, input);
+  const given = parseInput(inputSchema, { tags: input.tags }).tags;
+  return context.store.transact(async (tx) => {
+    const { allowedTags } = await readTagRules(tx, seen.organizationId);
+    const session = await lockSession(tx, seen.id, null);
+    const tags = next(session.tags, requireAllowed(allowedTags, given));
+    if (JSON.stringify(tags) === JSON.stringify(session.tags)) return session;
+    await writeTags(tx, session, tags);
+    const body = tags.length === 0 ? 'The tags were removed.' : `The tags are now: ${tags.join(', ')}.`;
+    await appendEntries(tx, session.id, null, [{ kind: 'NOTICE', body, data: { tags } }], context.now());
+    ringSession(context, tx, session);
+    return { ...session, tags };
+  });
+}
+
+// The listed row and the index of tags say the same.
+async function writeTags(tx: Transaction, session: SessionRecord, tags: readonly string[]): Promise<void> {
+  const { id, organizationId, createdAt } = session;
+  await tx.query('update session set tags = $2::text[] where id = $1', [id, tags]);
+  await tx.query('delete from session_tag where session_id = $1 and not tag = any($2::text[])', [id, tags]);
+  await tx.query(
+    `insert into session_tag (organization_id, tag, created_at, session_id)
+     select $1, tag, $2::timestamptz, $3 from unnest($4::text[]) as tag on conflict do nothing`,
+    [organizationId, createdAt, id, tags],
+  );
+}

@@ -3,9 +3,6 @@ import type { AuditAction } from '../../src/domain/audit.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/knowledge/change-folders.ts';
-import { type CreateRoleInput, createRole, deleteRole, updateRole } from '../../src/domain/people/change-roles.ts';
-import { updateUser } from '../../src/domain/people/change-users.ts';
-import { assignRole, unassignRole } from '../../src/domain/people/role-assignments.ts';
 import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
 import { secretCanary } from '../support/leaks.ts';
@@ -83,11 +80,11 @@ const userOf = async ({ app }: Hand, organization: string): Promise<string> =>
 const membersOf = (organization: string) => `/v3/enterprise/organizations/${organization}/members/users`;
 
 let roles = 0;
-const role = (): CreateRoleInput => ({
-  name: `Role ${++roles}`,
-  scope: 'organization',
-  permissions: ['ViewOrgSessions'],
-});
+
+async function makeRole({ mutate }: Hand): Promise<string> {
+  const input = { name: `Role ${++roles}`, scope: 'ORGANIZATION', permissions: ['VIEW_ORG_SESSIONS'] };
+  return (await mutate('createRole', input, 'role { roleId }')).role.roleId;
+}
 
 /** Each act, done through a door; through the domain where no door has it. */
 export const acts: Partial<Record<AuditAction, Act>> = {
@@ -151,7 +148,7 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   },
   async update_member(hand, organization) {
     const target = await userOf(hand, organization);
-    await updateUser(await hand.context(), target, { name: 'Renamed' });
+    await hand.mutate('updateUser', { userId: target, name: 'Renamed' }, 'user { name }');
     return { target, organization: null };
   },
   async delete_member(hand, organization) {
@@ -160,29 +157,28 @@ export const acts: Partial<Record<AuditAction, Act>> = {
     return { target, organization: null };
   },
   async create_role(hand) {
-    return { target: (await createRole(await hand.context(), role())).id, organization: null };
+    return { target: await makeRole(hand), organization: null };
   },
   async update_role(hand) {
-    const context = await hand.context();
-    const { id } = await createRole(context, role());
-    await updateRole(context, id, { permissions: ['UseSessions'] });
-    return { target: id, organization: null };
+    const target = await makeRole(hand);
+    await hand.mutate('updateRole', { roleId: target, permissions: ['USE_SESSIONS'] }, 'role { name }');
+    return { target, organization: null };
   },
   async delete_role(hand) {
-    const context = await hand.context();
-    const { id } = await createRole(context, role());
-    await deleteRole(context, id);
-    return { target: id, organization: null };
+    const target = await makeRole(hand);
+    await hand.mutate('deleteRole', { roleId: target }, 'deletedRoleId');
+    return { target, organization: null };
   },
   async assign_service_user_role(hand, organization) {
     const target = await makeRobot(hand, organization);
-    const principal = { serviceUserId: target };
-    await assignRole(await hand.context(), { principal, organizationId: organization, roleId: 'org_member' });
+    const input = { serviceUserId: target, organizationId: organization, roleId: 'org_member' };
+    await hand.mutate('assignRole', input, 'serviceUser { name }');
     return { target, organization };
   },
   async remove_service_user_role(hand, organization) {
     const target = await makeRobot(hand, organization);
-    await unassignRole(await hand.context(), { principal: { serviceUserId: target }, organizationId: organization });
+    const input = { serviceUserId: target, organizationId: organization };
+    await hand.mutate('unassignRole', input, 'serviceUser { name }');
     return { target, organization };
   },
   async create_service_user(hand, organization) {

@@ -33,6 +33,7 @@ export const auditActions = {
   'update_role': { target: 'role', meaning: 'A custom role was changed.' },
   'delete_role': { target: 'role', meaning: 'A custom role was deleted.' },
   'create_service_user': { target: 'serviceUser', meaning: 'A service user was made.' },
+  'update_service_user': { target: 'serviceUser', meaning: 'A service user’s name was changed.' },
   'delete_service_user': { target: 'serviceUser', meaning: 'A service user was deleted.' },
   'assign_service_user_role': { target: 'serviceUser', meaning: 'A service user was given a role.' },
   'remove_service_user_role': { target: 'serviceUser', meaning: 'A service user’s role was taken away.' },

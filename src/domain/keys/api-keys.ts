@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { displayToken, newToken } from '../../auth/tokens.ts';
-import {
-  type ApiKeyKind,
-  apiKeyKinds,
-  ownerOf,
-  requireEnterprisePermission,
-  requirePermission,
-} from '../../auth/viewer.ts';
+import { type ApiKeyKind, apiKeyKinds, ownerOf, requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
@@ -16,25 +10,11 @@ import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization, onlyOrganizationId, useOrganization } from '../organizations/use-organization.ts';
 import { findServiceUsers, findUsers } from '../people/find-people.ts';
-import { requireAssignableRole } from '../people/roles.ts';
-
-/** A key as it may be shown: never its token. */
-export interface ApiKeyRecord {
-  readonly id: string;
-  readonly kind: ApiKeyKind;
-  readonly name: string;
-  /** The token's first characters. */
-  readonly display: string;
-  readonly enterpriseId: string;
-  readonly organizationId: string | null;
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
-  readonly roleId: string | null;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-}
+import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';
+import { requireNotAbove } from '../people/role-assignments.ts';
+import { findRole, requireAssignableRole } from '../people/roles.ts';
+import { checkExpiry } from './expiry.ts';
+import type { ApiKeyRecord } from './key-record.ts';
 
 const inputSchema = z.object({
   kind: z.enum(apiKeyKinds, { error: `"kind" must be one of ${apiKeyKinds.join(', ')}.` }),
@@ -86,18 +66,6 @@ export async function createApiKey(
   return { apiKey, token };
 }
 
-function checkExpiry(context: Context, expiresAt: Date | null): void {
-  const path = ['expiresAt'];
-  if (expiresAt !== null && expiresAt <= context.now()) throw refuse(path, '"expiresAt" must be in the future.');
-  if (expiresAt !== null && expiresAt.getUTCFullYear() > 9999)
-    throw refuse(path, '"expiresAt" must not be after the year 9999.');
-  // A key that ends must not outlive itself through one that it made.
-  const { expiresAt: own } = context.viewer;
-  if (own !== null && (expiresAt === null || expiresAt > own)) {
-    throw refuse(path, `"expiresAt" must not be after the end of the key that asks, ${own.toISOString()}.`);
-  }
-}
-
 /** Writes a key's row for a token. Used by {@link createApiKey} and by the first start; it checks nothing. */
 export async function insertApiKey(
   context: Pick<Context, 'keyring' | 'now'>,
@@ -138,9 +106,18 @@ const owners: Record<ApiKeyKind, (context: Context, input: ParsedInput) => Promi
   },
   PERSONAL_ACCESS_TOKEN: async (context, input) => {
     const userId = await chooseUser(context, input);
+    // No key makes one that reaches further than itself: not from one organization to all of its user's.
+    if (context.viewer.keyKind === 'PERSONAL') {
+      requireEnterprisePermission(context.viewer, permissionFor.manageUserKeys);
+    }
     return { organizationId: null, userId, serviceUserId: null, roleId: null };
   },
   SERVICE: async (context, input) => {
+    if (input.organizationId == null && input.roleId != null && (await isEnterpriseRole(context, input.roleId))) {
+      requireEnterprisePermission(context.viewer, permissionFor.manageEnterpriseServiceKeys);
+      const role = await requireAssignableRole(context, input.roleId, 'enterprise', null);
+      return { organizationId: null, userId: null, serviceUserId: null, roleId: role.id };
+    }
     const organization = await chooseOrganization(context, input.organizationId, permissionFor.createServiceKey);
     const role = await requireAssignableRole(context, input.roleId ?? 'org_admin', 'organization', organization.id);
     return { organizationId: organization.id, userId: null, serviceUserId: null, roleId: role.id };
@@ -149,12 +126,12 @@ const owners: Record<ApiKeyKind, (context: Context, input: ParsedInput) => Promi
     if (input.serviceUserId == null)
       throw refuse(['serviceUserId'], '"serviceUserId" is needed for a SERVICE_USER key.');
     const id = parseId('serviceUser', input.serviceUserId);
+    // Also for itself: a key that leaked must not outlive its rotation through others that it made.
+    requireManagingSome(context);
     const [serviceUser] = id === null ? [] : await findServiceUsers(context, [id]);
-    if (!serviceUser) throw notFound('service user');
-    if (serviceUser.organizationId === null) {
-      requireEnterprisePermission(context.viewer, permissionFor.createEnterpriseServiceUser);
-    } else {
-      requirePermission(context.viewer, permissionFor.createServiceUser, serviceUser.organizationId);
+    if (!serviceUser || !managesServiceUsersOf(context, serviceUser.organizationId)) throw notFound('service user');
+    if (serviceUser.id !== ownerOf(context.viewer).serviceUserId) {
+      await requireNotAbove(context, { serviceUserId: serviceUser.id });
     }
     return { organizationId: serviceUser.organizationId, userId: null, serviceUserId: serviceUser.id, roleId: null };
   },
@@ -171,5 +148,10 @@ async function chooseUser(context: Context, input: ParsedInput): Promise<string>
   requireEnterprisePermission(context.viewer, permissionFor.createKeyForUser);
   const [user] = id === null ? [] : await findUsers(context, [id]);
   if (!user) throw notFound('user');
+  await requireNotAbove(context, { userId: user.id });
   return user.id;
+}
+
+async function isEnterpriseRole(context: Context, roleId: string): Promise<boolean> {
+  return (await findRole(context, roleId))?.scope === 'enterprise';
 }

@@ -1,46 +1,64 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
+import { checkExpiry } from '../keys/expiry.ts';
+import { announceKeyChange } from '../keys/key-changes.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
-import type { ServiceUserRecord } from './find-people.ts';
+import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
+import { managesServiceUsersOf, requireManagingSome } from './list-service-users.ts';
+import { lockPrincipal } from './lock-principal.ts';
+import { findRoleAssignments, type RoleAssignmentRecord, requireNotAbove } from './role-assignments.ts';
 import { requireAssignableRole } from './roles.ts';
 
-const serviceUserSchema = z.object({
-  name: text('name', { min: 1, max: 256 }),
+const nameSchema = text('name', { min: 1, max: 256 });
+
+const createSchema = z.object({
+  name: nameSchema,
   organizationId: z.string().nullish(),
   roleId: z.string().nullish(),
+  expiresAt: z.date().nullish(),
 });
 
 /** What a service user is made from; no organization: enterprise-scoped. The default role is org_admin or account_member. */
-export type CreateServiceUserInput = z.input<typeof serviceUserSchema>;
+export type CreateServiceUserInput = z.input<typeof createSchema>;
 
-/** Makes a service user with its role; it has no key yet. FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE. */
-export async function createServiceUser(context: Context, raw: CreateServiceUserInput): Promise<ServiceUserRecord> {
-  const input = parseInput(serviceUserSchema, raw);
+/**
+ * Makes a service user with its role; it has no key yet. `within`: what is made with it, in the same transaction. FORBIDDEN,
+ * INVALID_INPUT, UNKNOWN_REFERENCE.
+ */
+export async function createServiceUser(
+  context: Context,
+  raw: CreateServiceUserInput,
+  within?: (tx: Transaction, made: ServiceUserRecord) => Promise<void>,
+): Promise<ServiceUserRecord> {
+  const input = parseInput(createSchema, raw);
+  checkExpiry(context, input.expiresAt ?? null);
   const organization =
     input.organizationId == null
       ? null
       : await useOrganization(context, input.organizationId, permissionFor.createServiceUser);
   if (!organization) requireEnterprisePermission(context.viewer, permissionFor.createEnterpriseServiceUser);
+  const organizationId = organization?.id ?? null;
   const scope = organization ? 'organization' : 'enterprise';
   const fallback = organization ? 'org_admin' : 'account_member';
-  const role = await requireAssignableRole(context, input.roleId ?? fallback, scope, organization?.id ?? null);
   const now = context.now();
-  const organizationId = organization?.id ?? null;
-  const serviceUser: ServiceUserRecord = {
-    id: newId(),
-    enterpriseId: context.viewer.enterpriseId,
-    organizationId,
-    name: input.name,
-    createdAt: now,
-    expiresAt: null,
-    deletedAt: null,
-  };
-  await context.store.transact(async (tx) => {
+  return context.store.transact(async (tx) => {
+    const role = await requireAssignableRole(context, input.roleId ?? fallback, scope, organizationId, { tx });
+    const serviceUser: ServiceUserRecord = {
+      id: newId(),
+      enterpriseId: context.viewer.enterpriseId,
+      organizationId,
+      name: input.name,
+      createdAt: now,
+      expiresAt: input.expiresAt ?? null,
+      deletedAt: null,
+    };
     await tx.prisma.serviceUser.create({ data: serviceUser });
     const { id: serviceUserId, enterpriseId } = serviceUser;
     await tx.prisma.roleAssignment.create({
@@ -48,6 +66,68 @@ export async function createServiceUser(context: Context, raw: CreateServiceUser
     });
     const data = { name: serviceUser.name, role: role.id };
     await audit(context, tx, 'create_service_user', { organizationId, targetId: serviceUserId, data });
+    await within?.(tx, serviceUser);
+    return serviceUser;
   });
-  return serviceUser;
+}
+
+/** Changes a service user's name. FORBIDDEN, also where it may do more than the caller; NOT_FOUND; INVALID_INPUT. */
+export async function updateServiceUser(
+  context: Context,
+  id: string,
+  raw: { readonly name: string },
+): Promise<ServiceUserRecord> {
+  const { name } = parseInput(z.object({ name: nameSchema }), raw);
+  return changing(context, id, async (tx, serviceUserId) => {
+    const [serviceUser] = await tx.query<ServiceUserRecord>(
+      `update service_user s set name = $2 where s.id = $1 returning ${serviceUserColumns}`,
+      [serviceUserId, name],
+    );
+    if (!serviceUser) throw new Error('A locked service user is gone.');
+    const { organizationId } = serviceUser;
+    await audit(context, tx, 'update_service_user', { organizationId, targetId: serviceUserId, data: { name } });
+    return serviceUser;
+  });
+}
+
+/**
+ * Deletes a service user: its roles and keys are gone at once, and its streams end. What it made stays, with its name. Gives
+ * what it was, and its roles. FORBIDDEN, also where it may do more than the caller; NOT_FOUND.
+ */
+export async function deleteServiceUser(
+  context: Context,
+  id: string,
+): Promise<{ readonly serviceUser: ServiceUserRecord; readonly roleAssignments: readonly RoleAssignmentRecord[] }> {
+  return changing(context, id, async (tx, serviceUserId) => {
+    const assignments = await findRoleAssignments(context, { serviceUserIds: [serviceUserId] }, undefined, tx);
+    const values = [serviceUserId, context.now()];
+    await tx.query('delete from role_assignment where service_user_id = $1', [serviceUserId]);
+    await tx.query(
+      'update api_key set revoked_at = $2::timestamptz where service_user_id = $1 and revoked_at is null',
+      values,
+    );
+    const [serviceUser] = await tx.query<ServiceUserRecord>(
+      `update service_user s set deleted_at = $2::timestamptz where s.id = $1 returning ${serviceUserColumns}`,
+      values,
+    );
+    if (!serviceUser) throw new Error('A locked service user is gone.');
+    const { organizationId, name } = serviceUser;
+    await audit(context, tx, 'delete_service_user', { organizationId, targetId: serviceUserId, data: { name } });
+    await announceKeyChange(context, tx);
+    return { serviceUser, roleAssignments: assignments.get(serviceUserId) ?? [] };
+  });
+}
+
+async function changing<T>(
+  context: Context,
+  id: string,
+  change: (tx: Transaction, serviceUserId: string) => Promise<T>,
+): Promise<T> {
+  requireManagingSome(context);
+  return context.store.transact(async (tx) => {
+    const locked = await lockPrincipal(context, tx, { serviceUserId: id });
+    if (!managesServiceUsersOf(context, locked.homeOrganizationId)) throw notFound('service user');
+    await requireNotAbove(context, { serviceUserId: id }, tx);
+    return change(tx, locked.id);
+  });
 }

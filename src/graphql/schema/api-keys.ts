@@ -1,5 +1,6 @@
 import { globalId, prefixedId } from '../../domain/ids.ts';
-import { type ApiKeyRecord, createApiKey } from '../../domain/keys/api-keys.ts';
+import { createApiKey } from '../../domain/keys/api-keys.ts';
+import type { ApiKeyRecord } from '../../domain/keys/key-record.ts';
 import { builder } from '../builder.ts';
 import { ApiKeyKindEnum } from './enums.ts';
 import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';

@@ -1,0 +1,86 @@
+import { newToken } from '../../auth/tokens.ts';
+import { type ApiKeyKind, ownerOf } from '../../auth/viewer.ts';
+import { type AuditAction, audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { DomainError, notFound } from '../errors.ts';
+import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';
+import { requireNotAbove } from '../people/role-assignments.ts';
+import { requireAssignableRole } from '../people/roles.ts';
+import { insertApiKey } from './api-keys.ts';
+import { checkExpiry } from './expiry.ts';
+import { announceKeyChange } from './key-changes.ts';
+import { type ApiKeyRecord, apiKeyColumns, getApiKey, isActive, type KeyPath } from './key-record.ts';
+
+// The enumeration has no word for a legacy key's rotation: it is the making of one there.
+const rotateAction = {
+  PERSONAL: 'create_user_api_key',
+  SERVICE: 'create_org_api_key',
+  PERSONAL_ACCESS_TOKEN: 'rotate_pat',
+  SERVICE_USER: 'rotate_service_user_api_key',
+} as const satisfies Record<ApiKeyKind, AuditAction>;
+
+/** How to rotate a key. Left out: the new one never ends, and the present one ends now. */
+export interface RotateKeyInput {
+  readonly newExpiresAt?: Date | null | undefined;
+  readonly revokeCurrent?: boolean | null | undefined;
+}
+
+/**
+ * A new key with the name, owner, organization and role of another; that one is revoked unless it shall stay. The token is
+ * in the answer and nowhere else. NOT_FOUND; INVALID_STATE for one that is not active; FORBIDDEN where its owner may do
+ * more than the caller; INVALID_INPUT at `newExpiresAt`.
+ */
+export async function rotateApiKey(
+  context: Context,
+  path: KeyPath,
+  input: RotateKeyInput = {},
+): Promise<{ apiKey: ApiKeyRecord; token: string }> {
+  const seen = await getApiKey(context, path);
+  const expiresAt = input.newExpiresAt ?? null;
+  checkExpiry(context, expiresAt, 'newExpiresAt');
+  const revokes = input.revokeCurrent ?? true;
+  const token = newToken(seen.kind);
+  const apiKey = await context.store.transact(async (tx) => {
+    const [current] = await tx.query<ApiKeyRecord>(
+      `select ${apiKeyColumns} from api_key k where k.id = $1 for update`,
+      [seen.id],
+    );
+    if (!current || !isActive(current, context.now())) {
+      throw new DomainError('INVALID_STATE', 'The key is not active: it has been revoked or has expired.');
+    }
+    await requireReach(context, current, revokes);
+    const made = await insertApiKey(context, tx, { ...current, expiresAt }, token);
+    if (revokes) {
+      await tx.query('update api_key set revoked_at = $2::timestamptz where id = $1', [current.id, context.now()]);
+    }
+    const data = { name: made.name, kind: made.kind, rotated: current.id, isRevoked: revokes };
+    const { organizationId, id: targetId } = made;
+    await audit(context, tx, rotateAction[made.kind], { organizationId, targetId, data });
+    if (revokes) await announceKeyChange(context, tx);
+    return made;
+  });
+  return { apiKey, token };
+}
+
+// A token is what its owner can do: nobody gets one of who may do more.
+async function requireReach(context: Context, key: ApiKeyRecord, revokes: boolean): Promise<void> {
+  const { viewer } = context;
+  const own = ownerOf(viewer);
+  // In the place of itself, no key is more than it was.
+  if (key.id === viewer.apiKeyId && revokes) return;
+  if (key.userId !== null) {
+    if (key.userId !== own.userId) return requireNotAbove(context, { userId: key.userId });
+    // One's own, but of another kind: a key of one organization gets none that reaches further.
+    if (viewer.keyKind === 'PERSONAL' && key.kind !== 'PERSONAL')
+      return requireNotAbove(context, { userId: key.userId });
+    return;
+  }
+  if (key.serviceUserId !== null) {
+    requireManagingSome(context);
+    if (!managesServiceUsersOf(context, key.organizationId)) throw notFound('key');
+    if (key.serviceUserId !== own.serviceUserId) await requireNotAbove(context, { serviceUserId: key.serviceUserId });
+    return;
+  }
+  const scope = key.organizationId === null ? 'enterprise' : 'organization';
+  await requireAssignableRole(context, key.roleId ?? '', scope, key.organizationId);
+}

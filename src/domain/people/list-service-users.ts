@@ -1,0 +1,131 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { organizationsWith, requireEnterprisePermission, requirePermission } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { useOrganization } from '../organizations/use-organization.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
+import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
+
+/** Which service users. */
+export interface ServiceUserFilter {
+  /** Those that have a role in this organization, or are of it; left out: all of the enterprise. */
+  readonly organizationId?: string | null | undefined;
+  /** Also those that were deleted or have expired. */
+  readonly includeInactive?: boolean | null | undefined;
+}
+
+/** Service users, newest first, for who manages the enterprise's. FORBIDDEN, NOT_FOUND (organization). */
+export async function listServiceUsers(
+  context: Context,
+  filter: ServiceUserFilter,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ServiceUserRecord>> {
+  const { viewer } = context;
+  requireEnterprisePermission(viewer, permissionFor.viewEnterpriseServiceUsers);
+  if (filter.organizationId == null) return readPage(context, null, filter, request, limits);
+  const [organization] = await context.store.query<{ id: string }>(
+    'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',
+    [parseId('organization', filter.organizationId), viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return readPage(context, organization.id, filter, request, limits);
+}
+
+/** Service users of an organization that the viewer uses, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
+export async function listOrganizationServiceUsers(
+  context: Context,
+  organizationId: string,
+  filter: Pick<ServiceUserFilter, 'includeInactive'>,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ServiceUserRecord>> {
+  const { id } = await useOrganization(context, organizationId, permissionFor.viewServiceUsers);
+  return readPage(context, id, filter, request, limits);
+}
+
+async function readPage(
+  context: Context,
+  organizationId: string | null,
+  filter: ServiceUserFilter,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ServiceUserRecord>> {
+  const window = pageWindow(request, limits, (text) => readTimeCursor('serviceUsers', text));
+  const values: unknown[] = [context.viewer.enterpriseId];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['s.enterprise_id = $1', 'o.deleted_at is null'];
+  if (organizationId !== null) {
+    const id = bind(organizationId);
+    where.push(`(s.organization_id = ${id} or exists (
+      select 1 from role_assignment a where a.service_user_id = s.id and a.organization_id = ${id}))`);
+  }
+  if (!filter.includeInactive) {
+    where.push('s.deleted_at is null', `(s.expires_at is null or s.expires_at > ${bind(context.now())}::timestamptz)`);
+  }
+  const position = (sign: string, cursor: { at: Date; id: string }) =>
+    `(s.created_at, s.id) ${sign} (${bind(cursor.at)}::timestamptz, ${bind(cursor.id)})`;
+  if (window.after) where.push(position('<', window.after));
+  if (window.before) where.push(position('>', window.before));
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<ServiceUserRecord>(
+    `select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
+      where ${where.join(' and ')} order by s.created_at ${direction}, s.id ${direction} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (user) => writeCursor('serviceUsers', user.createdAt.getTime(), user.id));
+}
+
+/** A service user for who manages it; `organizationId`: it must have a role there or be of it. FORBIDDEN, NOT_FOUND. */
+export async function getServiceUser(
+  context: Context,
+  id: string,
+  organizationId?: string,
+): Promise<ServiceUserRecord> {
+  requireManagingSome(context);
+  const found = await readServiceUser(context, id, organizationId);
+  if (!managesServiceUsersOf(context, found.organizationId)) throw notFound('service user');
+  return found;
+}
+
+/** As {@link getServiceUser}, for the answers to acts that were allowed: it asks for no permission. NOT_FOUND. */
+export async function readServiceUser(
+  context: Context,
+  id: string,
+  organizationId?: string,
+): Promise<ServiceUserRecord> {
+  const place = organizationId === undefined ? null : (parseId('organization', organizationId) ?? '');
+  const [found] = await context.store.query<ServiceUserRecord>(
+    `select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
+      where s.id = $1 and s.enterprise_id = $2 and s.deleted_at is null and o.deleted_at is null
+        and ($3::text is null or s.organization_id = $3 or exists (
+          select 1 from role_assignment a where a.service_user_id = s.id and a.organization_id = $3))`,
+    [parseId('serviceUser', id), context.viewer.enterpriseId, place],
+  );
+  if (!found) throw notFound('service user');
+  return found;
+}
+
+/** Whether the viewer manages the service users of an organization; null: the enterprise's own. */
+export function managesServiceUsersOf({ viewer }: Context, organizationId: string | null): boolean {
+  if (viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers)) return true;
+  if (organizationId === null) return false;
+  const { all, ids } = organizationsWith(viewer, permissionFor.viewServiceUsers);
+  return all || ids.includes(organizationId);
+}
+
+/** FORBIDDEN for who manages no service users anywhere: to all others, one that they do not manage does not exist. */
+export function requireManagingSome({ viewer }: Context): void {
+  if (viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers)) return;
+  const { all, ids } = organizationsWith(viewer, permissionFor.viewServiceUsers);
+  if (!all && ids.length === 0) requirePermission(viewer, permissionFor.viewServiceUsers, '');
+}

@@ -3,6 +3,8 @@ import type { AuditAction } from '../../src/domain/audit.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/knowledge/change-folders.ts';
+import { replaceAllowedTags } from '../../src/domain/sessions/allowed-tags.ts';
+import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
 import { secretCanary } from '../support/leaks.ts';
@@ -103,6 +105,15 @@ export const acts: Partial<Record<AuditAction, Act>> = {
     const session = await makeSession(hand, organization);
     await hand.rest('DELETE', `${inOrganization(organization)}/sessions/${session}`);
     return { target: session, session, organization };
+  },
+  async sleep_session(hand, organization) {
+    const session = await makeSession(hand, organization);
+    await suspendSession(await hand.context(), { sessionId: session });
+    return { target: session, session, organization };
+  },
+  async update_org_settings(hand, organization) {
+    await replaceAllowedTags(await hand.context(), organization, ['one', 'two']);
+    return { target: organization, organization };
   },
   async create_org(hand) {
     const { org_id } = await hand.rest('POST', '/v3/enterprise/organizations', { name: 'Made' });

@@ -17,6 +17,7 @@ import { dialect as v3 } from './v3/dialect.ts';
 import { serveIpAccessList } from './v3/ip-access-list.ts';
 import { serveKnowledge } from './v3/knowledge.ts';
 import { serveMessages } from './v3/messages.ts';
+import { serveMetrics } from './v3/metrics.ts';
 import { serveOrganizations } from './v3/organizations.ts';
 import { servePlaybooks } from './v3/playbooks.ts';
 import { serveRoles } from './v3/roles.ts';
@@ -24,12 +25,19 @@ import { serveSecrets } from './v3/secrets.ts';
 import { serveSelf } from './v3/self.ts';
 import { serveSessions } from './v3/sessions.ts';
 import { serveOrganizationUsers, serveUsers } from './v3/users.ts';
+import { serveWithoutFeature } from './v3/without-feature.ts';
 
 /** The REST versions on the wire: what the app mounts at `/v1`, `/v2`, `/v3` and `/openapi`. */
 export interface Rest {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
 }
+
+/** Where a version is, beside under its name: version 1 described one path without it, version 3 had some as a beta. */
+const versionOf: ReadonlyMap<string, string> = new Map([
+  ['enterprise', 'v1'],
+  ['v3beta1', 'v3'],
+]);
 
 /** All versions, each with its endpoints. A version is retired by taking its line out. */
 export function createRest(services: Services): Rest {
@@ -41,8 +49,7 @@ export function createRest(services: Services): Rest {
   return {
     async fetch(request, env) {
       const [segment = '', name = ''] = new URL(request.url).pathname.slice(1).split('/');
-      // The description of version 1 has one path without its version (wire-facts 1).
-      const door = doors.get(segment === 'enterprise' ? 'v1' : segment);
+      const door = doors.get(versionOf.get(segment) ?? segment);
       if (door) return door.fetch(request, env);
       if (segment === 'attachments') return attachments.fetch(request, env);
       const described = segment === 'openapi' ? doors.get(name.replace(/\.json$/, '')) : undefined;
@@ -85,5 +92,7 @@ function openV3(services: Services): Door {
   serveIpAccessList(door);
   serveAuditLogs(door);
   serveConsumption(door);
+  serveMetrics(door);
+  serveWithoutFeature(door);
   return door;
 }

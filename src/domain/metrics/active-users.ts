@@ -1,0 +1,70 @@
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { type MetricsRequest, type MetricsScope, metricsScope } from './scope.ts';
+
+/** The users who were active in a stretch of time. */
+export interface ActiveUsers {
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly activeUsers: number;
+}
+
+/** Who counts: users who made at least so many sessions in a window. Nobody searches here: `minSearches` changes nothing. */
+export interface ActiveUsersRequest extends MetricsRequest {
+  readonly minSessions?: number | undefined;
+  readonly minSearches?: number | undefined;
+}
+
+const mostAsked = 1_000_000;
+
+async function activeScope(context: Context, request: ActiveUsersRequest): Promise<MetricsScope & { min: string }> {
+  for (const name of ['minSessions', 'minSearches'] as const) {
+    const value = request[name] ?? 1;
+    if (!Number.isInteger(value) || value < 1 || value > mostAsked) {
+      throw refuse([name], `"${name}" must be an integer from 1 to ${mostAsked}, but was ${value}.`);
+    }
+  }
+  const scope = await metricsScope(context, request);
+  return { ...scope, min: scope.bind(request.minSessions ?? 1) };
+}
+
+/** The active users of a whole period. INVALID_INPUT, and the errors of {@link metricsScope}. */
+export async function countActiveUsers(context: Context, request: ActiveUsersRequest): Promise<ActiveUsers> {
+  const { period, from, values, min } = await activeScope(context, request);
+  const [row] = await context.store.query<{ n: number }>(
+    `select count(*)::int as n from (
+       select s.user_id from ${from} and s.user_id is not null group by s.user_id having count(*) >= ${min}::int) active`,
+    values,
+  );
+  return { ...period, activeUsers: row?.n ?? 0 };
+}
+
+/**
+ * The active users of each day, week (from Monday) or month of a period, UTC, in order. The first and the last window are
+ * cut off by the period; windows that have not begun are left out. Errors as {@link countActiveUsers}.
+ */
+export async function listActiveUsers(
+  context: Context,
+  unit: 'day' | 'week' | 'month',
+  request: ActiveUsersRequest,
+): Promise<ActiveUsers[]> {
+  const { period, from, values, bind, min } = await activeScope(context, request);
+  const lastStart = Math.min(period.endsAt.getTime() - 1, context.now().getTime());
+  if (lastStart < period.startsAt.getTime()) return [];
+  const part = bind(unit);
+  const [startsAt, endsAt, until] = [bind(period.startsAt), bind(period.endsAt), bind(new Date(lastStart))];
+  return context.store.query<ActiveUsers>(
+    `with active as (
+       select date_trunc(${part}::text, s.created_at, 'UTC') as at, s.user_id from ${from} and s.user_id is not null
+        group by 1, 2 having count(*) >= ${min}::int)
+     select greatest(w.at, ${startsAt}::timestamptz) as "startsAt",
+            least((w.at at time zone 'UTC' + ('1 ' || ${part})::interval) at time zone 'UTC', ${endsAt}::timestamptz) as "endsAt",
+            count(active.user_id)::int as "activeUsers"
+       from (select g at time zone 'UTC' as at
+               from generate_series(date_trunc(${part}, ${startsAt}::timestamptz at time zone 'UTC'),
+                                    ${until}::timestamptz at time zone 'UTC', ('1 ' || ${part})::interval) g) w
+       left join active on active.at = w.at
+      group by w.at order by w.at`,
+    values,
+  );
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../src/domain/ids.ts';
+import { call, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
+
+let app: TestApp;
+let organizationId: string;
+let otherId: string;
+/** org_admin of the organization, and no more. */
+let orgAdmin: string;
+/** account_member: sees that organizations are there, and no more. */
+let member: string;
+beforeAll(async () => {
+  app = await startApp();
+  organizationId = await makeOrganization(app);
+  otherId = await makeOrganization(app);
+  orgAdmin = (await makeServiceUser(app, { organizationId, roleId: 'org_admin' })).token;
+  member = (await makeServiceUser(app, { roleId: 'account_member' })).token;
+});
+afterAll(() => app.close());
+
+const emptyPage = { items: [], end_cursor: null, has_next_page: false, total: null };
+const enterprise = '/v3/enterprise';
+const managed = '/v3/enterprise/organizations/{org_id}';
+const own = '/v3/organizations/{org_id}';
+const beta = '/v3beta1/organizations/{org_id}';
+const at = (path: string, id = organizationId) => path.replace('{org_id}', id);
+
+const pages = [
+  [`${enterprise}/idp-groups`, 'ViewAccountMembership'],
+  [`${enterprise}/members/idp-groups`, 'ViewAccountMembership'],
+  [`${enterprise}/members/idp-users`, 'ViewAccountMembership'],
+  [`${managed}/members/idp-groups`, 'ViewAccountMembership'],
+  [`${managed}/members/idp-users`, 'ViewAccountMembership'],
+  [`${own}/members/idp-users`, 'ViewOrgMembership'],
+  [`${enterprise}/git-providers/connections`, 'ManageOrganizations'],
+  [`${managed}/git-providers/permissions`, 'ManageOrganizations'],
+  [`${enterprise}/hypervisors`, 'ViewAccountMetrics'],
+  ['/v3beta1/enterprise/guardrail-violations', 'ManageEnterpriseSettings'],
+  ['/v3beta1/enterprise/organizations/{org_id}/guardrail-violations', 'ManageEnterpriseSettings'],
+  [`${beta}/repositories`, 'ViewOrgSessions'],
+  [`${beta}/repositories/indexing`, 'ViewOrgSessions'],
+] as const;
+
+/** What each route that is no list answers to the administrator: the status and the sentence. */
+const others = [
+  ['POST', `${enterprise}/idp-groups`, { idp_group_names: ['a'] }, 409, 'This installation has no identity provider.'],
+  ['DELETE', `${enterprise}/idp-groups/a`, undefined, 404, 'There is no such IdP group.'],
+  ...[`${enterprise}/members/idp-groups/a%2Fb`, `${managed}/members/idp-groups/a`].flatMap(
+    (path) =>
+      [
+        ['GET', path, undefined, 404, 'There is no such IdP group.'],
+        ['POST', path, { role_id: 'org_member' }, 404, 'There is no such IdP group.'],
+        ['PATCH', path, { role_id: 'org_member' }, 404, 'There is no such IdP group.'],
+        ['DELETE', path, undefined, 404, 'There is no such IdP group.'],
+      ] as const,
+  ),
+  [
+    'GET',
+    `${enterprise}/git-providers/connections/${newId()}/repositories`,
+    undefined,
+    404,
+    'There is no such git connection.',
+  ],
+  [
+    'POST',
+    `${managed}/git-providers/permissions`,
+    { permissions: [{ git_connection_id: newId(), repo_path: 'a/b' }] },
+    400,
+    'There is no such git connection.',
+  ],
+  ['PATCH', `${managed}/git-providers/permissions/x`, { read_only: true }, 404, 'There is no such git permission.'],
+  ['DELETE', `${managed}/git-providers/permissions/x`, undefined, 404, 'There is no such git permission.'],
+  ['GET', `${enterprise}/org-group-limits`, undefined, 404, 'There is no such limit of organization groups.'],
+  ['PUT', `${enterprise}/org-group-limits`, { groups: {} }, 404, 'There is no such limit of organization groups.'],
+  ['PUT', `${beta}/repositories/indexing`, {}, 409, 'Repositories are not indexed here.'],
+  ['DELETE', `${beta}/repositories/indexing`, undefined, 409, 'Repositories are not indexed here.'],
+  ['GET', `${beta}/repositories/a%2Fb/indexing`, undefined, 404, 'There is no such repository.'],
+  ['POST', `${own}/pr-reviews`, { pr_url: 'https://example.com/pull/1' }, 409, 'Pull requests are not reviewed here.'],
+] as const;
+
+test.each(pages)('GET %s: an empty page with %s, and 403 without it', async (path, permission) => {
+  const first = await call(app, app.adminToken, 'GET', `${at(path)}?first=200&email=a@example.test`);
+  expect(first).toMatchObject({ status: 200, body: emptyPage });
+  const isOwn = path.includes('organizations/') && !path.includes('enterprise');
+  if (isOwn) {
+    expect((await call(app, orgAdmin, 'GET', at(path))).status).toBe(200);
+    for (const id of [otherId, newId(), 'x']) {
+      const { status, body } = await call(app, orgAdmin, 'GET', at(path, id));
+      expect({ status, said: body.detail }).toEqual({
+        status: 403,
+        said: 'You do not have access to this organization.',
+      });
+    }
+  } else {
+    for (const token of [orgAdmin, member]) {
+      const { status, body } = await call(app, token, 'GET', at(path));
+      expect({ status, said: body.detail }).toEqual({ status: 403, said: `Missing permission ${permission}` });
+    }
+  }
+  if (path.includes('{org_id}')) expect((await call(app, app.adminToken, 'GET', at(path, newId()))).status).toBe(404);
+  for (const query of ['first=0', 'first=201', 'after=x']) {
+    const { status, body } = await call(app, app.adminToken, 'GET', `${at(path)}?${query}`);
+    expect({ query, status, loc: body.detail[0].loc }).toEqual({
+      query,
+      status: 422,
+      loc: ['query', query.split('=')[0]],
+    });
+  }
+});
+
+test.each(others)('%s %s %j: %i, and 403 without the permission', async (method, path, body, status, said) => {
+  const answer = await call(app, app.adminToken, method, at(path), body);
+  expect({ status: answer.status, said: answer.body.detail }).toEqual({ status, said });
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  expect((await call(app, member, method, at(path), body)).status).toBe(403);
+});
+
+test('git permissions: none can be given, and there are none to take away', async () => {
+  const path = at(`${managed}/git-providers/permissions`);
+  for (const method of ['POST', 'PUT']) {
+    const answer = await call(app, app.adminToken, method, path, { permissions: [] });
+    expect(answer).toMatchObject({ status: 200, body: [] });
+  }
+  expect(await call(app, app.adminToken, 'DELETE', path)).toMatchObject({ status: 200, body: [] });
+});
+
+test('422 for bodies of the wrong shape, before anything else is said of them', async () => {
+  for (const [method, path, body, name] of [
+    ['POST', `${enterprise}/idp-groups`, { idp_group_names: [] }, 'idp_group_names'],
+    ['POST', `${enterprise}/idp-groups`, { idp_group_names: Array(101).fill('a') }, 'idp_group_names'],
+    ['POST', `${enterprise}/members/idp-groups/a`, {}, 'role_id'],
+    ['PUT', `${managed}/git-providers/permissions`, { permissions: [{}] }, 'permissions'],
+    ['PUT', `${enterprise}/org-group-limits`, { groups: [] }, 'groups'],
+    ['POST', `${own}/pr-reviews`, { pr_url: 1 }, 'pr_url'],
+  ] as const) {
+    const answer = await call(app, app.adminToken, method, at(path), body);
+    expect({ status: answer.status, loc: answer.body.detail[0].loc.slice(0, 2) }).toEqual({
+      status: 422,
+      loc: ['body', name],
+    });
+  }
+});

@@ -1,6 +1,8 @@
 import { authenticate } from '../../src/auth/authenticate.ts';
+import type { Permission } from '../../src/auth/permissions.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { createApiKey } from '../../src/domain/keys/api-keys.ts';
+import { createRole } from '../../src/domain/people/change-roles.ts';
 import { createServiceUser } from '../../src/domain/people/service-users.ts';
 import { createUser } from '../../src/domain/people/users.ts';
 import { call, type TestApp } from '../support/app.ts';
@@ -63,6 +65,13 @@ export async function makeServiceUser(
   const { id: serviceUserId } = await createServiceUser(context, { name: 'Robot', ...place });
   const { token } = await createApiKey(context, { kind: 'SERVICE_USER', name: 'robot', serviceUserId });
   return { serviceUserId, token };
+}
+
+/** The token of a new service user of the enterprise whose custom role holds just these permissions. */
+export async function makeManager(test: TestApp, ...permissions: readonly Permission[]): Promise<string> {
+  const name = `Manager ${Math.random()}`;
+  const role = await createRole(await asAdministrator(test), { name, scope: 'enterprise', permissions });
+  return (await makeServiceUser(test, { roleId: role.id })).token;
 }
 
 /** A new v1 service key of an organization. */

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { otherId } from '../support/principals.ts';
 import { fieldsOf, pathsFromQuery } from './documents.ts';
 import { queryOperations } from './graphql-operations.ts';
-import { type Answer, comparable, Matrix, type Operation } from './matrix.ts';
+import { Matrix } from './matrix.ts';
+import type { Answer, Operation } from './operation.ts';
 import { livePrincipals, type Principal, strangers } from './principals.ts';
 import { readDocuments, restOperations } from './rest-operations.ts';
+import { comparable } from './send.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;

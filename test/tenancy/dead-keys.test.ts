@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mutationOperations, queryOperations } from './graphql-operations.ts';
-import { type Answer, Matrix, type Operation, send } from './matrix.ts';
+import { Matrix } from './matrix.ts';
+import type { Answer, Operation } from './operation.ts';
 import { livePrincipals } from './principals.ts';
 import { readDocuments, restOperations } from './rest-operations.ts';
 import { readRows } from './rows.ts';
+import { send } from './send.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { Matrix, Operation } from './matrix.ts';
+import type { Matrix } from './matrix.ts';
+import type { Operation } from './operation.ts';
 
 /** Arguments of which no own id did otherwise than one that never existed; each with its reason. */
 const notLookedUp: Readonly<Record<string, string>> = {

@@ -12,7 +12,7 @@ import {
   selectionOf,
 } from './documents.ts';
 import { type Inputs, readInputs } from './inputs.ts';
-import type { Answer, Fill, HttpCall, Operation, Slot } from './matrix.ts';
+import type { Answer, Fill, HttpCall, Operation, Slot } from './operation.ts';
 import type { Row } from './rows.ts';
 
 type Field = Step['field'];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mutationOperations } from './graphql-operations.ts';
-import { type Answer, type HttpCall, Matrix, type Operation } from './matrix.ts';
+import { Matrix } from './matrix.ts';
+import type { Answer, HttpCall, Operation } from './operation.ts';
 import { livePrincipals, type Principal, strangers } from './principals.ts';
 import { readDocuments, restOperations } from './rest-operations.ts';
 import { tellingStrings } from './rows.ts';

@@ -9,7 +9,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { globalId, type IdKind, prefixedId } from '../../src/domain/ids.ts';
-import type { Fill, Slot } from './matrix.ts';
+import type { Fill, Slot } from './operation.ts';
 import { kindsOf } from './slots.ts';
 
 type Input = GraphQLArgument | GraphQLInputField;
@@ -84,7 +84,7 @@ const plain: Readonly<Record<string, unknown>> = {
   Float: 1,
   Boolean: false,
   DateTime: '2100-01-01T00:00:00Z',
-  Date: '2100-01-01',
+  Date: new Date().toISOString().slice(0, 10),
   JSON: { type: 'object' },
   BigInt: 5,
 };

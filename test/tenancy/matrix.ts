@@ -1,4 +1,5 @@
 import type { IdKind } from '../../src/domain/ids.ts';
+import type { Answer, Fill, HttpCall, Operation, Slot } from './operation.ts';
 import type { Principal } from './principals.ts';
 import {
   attribute,
@@ -10,91 +11,19 @@ import {
   type TenantName,
   tellingStrings,
 } from './rows.ts';
+import { comparable, send } from './send.ts';
 import { foreignIds, foreignTexts, neverId, ownIds, rowOf } from './slots.ts';
 import type { World } from './world.ts';
 
-/** One HTTP request, without who sends it. */
-export interface HttpCall {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: unknown;
-  /** Instead of a body: the fields of a form, each sent as a file. */
-  readonly form?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** What came back. */
-export interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly headers: string;
-}
-
-/** A place of an operation where an id goes. */
-export interface Slot {
-  readonly name: string;
-  readonly kinds: readonly IdKind[];
-  readonly isRequired: boolean;
-  /** Only on the way to what the operation is about: always filled with an own thing. */
-  readonly isOnTheWay?: boolean;
-  /** Tried only together with the operation's others. */
-  readonly isOfMany?: boolean;
-  /** Which rows of the kind fit, when not all do. */
-  readonly fits?: (row: Row) => boolean;
-}
-
-/** What an operation is filled with. */
-export interface Fill {
-  /** Bare ids by the slots' names; a slot that is not here is left out. */
-  readonly ids: ReadonlyMap<string, { readonly kind: IdKind; readonly id: string }>;
-  /** Texts by the places' names. */
-  readonly texts: ReadonlyMap<string, string>;
-  /** Which value of each enum, and which of several own things. */
+/** A way to fill an operation. */
+interface Shape {
   readonly variant: number;
-  /** Whether what may be left out is given. */
   readonly isFull: boolean;
+  /** The one slot that is given though it may be left out. */
+  readonly only?: string;
 }
 
-/** A route, a field or a mutation, and how it is called. */
-export interface Operation {
-  readonly name: string;
-  readonly isWrite: boolean;
-  readonly slots: readonly Slot[];
-  /** Places whose text names or finds something: their names. */
-  readonly texts: readonly string[];
-  /** Whether there is more to give than what must be. */
-  readonly hasOptional: boolean;
-  /** How many variants there are to try. */
-  readonly variants: number;
-  call(fill: Fill): HttpCall;
-  isSuccess(answer: Answer): boolean;
-  /** Told of every answer to a call with own things only. */
-  onOwnAnswer?(answer: Answer): void;
-}
-
-/** Sends a call as whoever has the token; null: nobody. */
-export async function send(world: World, token: string | null, call: HttpCall): Promise<Answer> {
-  const { method, path, body } = call;
-  const response = await fetch(world.test.url + path, {
-    method,
-    redirect: 'manual',
-    headers: {
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...call.headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(call.form === undefined ? {} : { body: formOf(call.form) }),
-  });
-  const headers = [...response.headers].filter(([name]) => name !== 'date').map((each) => each.join(': '));
-  return { status: response.status, text: await response.text(), headers: headers.join('\n') };
-}
-
-function formOf(fields: Readonly<Record<string, string>>): FormData {
-  const form = new FormData();
-  for (const [name, text] of Object.entries(fields)) form.append(name, new Blob([text]), 'walk.txt');
-  return form;
-}
+const nameIn = (row: Row | undefined) => String(row?.name ?? 'canary-z-never-0');
 
 const cut = (answer: Answer) => `${answer.status} ${answer.text.slice(0, 400)}`;
 
@@ -111,6 +40,8 @@ export class Matrix {
   readonly lookedUp = new Set<string>();
   /** Which principals brought which writes to a good end. */
   readonly acts = new Map<string, Set<string>>();
+  /** How each operation was first taken. */
+  private readonly won = new Map<string, Shape>();
   requests = 0;
   private settled = 0;
   /** The wanted rows of each table as one text. */
@@ -143,16 +74,16 @@ export class Matrix {
       this.problems.push(`${name} as ${principal.name} leaks ${leaked.join(', ')}: ${shown} to ${sent.slice(0, 600)}`);
   }
 
-  /** One operation as one principal: foreign things one at a time, then all its own. */
+  /** One operation as one principal: with its own things, then with others' one at a time. */
   async walk(principal: Principal, operation: Operation): Promise<void> {
     // A read comes first with own things, which says too whether the door takes the key at all.
     if (!operation.isWrite && (await this.walkOwn(principal, operation)) === 401) return;
     if (operation.isWrite && !(await this.isTaken(principal, operation))) return;
+    if (operation.isWrite) await this.walkOwn(principal, operation);
     const open = operation.slots.filter((slot) => !slot.isOnTheWay);
     for (const slot of open.filter((each) => !each.isOfMany)) await this.walkSlot(principal, operation, slot);
     if (open.length > 1) await this.walkTogether(principal, operation, open);
     for (const name of operation.texts) await this.walkText(principal, operation, name);
-    if (operation.isWrite) await this.walkOwn(principal, operation);
   }
 
   // GraphQL takes every kind of key; a version of REST only its own.
@@ -164,28 +95,47 @@ export class Matrix {
     return (await this.ask(principal, operation, { ...first, ids }, neverId)).answer.status !== 401;
   }
 
+  // With own things only, in one way after another until one is taken. A write is undone, and is tried no further; a read
+  // is asked once more with everything that may be given. Gives the last status.
   private async walkOwn(principal: Principal, operation: Operation): Promise<number> {
-    const hasMore = operation.hasOptional;
     let status = 0;
-    // Once somebody has come through, the others need not try everything.
-    const most = this.succeeded.has(operation.name) ? operation.variants : Math.max(operation.variants, 4);
-    for (let n = 0; n < (hasMore ? most * 2 : most); n++) {
-      const fill = this.fill(principal, operation, n % most, n >= most);
-      const answer = await this.check(principal, operation.name, operation.call(fill));
-      operation.onOwnAnswer?.(answer);
+    for (const shape of this.shapes(operation)) {
+      const answer = await this.askOwn(principal, operation, shape);
       status = answer.status;
       if (status === 401) return status;
       if (!operation.isSuccess(answer)) continue;
+      if (!this.won.has(operation.name)) this.won.set(operation.name, shape);
       this.succeeded.add(operation.name);
       if (operation.isWrite) {
         this.acts.set(operation.name, (this.acts.get(operation.name) ?? new Set()).add(principal.name));
         await this.settle(principal, operation.name, true);
-        return status;
+      } else if (operation.hasOptional && !shape.isFull) {
+        await this.askOwn(principal, operation, { ...shape, isFull: true });
       }
-      if (n >= most || !hasMore) return status;
-      n = Math.max(n, most - 1);
+      return status;
     }
     return status;
+  }
+
+  private async askOwn(principal: Principal, operation: Operation, shape: Shape): Promise<Answer> {
+    const call = operation.call(this.fill(principal, operation, shape.variant, shape.isFull, shape.only));
+    const answer = await this.check(principal, operation.name, call);
+    operation.onOwnAnswer?.(answer);
+    return answer;
+  }
+
+  // The way that somebody was taken in comes first, and then others need not try everything.
+  private shapes(operation: Operation): Shape[] {
+    const minimal = (count: number) => Array.from({ length: count }, (_, variant) => ({ variant, isFull: false }));
+    const won = this.won.get(operation.name);
+    if (won) return [won, ...minimal(operation.variants)];
+    const ways = minimal(Math.max(operation.variants, 6));
+    const optional = operation.slots.filter((slot) => !slot.isRequired);
+    return [
+      ...ways,
+      ...optional.flatMap(({ name }) => ways.map((way) => ({ ...way, only: name }))),
+      ...ways.map((way) => ({ ...way, isFull: true })),
+    ];
   }
 
   private async walkSlot(principal: Principal, operation: Operation, slot: Slot): Promise<void> {
@@ -202,7 +152,7 @@ export class Matrix {
           if (there.same !== never.same) this.differ(principal, operation, `${slot.name} of ${tenant}`, there, never);
         }
         const lookup = `${operation.name} / ${slot.name}`;
-        for (const own of ownIds(this.world, principal, kind, slot.fits).slice(0, 4)) {
+        for (const own of ownIds(this.world, principal, kind, slot).slice(0, 4)) {
           if (this.lookedUp.has(lookup)) break;
           if ((await ask(own)).same !== never.same) this.lookedUp.add(lookup);
         }
@@ -254,6 +204,10 @@ export class Matrix {
       const others = operation.slots.filter((each) => each !== slot && !each.isRequired);
       if (others.length > 0) bases.push(this.fill(principal, operation, variant, true));
     }
+    const won = this.won.get(operation.name);
+    // Where one of several must be given, nothing is looked up without it.
+    if (won?.only !== undefined && won.only !== slot?.name)
+      bases.push(this.fill(principal, operation, won.variant, won.isFull, won.only));
     return bases;
   }
 
@@ -263,9 +217,11 @@ export class Matrix {
     fill: Fill,
     ...sent: string[]
   ): Promise<{ answer: Answer; same: string }> {
-    const answer = await this.check(principal, operation.name, operation.call(fill));
+    const call = operation.call(fill);
+    const answer = await this.check(principal, operation.name, call);
     if (operation.isWrite && operation.isSuccess(answer)) await this.settle(principal, operation.name, true);
-    return { answer, same: comparable(answer, sent) };
+    const names = [...fill.ids.values()].map(({ kind, id }) => nameIn(rowOf(this.world, kind, id)));
+    return { answer, same: comparable(answer, [...sent, ...names.filter((name) => call.path.includes(name))]) };
   }
 
   private differ(
@@ -281,7 +237,7 @@ export class Matrix {
   }
 
   /** Own things in every slot that is wanted, that belong together where rows say so. */
-  fill(principal: Principal, operation: Operation, variant: number, isFull: boolean): Fill {
+  fill(principal: Principal, operation: Operation, variant: number, isFull: boolean, only?: string): Fill {
     const ids = new Map<string, { kind: IdKind; id: string }>();
     const columns: Partial<Record<IdKind, string>> = {
       organization: 'organization_id',
@@ -290,9 +246,9 @@ export class Matrix {
     };
     const rank = (slot: Slot) => ['organization', 'user', 'serviceUser'].indexOf(slot.kinds[0] as string) + 1 || 9;
     for (const slot of operation.slots.toSorted((one, other) => rank(one) - rank(other))) {
-      if (!slot.isRequired && !isFull) continue;
+      if (!slot.isRequired && !isFull && slot.name !== only) continue;
       const kind = slot.kinds[variant % slot.kinds.length] as IdKind;
-      const own = ownIds(this.world, principal, kind, slot.fits);
+      const own = ownIds(this.world, principal, kind, slot);
       const parents = [...ids.values()].filter((picked) => columns[picked.kind]);
       const fitting = own.filter((id) =>
         parents.every((picked) => rowOf(this.world, kind, id)?.[columns[picked.kind] as string] === picked.id),
@@ -302,7 +258,8 @@ export class Matrix {
       if (id !== undefined) ids.set(slot.name, { kind, id });
       else if (slot.isRequired) ids.set(slot.name, { kind, id: neverId });
     }
-    return { ids, texts: new Map(), variant, isFull };
+    const nameOf = (kind: IdKind, id: string) => nameIn(rowOf(this.world, kind, id));
+    return { ids, texts: new Map(), nameOf, variant, isFull };
   }
 
   /** What changed must be the principal's to change; then everything is put back. `isDone`: something may have changed. */
@@ -347,23 +304,4 @@ function with_(ids: Fill['ids'], slot: Slot, kind: IdKind, id: string): Fill['id
 
 function untouched(rows: Rows, table: string, tenantOf: World['tenantOf'], mayChange: readonly TenantName[]): string {
   return JSON.stringify((rows.get(table) ?? []).filter((row) => !mayChange.includes(tenantOf(table, row))));
-}
-
-/** An answer without what was sent, and without ids, tokens and times of its own. */
-export function comparable(answer: Answer, sent: readonly string[]): string {
-  let text = `${answer.status} ${answer.text}`;
-  for (const each of sent) text = text.replaceAll(each, '«sent»').replaceAll(encodeURIComponent(each), '«sent»');
-  text = text.replace(/[A-Za-z0-9+/_-]{24,}={0,2}/g, (word) => {
-    const decoded = Buffer.from(word, 'base64').toString('latin1');
-    return sent.some((each) => decoded.includes(each))
-      ? '«sent»'
-      : /^[A-Za-z]{2,40}[:|.]/.test(decoded)
-        ? '«opaque»'
-        : word;
-  });
-  return text
-    .replace(/(?:apk_user_|apk_|cog_)[a-z0-9]{4}[a-z0-9…]*/g, '«token»')
-    .replace(/[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, '«id»')
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '«time»')
-    .replace(/\b\d{10,13}\b/g, '«time»');
 }

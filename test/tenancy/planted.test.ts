@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { mutationOperations, queryOperations } from './graphql-operations.ts';
-import { Matrix, type Operation } from './matrix.ts';
+import { Matrix } from './matrix.ts';
+import type { Operation } from './operation.ts';
 import { livePrincipals } from './principals.ts';
 import { readDocuments, restOperations } from './rest-operations.ts';
 import { startWorld, type World } from './world.ts';

@@ -1,7 +1,7 @@
 import type { IdKind } from '../../src/domain/ids.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
 import { call as fetchJson, type TestApp } from '../support/app.ts';
-import type { Answer, Fill, Operation, Slot } from './matrix.ts';
+import type { Answer, Fill, Operation, Slot } from './operation.ts';
 import { isTelling, kindsOf } from './slots.ts';
 
 interface JsonSchema {
@@ -79,6 +79,8 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
   const slots: Slot[] = [];
   const texts: string[] = [];
   for (const { name, in: place, required = false } of parameters) {
+    // The name of what stands before it, as in `/attachments/{uuid}/{name}`.
+    if (place === 'path' && name === 'name') continue;
     const kinds = kindsOf(name, place === 'path', resource);
     if (kinds) slots.push({ name: `${place}:${name}`, kinds, isRequired: place === 'path' || required });
     else if (isTelling(name)) texts.push(`${place}:.${name}`);
@@ -106,7 +108,7 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
     parameters,
     takesIdempotencyKey: (route.parameters ?? []).some(({ name }) => name === 'Idempotency-Key'),
     isWrite: ofMethod[method] ?? false,
-    slots,
+    slots: slots.map((slot) => inScope(path, slot)),
     texts,
     hasOptional: true,
     variants: members?.variants ?? 1,
@@ -119,6 +121,15 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
     // A redirection too: to where a file is.
     isSuccess: ({ status }: Answer) => status >= 200 && status < 400,
   };
+}
+
+// Below /enterprise things of the enterprise are meant, and roles in it.
+function inScope(path: string, slot: Slot): Slot {
+  const isOfEnterprise = path.includes('/enterprise/') && !path.includes('{org_id}');
+  if (!slot.kinds.includes('role')) return { ...slot, isOfEnterprise };
+  // A route of a role itself takes any.
+  if (slot.name.startsWith('path:')) return slot;
+  return { ...slot, fits: ({ scope }) => scope === (isOfEnterprise ? 'enterprise' : 'organization') };
 }
 
 /** What a bare "id" in a path is the id of: `/api-keys/{id}` an api key's. */
@@ -138,8 +149,11 @@ function filledPath(path: string, parameters: readonly Parameter[], fill: Fill):
     else if (required || (fill.isFull && !leftOut.has(name) && kindsOf(name, false, '') === null))
       query.append(name, String(plainValue(schema.items ?? schema, name, fill)));
   }
+  let before: { kind: IdKind; id: string } | undefined;
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const picked = fill.ids.get(`path:${name}`);
+    if (!picked && before) return encodeURIComponent(fill.nameOf(before.kind, before.id));
+    before = picked;
     return picked ? encodeURIComponent(prefixedId(picked.kind, picked.id)) : 'walk';
   });
   const search = query.size > 0 ? `?${query}` : '';
@@ -220,6 +234,8 @@ function buildBody(document: OpenApi, given: JsonSchema, name: string, fill: Fil
 
 const wireId = (kind: IdKind, id: string) => prefixedId(kind, id);
 
+const today = new Date().toISOString().slice(0, 10);
+
 /** What would make a call another one: its own tests try these. */
 const leftOut = new Set(['idempotent', 'force', 'snapshot_id', 'agent', 'after', 'offset', 'skip']);
 
@@ -243,6 +259,7 @@ function plainValue(schema: JsonSchema, name: string, fill: Fill): unknown {
   if (type === 'boolean') return false;
   if (type === 'array') return [];
   if (type === 'object' || type === undefined) return {};
+  if (/date/.test(name)) return today;
   if (/_at$|expires/.test(name)) return '2100-01-01T00:00:00Z';
   return plainTexts[name] ?? 'walk';
 }

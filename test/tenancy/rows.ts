@@ -8,8 +8,8 @@ export type Row = Readonly<Record<string, unknown>>;
 /** Every row of every table, in the order of their ids. */
 export type Rows = ReadonlyMap<string, readonly Row[]>;
 
-/** Tables that hold nothing of a tenant's. */
-const ofNobody = new Set(['_prisma_migrations', 'installation', 'rate_limit']);
+/** Tables that hold nothing of a tenant's, or only how far somebody has come in reading. */
+const ofNobody = new Set(['_prisma_migrations', 'installation', 'rate_limit', 'offset_walk']);
 /** What moves by itself when a key is used. */
 const unstable = new Set(['last_used_at']);
 

@@ -44,7 +44,12 @@ const noIds = new Set(['snapshotid', 'clientmutationid', 'macroid', 'eventtypeid
 
 /** What an id argument of this name is the id of; null when the name is not an id's. Throws for an unknown one. */
 export function kindsOf(name: string, isId: boolean, within: string): readonly IdKind[] | null {
-  const flat = name.replaceAll(/[-_]/g, '').toLowerCase();
+  // An attachment is referred to by its address, or by its id.
+  if (/^attachment_?urls$/i.test(name)) return ['attachment'];
+  const flat = name
+    .replaceAll(/[-_]/g, '')
+    .toLowerCase()
+    .replace(/^uuid$/, 'id');
   const looksLikeId = /(?:^id|^ids|Id|Ids|_id|_ids)$/.test(name) || /_(?:key|user)$/.test(name);
   if (noIds.has(flat) || !(isId || looksLikeId)) return null;
   const stem = flat.replace(/ids?$/, '');
@@ -61,9 +66,15 @@ export function kindsOf(name: string, isId: boolean, within: string): readonly I
 
 type Fits = (row: Row) => boolean;
 
-/** Bare ids of things that the principal may see, its own organization's first. */
-export function ownIds(world: World, principal: Principal, kind: IdKind, fits: Fits = () => true): string[] {
-  const order = principal.home;
+/** Bare ids of things that the principal may see, its own organization's first; or its enterprise's, for what is about that. */
+export function ownIds(
+  world: World,
+  principal: Principal,
+  kind: IdKind,
+  { fits = () => true, isOfEnterprise = false }: { fits?: Fits | undefined; isOfEnterprise?: boolean | undefined } = {},
+): string[] {
+  const { home } = principal;
+  const order = isOfEnterprise ? [...home.slice(1, 2), ...home.slice(0, 1), ...home.slice(2)] : home;
   return rowsOf(world, kind)
     .filter(fits)
     .map((row) => ({ row, tenant: world.tenantOf(tables[kind], row) }))
@@ -87,7 +98,7 @@ export function foreignIds(
   return found;
 }
 
-/** Bare id and row of a thing: to find what belongs to it. */
+/** What is kept of a thing. */
 export function rowOf(world: World, kind: IdKind, id: string): Row | undefined {
   return rowsOf(world, kind).find((row) => row.id === id);
 }

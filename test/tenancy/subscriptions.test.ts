@@ -6,8 +6,10 @@ import { connect, follow } from '../support/sockets.ts';
 import { fieldsOf, schema, selectionOf } from './documents.ts';
 import { Document } from './graphql-operations.ts';
 import { readInputs } from './inputs.ts';
-import { comparable, type Fill, Matrix, type Operation } from './matrix.ts';
+import { Matrix } from './matrix.ts';
+import type { Fill, Operation } from './operation.ts';
 import { livePrincipals, type Principal } from './principals.ts';
+import { comparable } from './send.ts';
 import { foreignIds, neverId } from './slots.ts';
 import { startWorld, type World } from './world.ts';
 

@@ -1,0 +1,44 @@
+import { expect } from 'vitest';
+import { expectLookups, expectPermitted } from './exceptions.ts';
+import { Matrix } from './matrix.ts';
+import type { Operation } from './operation.ts';
+import { livePrincipals } from './principals.ts';
+import { readDocuments, restOperations } from './rest-operations.ts';
+import type { World } from './world.ts';
+
+/** Walks operations as every live principal: nobody is told of another tenant, nobody touches one. */
+export async function walkAll(world: World, what: string, operations: readonly Operation[]): Promise<Matrix> {
+  const matrix = new Matrix(world);
+  for (const principal of livePrincipals(world)) {
+    for (const operation of operations) await matrix.walk(principal, operation);
+    // What was refused must have written nothing; what was not has been put back.
+    await matrix.settle(principal, what, false);
+  }
+  process.stdout.write(`${matrix.summary(what)}\n`);
+  expect(matrix.problems).toEqual([]);
+  const failed = operations.map(({ name }) => name).filter((name) => !matrix.succeeded.has(name));
+  expect(
+    failed,
+    'Nobody brought these to a good end: a rule for what they are given is missing (test/tenancy/inputs.ts, rest-operations.ts), or a thing (tenant.ts).',
+  ).toEqual([]);
+  expectLookups(matrix, operations);
+  expectPermitted(matrix);
+  return matrix;
+}
+
+/** Walks the routes of all documents whose path is wanted; at least so many cases. */
+export async function walkRoutes(world: World, isWanted: (path: string) => boolean, leastCases: number): Promise<void> {
+  const operations = (await readDocuments(world.test)).flatMap(restOperations).filter(({ path }) => isWanted(path));
+  const matrix = await walkAll(world, 'REST routes', operations);
+  expect(matrix.cases.size).toBeGreaterThan(leastCases);
+}
+
+const ofOrganization = /^\/v3(?:beta1)?\/organizations\//;
+const ofEnterprise = /^\/v3/;
+
+/** The parts that the routes are walked in; every path is in one of them. */
+export const routeParts = {
+  organizations: (path: string) => ofOrganization.test(path),
+  enterprise: (path: string) => ofEnterprise.test(path) && !ofOrganization.test(path),
+  earlier: (path: string) => !ofEnterprise.test(path),
+} as const;

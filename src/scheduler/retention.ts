@@ -1,6 +1,7 @@
 import type { Services } from '../domain/context.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
 import { keepSecrets } from '../domain/secrets/keep-secrets.ts';
+import { forgetOffsetWalks } from '../domain/sessions/offset-walks.ts';
 
 /** How often what is kept for a time only is looked through. */
 const everyMs = 60 * 60 * 1_000;
@@ -13,13 +14,16 @@ export interface Scheduled {
 }
 
 /**
- * Forgets idempotency keys that are past their time, and looks after secrets. Several processes may do it at once: they
+ * Forgets idempotency keys and walks through lists that are past their time, and looks after secrets. Several processes may do it at once: they
  * delete the same rows.
  */
 export function createRetention(services: Services): Scheduled {
   return hourly(async (isStopped) => {
     await forgetIdempotencyKeys(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old idempotency keys could not be deleted.'),
+    );
+    await forgetOffsetWalks(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old walks through lists could not be deleted.'),
     );
     await keepSecrets(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Secrets that are over could not be deleted.'),

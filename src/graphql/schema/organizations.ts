@@ -2,7 +2,7 @@ import { type IdKind, parseId, prefixedId } from '../../domain/ids.ts';
 import { listMembers } from '../../domain/organizations/members.ts';
 import { listEnterpriseOrganizations, listOrganizations } from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
-import type { SessionFilter } from '../../domain/sessions/list-sessions.ts';
+import type { SessionFilter } from '../../domain/sessions/session-filter.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';

@@ -4,13 +4,13 @@ import { prefixedId } from '../../domain/ids.ts';
 import { findNames } from '../../domain/people/find-people.ts';
 import { createSession } from '../../domain/sessions/create-session.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
-import { listSessions } from '../../domain/sessions/list-sessions.ts';
+import { listSessionsByOffset } from '../../domain/sessions/list-sessions-by-offset.ts';
 import { sendMessage } from '../../domain/sessions/messages.ts';
 import { sessionUrl } from '../../domain/sessions/session.ts';
 import { terminateSession } from '../../domain/sessions/terminate-session.ts';
 import type { Door } from '../door.ts';
 import { integerParam, listParam, textParam } from '../query.ts';
-import { invalidRequest, RequestError } from '../refusal.ts';
+import { RequestError } from '../refusal.ts';
 import { organizationOf, page } from './dialect.ts';
 import {
   createSessionRequest,
@@ -80,13 +80,9 @@ function serveCollection(door: Door): void {
     },
     async ({ context, query }) => {
       const { limit: first, offset } = query;
-      if (offset !== undefined && offset < 0) {
-        const msg = `"offset" must not be negative, but was ${offset}.`;
-        throw invalidRequest([{ loc: ['query', 'offset'], msg, type: 'value_error' }]);
-      }
       const filter = { tags: query.tags, userEmail: query.user_email };
       const organizationId = await organizationOf(context);
-      const { items } = await listSessions(context, { organizationId, filter, first, offset }, page);
+      const items = await listSessionsByOffset(context, { organizationId, filter, first, offset }, page);
       const names = await findNames(context, items);
       return { sessions: items.map((session) => presentListItem(session, names)) };
     },

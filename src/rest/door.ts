@@ -7,7 +7,7 @@ import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
 import type { Spending } from '../domain/limits/counter.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { Credentials, Dialect } from './dialect.ts';
-import { type Call, describe, type Endpoint, parseRequest, placesOf } from './endpoint.ts';
+import { type AnyEndpoint, type Call, describe, type Endpoint, parseRequest, placesOf } from './endpoint.ts';
 import { idempotencyHeader, type Places, type Refusal, RequestError, refusalOf } from './refusal.ts';
 
 /** What comes with a request beside itself: the caller's network address. */
@@ -30,6 +30,7 @@ export interface Door {
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+type OwnStatuses = Pick<AnyEndpoint, 'badInput' | 'statusOf'>;
 const nowhere: Places = { query: new Set(), path: new Set() };
 
 /** A version without endpoints. */
@@ -38,8 +39,10 @@ export function createDoor(dialect: Dialect, services: Services): Door {
   const app = new OpenAPIHono<{ Bindings: RestEnv }>({ strict: false });
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
 
-  const refuse = (error: unknown, c: HonoContext, places: Places = nowhere, badInput?: 400): Response => {
-    const refusal = toRefusal(error, dialect, places);
+  const refuse = (error: unknown, c: HonoContext, places: Places = nowhere, own: OwnStatuses = {}): Response => {
+    const { badInput, statusOf } = own;
+    const words = statusOf ? { ...dialect, statusOf: { ...dialect.statusOf, ...statusOf } } : dialect;
+    const refusal = toRefusal(error, words, places);
     if (refusal)
       return dialect.problem(
         badInput && refusal.status === 422 ? { ...refusal, status: badInput } : refusal,
@@ -79,12 +82,15 @@ export function createDoor(dialect: Dialect, services: Services): Door {
           const status = endpoint.status ?? 200;
           return limited(result instanceof Response ? result : Response.json(result, { status }), spending);
         } catch (error) {
-          return limited(refuse(error, c, places, endpoint.badInput), spending);
+          return limited(refuse(error, c, places, endpoint), spending);
         }
       };
       const routes = endpoint.paths.map((path) => createRoute(describe(endpoint, path, dialect)));
       if (routes[0]) app.openAPIRegistry.registerPath(routes[0]);
-      for (const route of routes) app.on(route.method.toUpperCase(), route.getRoutingPath(), handle);
+      for (const route of routes) {
+        // The router sees paths without a slash at their end; an endpoint that needs one looks at the address itself.
+        app.on(route.method.toUpperCase(), route.getRoutingPath().replace(/(?<=.)\/$/, ''), handle);
+      }
     },
     fetch: async (request, env) => app.fetch(request, env),
     document() {

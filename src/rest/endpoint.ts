@@ -1,5 +1,6 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from '../domain/context.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 import type { Dialect } from './dialect.ts';
 import { readQuery } from './query.ts';
 import { idempotencyHeader, type Places } from './refusal.ts';
@@ -28,6 +29,8 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly takesIdempotencyKey?: boolean;
   /** 400 turns every 422 of this endpoint into a 400 with one string (v1's session creation, pinned 2). */
   readonly badInput?: 400;
+  /** Where this endpoint answers a refusal with another status than its version does elsewhere. */
+  readonly statusOf?: Partial<Record<ErrorCode, number>>;
 }
 
 /** An endpoint of which only the outside matters. */

@@ -9,7 +9,11 @@ import { serveKnowledge as serveV1Knowledge } from './v1/knowledge.ts';
 import { servePlaybooks as serveV1Playbooks } from './v1/playbooks.ts';
 import { serveSecrets as serveV1Secrets } from './v1/secrets.ts';
 import { serveSessions as serveV1Sessions } from './v1/sessions.ts';
+import { serveApiKeys as serveV2ApiKeys } from './v2/api-keys.ts';
+import { serveAuditLogs as serveV2AuditLogs } from './v2/audit-logs.ts';
+import { dialect as v2 } from './v2/dialect.ts';
 import { serveAcuLimits } from './v3/acu-limits.ts';
+import { serveApiKeys } from './v3/api-keys.ts';
 import { serveAttachments } from './v3/attachments.ts';
 import { serveAuditLogs } from './v3/audit-logs.ts';
 import { serveConsumption } from './v3/consumption.ts';
@@ -23,6 +27,7 @@ import { servePlaybooks } from './v3/playbooks.ts';
 import { serveRoles } from './v3/roles.ts';
 import { serveSecrets } from './v3/secrets.ts';
 import { serveSelf } from './v3/self.ts';
+import { serveOrganizationServiceUsers, serveServiceUsers } from './v3/service-users.ts';
 import { serveSessions } from './v3/sessions.ts';
 import { serveOrganizationUsers, serveUsers } from './v3/users.ts';
 import { serveWithoutFeature } from './v3/without-feature.ts';
@@ -43,6 +48,7 @@ const versionOf: ReadonlyMap<string, string> = new Map([
 export function createRest(services: Services): Rest {
   const doors: ReadonlyMap<string, Door> = new Map([
     ['v1', openV1(services)],
+    ['v2', openV2(services)],
     ['v3', openV3(services)],
   ]);
   const attachments = createAttachments(services);
@@ -75,6 +81,13 @@ function openV1(services: Services): Door {
   return door;
 }
 
+function openV2(services: Services): Door {
+  const door = createDoor(v2, services);
+  serveV2ApiKeys(door);
+  serveV2AuditLogs(door);
+  return door;
+}
+
 function openV3(services: Services): Door {
   const door = createDoor(v3, services);
   serveSessions(door);
@@ -88,6 +101,9 @@ function openV3(services: Services): Door {
   serveUsers(door);
   serveOrganizationUsers(door);
   serveRoles(door);
+  serveServiceUsers(door);
+  serveOrganizationServiceUsers(door);
+  serveApiKeys(door);
   serveAcuLimits(door);
   serveIpAccessList(door);
   serveAuditLogs(door);

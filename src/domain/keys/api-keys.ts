@@ -44,25 +44,41 @@ export async function createApiKey(
   raw: CreateApiKeyInput,
 ): Promise<{ apiKey: ApiKeyRecord; token: string }> {
   const input = parseInput(inputSchema, raw);
-  checkExpiry(context, input.expiresAt ?? null);
+  const expiresAt = input.expiresAt ?? null;
+  checkExpiry(context, expiresAt);
   const owner = await owners[input.kind](context, input);
-  const token = newToken(input.kind);
-  const apiKey = await context.store.transact(async (tx) => {
-    const key = {
-      kind: input.kind,
-      name: input.name,
-      expiresAt: input.expiresAt ?? null,
-      enterpriseId: context.viewer.enterpriseId,
-    };
-    const record = await insertApiKey(context, tx, { ...key, ...owner }, token);
-    const data = { kind: record.kind, name: record.name };
-    await audit(context, tx, auditAction[input.kind], {
-      organizationId: record.organizationId,
-      targetId: record.id,
-      data,
-    });
-    return record;
+  const { kind, name } = input;
+  return context.store.transact((tx) => writeKey(context, tx, { kind, name, expiresAt, ...owner }));
+}
+
+/** The first key of a service user that was just made, in the transaction that made it: what it needs was asked there. */
+export function createKeyOf(
+  context: Context,
+  tx: Transaction,
+  serviceUser: { readonly id: string; readonly organizationId: string | null },
+  key: { readonly name: string; readonly expiresAt: Date | null },
+): Promise<{ apiKey: ApiKeyRecord; token: string }> {
+  const { id: serviceUserId, organizationId } = serviceUser;
+  return writeKey(context, tx, {
+    kind: 'SERVICE_USER',
+    ...key,
+    serviceUserId,
+    organizationId,
+    userId: null,
+    roleId: null,
   });
+}
+
+async function writeKey(
+  context: Context,
+  tx: Transaction,
+  key: Owner & Pick<ApiKeyRecord, 'kind' | 'name' | 'expiresAt'>,
+): Promise<{ apiKey: ApiKeyRecord; token: string }> {
+  const token = newToken(key.kind);
+  const { enterpriseId } = context.viewer;
+  const apiKey = await insertApiKey(context, tx, { ...key, enterpriseId }, token);
+  const { id: targetId, organizationId, kind, name } = apiKey;
+  await audit(context, tx, auditAction[kind], { organizationId, targetId, data: { kind, name } });
   return { apiKey, token };
 }
 

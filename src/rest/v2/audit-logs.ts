@@ -1,0 +1,25 @@
+import type { Door } from '../door.ts';
+import { earlierAuditLog, earlierAuditQuery, readEarlierAuditLog } from '../earlier-audit-log.ts';
+import { requireAdministratorKey } from './dialect.ts';
+
+/** As of version 1. */
+const page = { max: 1_000, default: 100 } as const;
+
+/** `/v2/enterprise/audit-logs`. */
+export function serveAuditLogs(door: Door): void {
+  door.serve(
+    {
+      method: 'get',
+      paths: ['/v2/enterprise/audit-logs'],
+      name: 'listAuditLogs',
+      summary: 'Read the audit log of the enterprise, newest first',
+      query: earlierAuditQuery(page),
+      answer: earlierAuditLog,
+      refusals: [403, 422],
+    },
+    ({ context, query }) => {
+      requireAdministratorKey(context, 'personal');
+      return readEarlierAuditLog(context, query, page);
+    },
+  );
+}

@@ -1,0 +1,25 @@
+import { z } from '@hono/zod-openapi';
+import { deletePlaybook } from '../../domain/playbooks/change-playbooks.ts';
+import type { Door } from '../door.ts';
+import { requireAdministratorKey } from './dialect.ts';
+
+const done = z.object({ status: z.string() }).openapi('Status');
+
+/** `/v2/enterprise/playbooks/{playbook_id}`: of the enterprise, and of every organization in it. */
+export function servePlaybooks(door: Door): void {
+  door.serve(
+    {
+      method: 'delete',
+      paths: ['/v2/enterprise/playbooks/{playbook_id}'],
+      name: 'deletePlaybook',
+      summary: 'Mark a playbook as deleted; its macro is free again',
+      answer: done,
+      refusals: [403, 404],
+    },
+    async ({ context, param }) => {
+      requireAdministratorKey(context, 'personal or enterprise service');
+      await deletePlaybook(context, param('playbook_id'), 'enterprise');
+      return { status: 'success' };
+    },
+  );
+}

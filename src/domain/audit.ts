@@ -42,7 +42,7 @@ export const auditActions = {
   'create_service_user_api_key': { target: 'apiKey', meaning: 'A service user’s key was made.' },
   'create_pat': { target: 'apiKey', meaning: 'A personal access token was made.' },
   'revoke_enterprise_api_key': { target: 'apiKey', meaning: 'A personal key or a service key was revoked.' },
-  'revoke_all_enterprise_api_keys': { target: 'enterprise', meaning: 'All keys of users and services were revoked.' },
+  'revoke_all_enterprise_api_keys': { target: null, meaning: 'All keys of users and services were revoked.' },
   'revoke_service_user_api_key': { target: 'apiKey', meaning: 'A service user’s key was revoked.' },
   'rotate_service_user_api_key': { target: 'apiKey', meaning: 'A service user’s key was replaced by a new one.' },
   'revoke_pat': { target: 'apiKey', meaning: 'A personal access token was revoked.' },

@@ -11,7 +11,9 @@ import { serveSecrets as serveV1Secrets } from './v1/secrets.ts';
 import { serveSessions as serveV1Sessions } from './v1/sessions.ts';
 import { serveApiKeys as serveV2ApiKeys } from './v2/api-keys.ts';
 import { serveAuditLogs as serveV2AuditLogs } from './v2/audit-logs.ts';
+import { serveConsumption as serveV2Consumption } from './v2/consumption.ts';
 import { dialect as v2 } from './v2/dialect.ts';
+import { servePlaybooks as serveV2Playbooks } from './v2/playbooks.ts';
 import { serveAcuLimits } from './v3/acu-limits.ts';
 import { serveApiKeys } from './v3/api-keys.ts';
 import { serveAttachments } from './v3/attachments.ts';
@@ -85,6 +87,8 @@ function openV2(services: Services): Door {
   const door = createDoor(v2, services);
   serveV2ApiKeys(door);
   serveV2AuditLogs(door);
+  serveV2Playbooks(door);
+  serveV2Consumption(door);
   return door;
 }
 

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { auditedActs } from '../support/knowledge.ts';
+import { call, makeOrganization, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const path = '/v2/enterprise/playbooks';
+const playbook = { title: 'Release', body: 'Tag, build, publish.', macro: '!release' };
+const missing = `playbook-${'0'.repeat(32)}`;
+const make = async (at: string) => (await call(app, app.adminToken, 'POST', at, playbook)).body.playbook_id;
+
+test('DELETE marks playbooks of the enterprise and of its organizations as deleted; their macros are free', async () => {
+  const organizationId = await makeOrganization(app);
+  for (const at of ['/v3/enterprise/playbooks', `/v3/organizations/${organizationId}/playbooks`]) {
+    const id = await make(at);
+    expect(await call(app, app.v1Key, 'DELETE', `${path}/${id}`)).toMatchObject({
+      status: 200,
+      body: { status: 'success' },
+    });
+    expect((await call(app, app.adminToken, 'GET', `${at}/${id}`)).status).toBe(404);
+    expect((await call(app, app.v1Key, 'DELETE', `${path}/${id}`)).status).toBe(404);
+    expect(await make(at)).not.toBe(id);
+  }
+  expect(await auditedActs(app, organizationId, 'delete_playbook')).toHaveLength(1);
+});
+
+test('keys that are no administrator’s get 403, whatever the id', async () => {
+  const organizationId = await makeOrganization(app);
+  const at = `/v3/organizations/${organizationId}/playbooks`;
+  const id = await make(at);
+  const { v1Key } = await makeUser(app, organizationId, 'org_admin');
+  for (const key of [v1Key, await makeServiceKey(app, organizationId)]) {
+    for (const each of [id, missing]) expect((await call(app, key, 'DELETE', `${path}/${each}`)).status).toBe(403);
+  }
+  expect((await call(app, app.adminToken, 'DELETE', `${path}/${id}`)).status).toBe(401);
+  expect((await call(app, app.adminToken, 'GET', `${at}/${id}`)).status).toBe(200);
+});

@@ -11,12 +11,9 @@ const playbookCreateRequest = z
     title: z.string(),
     body: z.string(),
     macro: z.string().nullish().openapi({ description: '"!" and letters, digits, "_" or "-", such as "!my-macro".' }),
-    structured_output_schema: z
-      .record(z.string(), z.unknown())
-      .nullish()
-      .openapi({
-        description: 'JSON Schema (Draft 7) of what its sessions are to produce; at most 64 KB, self-contained.',
-      }),
+    structured_output_schema: z.record(z.string(), z.unknown()).nullish().openapi({
+      description: 'JSON Schema (Draft 7) of what its sessions are to produce; at most 64 KB, self-contained.',
+    }),
   })
   .openapi('PlaybookCreateRequest');
 

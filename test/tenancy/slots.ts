@@ -40,7 +40,11 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
 };
 
 /** Names that look like those of ids, and are of nothing that is kept. */
-const noIds = new Set(['snapshotid', 'clientmutationid', 'macroid', 'eventtypeid']);
+const noIds = new Set(
+  'snapshotid clientmutationid macroid eventtypeid connectionid gitconnectionid gitpermissionid idpgroupname path'.split(
+    ' ',
+  ),
+);
 
 /** What an id argument of this name is the id of; null when the name is not an id's. Throws for an unknown one. */
 export function kindsOf(name: string, isId: boolean, within: string): readonly IdKind[] | null {

@@ -54,7 +54,10 @@ function parseTime(name: string, text: string): Date {
 }
 
 // `start_date` wins over its alias; whichever was written is what an error names.
-function parseBounds(query: z.output<typeof dailyQuery>): { timeAfter?: Date | undefined; timeBefore?: Date | undefined } {
+function parseBounds(query: z.output<typeof dailyQuery>): {
+  timeAfter?: Date | undefined;
+  timeBefore?: Date | undefined;
+} {
   const read = (...names: ('start_date' | 'end_date' | 'start' | 'end')[]) => {
     const name = names.find((each) => query[each] !== undefined);
     return name && parseTime(name, query[name] ?? '');

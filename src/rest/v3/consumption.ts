@@ -49,6 +49,9 @@ const cycleResponse = z
 const enterprise = '/v3/enterprise/consumption/daily';
 const organization = '/v3/organizations/{org_id}/consumption/daily';
 
+/** Where an address was while this version was a beta: older clients still ask there. */
+const beta = (path: string) => path.replace('/v3/', '/v3beta1/');
+
 /** Each address of daily consumption: what follows, and whose it is. */
 const subjects = [
   { suffix: '', name: '', of: 'all that is in it', kind: null, parameter: '', places: [enterprise, organization] },
@@ -101,7 +104,7 @@ export function serveConsumption(door: Door): void {
       door.serve(
         {
           method: 'get',
-          paths: [`${base}${suffix}`],
+          paths: [`${base}${suffix}`, beta(`${base}${suffix}`)],
           name: `get${isEnterprise ? 'Enterprise' : ''}Consumption${name}`,
           summary: `What ${of} has consumed in the ${isEnterprise ? 'enterprise' : 'organization'}, by day`,
           query: z.object(periodQuery),
@@ -131,7 +134,7 @@ export function serveConsumption(door: Door): void {
   door.serve(
     {
       method: 'get',
-      paths: ['/v3/enterprise/consumption/cycles'],
+      paths: ['/v3/enterprise/consumption/cycles', beta('/v3/enterprise/consumption/cycles')],
       name: 'listConsumptionCycles',
       summary: 'List the cycles of the enterprise, the current one first',
       query: z.object(pageQuery),

@@ -49,3 +49,40 @@ describe('RATE_LIMIT_…', () => {
     );
   });
 });
+
+describe('S3_… and MAX_ATTACHMENT_MB', () => {
+  it('are a directory below DATA_DIR and 100 MiB when nothing is set', () => {
+    expect(readConfig({ DATA_DIR: '/srv/switchyard' })).toMatchObject({
+      s3: null,
+      attachmentsDir: '/srv/switchyard/attachments',
+      maxAttachmentBytes: 104_857_600,
+    });
+    expect(readConfig({ ATTACHMENTS_DIR: '/mnt/shared' })).toMatchObject({ attachmentsDir: '/mnt/shared' });
+  });
+
+  it('are a bucket, of Amazon with the machine’s own role unless said otherwise', () => {
+    expect(readConfig({ S3_BUCKET: 'files' }).s3).toEqual({
+      bucket: 'files',
+      region: 'us-east-1',
+      endpoint: null,
+      credentials: null,
+    });
+    const given = { S3_BUCKET: 'files', S3_REGION: 'eu-central-1', S3_ENDPOINT: 'http://minio:9000' };
+    const keys = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'key' };
+    expect(readConfig({ ...given, ...keys }).s3).toEqual({
+      bucket: 'files',
+      region: 'eu-central-1',
+      endpoint: 'http://minio:9000',
+      credentials: { accessKeyId: 'id', secretAccessKey: 'key' },
+    });
+  });
+
+  it.each([
+    [{ S3_ENDPOINT: 'http://minio:9000' }, 'S3_BUCKET must be set with the other S3 variables.'],
+    [{ S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'id' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'],
+    [{ MAX_ATTACHMENT_MB: '0' }, 'MAX_ATTACHMENT_MB must be at least 1.'],
+    [{ MAX_ATTACHMENT_MB: '2001' }, 'MAX_ATTACHMENT_MB must be at most 2000.'],
+  ])('%j is refused', (given, message) => {
+    expect(() => readConfig(given)).toThrow(message);
+  });
+});

@@ -13,6 +13,9 @@ export function openBucket({ bucket, region, endpoint, credentials }: S3Options)
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: 5_000 },
+    // What fails is thrown and logged by whoever asked; the client would write to the console.
+    logger: { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
   return {
     // Buckets have no access lists any more unless asked for; what is private by default stays so.
@@ -28,3 +31,5 @@ export function openBucket({ bucket, region, endpoint, credentials }: S3Options)
     },
   };
 }
+
+function ignore(): void {}

@@ -81,7 +81,10 @@ export async function uploadTo(
 export async function keptFiles(test: Pick<TestApp, 'dataDir'>): Promise<string[]> {
   const found = await Promise.all(
     ['attachments', 'uploads'].map(async (folder) => {
-      const entries = await readdir(join(test.dataDir, folder), { recursive: true, withFileTypes: true });
+      // With a bucket there is no folder.
+      const entries = await readdir(join(test.dataDir, folder), { recursive: true, withFileTypes: true }).catch(
+        () => [],
+      );
       const shown = entries.filter((entry) => folder === 'uploads' || entry.isFile());
       return shown.map((entry) => join(folder, entry.name));
     }),

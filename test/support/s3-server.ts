@@ -1,0 +1,62 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** As much of S3 as files need, in memory: one bucket, path style. */
+export interface S3Server {
+  readonly endpoint: string;
+  /** Bucket and key, and what is there. */
+  readonly objects: Map<string, Buffer>;
+  /** Method and path of every request, in order. */
+  readonly requests: string[];
+  close(): void;
+}
+
+/** Starts one that takes every signed request. */
+export async function startS3Server(): Promise<S3Server> {
+  const objects = new Map<string, Buffer>();
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://s3').pathname;
+    requests.push(`${request.method} ${path}`);
+    void answer(objects, path, request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    objects,
+    requests,
+    close: () => server.close(),
+  };
+}
+
+async function answer(
+  objects: Map<string, Buffer>,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const isSigned = /^AWS4-HMAC-SHA256 Credential=test-access-key\//.test(request.headers.authorization ?? '');
+  if (!isSigned) return fail(response, 403, 'AccessDenied');
+  if (request.method === 'PUT') {
+    // Real ones take no object whose length they are not told.
+    if (request.headers['content-length'] === undefined) return fail(response, 411, 'MissingContentLength');
+    objects.set(path, Buffer.concat(chunks));
+    response.writeHead(200, { etag: '"x"' }).end();
+  } else if (request.method === 'DELETE') {
+    objects.delete(path);
+    response.writeHead(204).end();
+  } else {
+    const found = objects.get(path);
+    if (!found) return fail(response, 404, 'NoSuchKey');
+    const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    const body = start === undefined ? found : found.subarray(Number(start), Number(end) + 1);
+    response.writeHead(start === undefined ? 200 : 206, { 'content-length': body.length }).end(body);
+  }
+}
+
+function fail(response: ServerResponse, status: number, code: string): void {
+  response.writeHead(status, { 'content-type': 'application/xml' });
+  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+}

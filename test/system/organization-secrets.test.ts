@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { keepSecrets } from '../../src/domain/secrets/keep-secrets.ts';
+import { createKeyring } from '../../src/store/cipher.ts';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { secretCanary } from '../support/leaks.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+import { readMessages, untilOver } from '../support/watching.ts';
+
+let test: TestApp;
+const said: string[] = [];
+beforeAll(async () => {
+  // No agent waits for another turn: each is a process of its own, with the secrets of its time.
+  const agentsConfig = await writeProfiles({ warm_ttl_ms: 0 });
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 });
+  const { log } = test.app.services;
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) {
+    log[level] = (fields, message) => said.push(`${message} ${JSON.stringify(fields)}`);
+  }
+});
+afterAll(async () => {
+  expect(said.join('\n')).not.toContain(secretCanary);
+  await test.close();
+});
+
+const makePlace = async (name: string) => ({
+  organizationId: (await makeOrganization(test, name)).organizationId.replace('org-', ''),
+});
+const make = async (organizationId: string, key: string, value: string, more: object = {}) => {
+  const body = { type: 'key-value', key, value, is_sensitive: false, ...more };
+  const answer = await call(test, test.adminToken, 'POST', `/v3/organizations/${organizationId}/secrets`, body);
+  expect(answer.status).toBe(200);
+  return answer.body.secret_id as string;
+};
+const run = async (organizationId: string, prompt: string, more: object = {}) => {
+  const body = { prompt, ...more };
+  const made = await call(test, test.adminToken, 'POST', `/v3/organizations/${organizationId}/sessions`, body);
+  expect(made.body).toMatchObject({ session_id: expect.any(String) });
+  await untilOver(test, made.body.session_id);
+  return (await readMessages(test, made.body.session_id))
+    .filter((line) => line.startsWith('AGENT_MESSAGE: '))
+    .map((line) => line.slice('AGENT_MESSAGE: '.length));
+};
+
+it('gives the agent all secrets for null, none for [], and those that are named', async () => {
+  const { organizationId } = await makePlace('Keeper');
+  // Not sensitive, so that what the agent says of them is readable here.
+  const one = await make(organizationId, 'ONE', 'first');
+  await make(organizationId, 'TWO', 'second');
+  const prompt = 'env ONE\nenv TWO';
+  expect(await run(organizationId, prompt)).toEqual(['ONE=first', 'TWO=second']);
+  expect(await run(organizationId, prompt, { secret_ids: null })).toEqual(['ONE=first', 'TWO=second']);
+  expect(await run(organizationId, prompt, { secret_ids: [] })).toEqual(['ONE=(not set)', 'TWO=(not set)']);
+  expect(await run(organizationId, prompt, { secret_ids: [one] })).toEqual(['ONE=first', 'TWO=(not set)']);
+});
+
+it('lets a session’s own secret win, and leaves other organizations’, cookies and seeds out', async () => {
+  const { organizationId } = await makePlace('Shadowed');
+  const other = await makePlace('Next door');
+  await make(other.organizationId, 'THEIRS', 'next door');
+  await make(organizationId, 'SHARED', 'of the organization');
+  await make(organizationId, 'COOKIE', 'sid=1', { type: 'cookie' });
+  await make(organizationId, 'SEED', 'JBSWY3DPEHPK3PXP', { type: 'totp' });
+  const sessionSecrets = [{ key: 'SHARED', value: 'of the session', sensitive: false }];
+  const prompt = 'env SHARED\nenv THEIRS\nenv COOKIE\nenv SEED';
+  expect(await run(organizationId, prompt, { session_secrets: sessionSecrets })).toEqual([
+    'SHARED=of the session',
+    'THEIRS=(not set)',
+    'COOKIE=(not set)',
+    'SEED=(not set)',
+  ]);
+});
+
+it('makes names that no variable can have into ones that can; the one that is written so wins', async () => {
+  const { organizationId } = await makePlace('Names');
+  await make(organizationId, 'api-key', 'dashed');
+  await make(organizationId, 'api_key', 'plain');
+  await make(organizationId, '2nd key', 'digit');
+  await make(organizationId, 'twice-dashed', 'older');
+  await make(organizationId, 'twice.dashed', 'younger');
+  await make(organizationId, '__proto__', 'harmless');
+  expect(await run(organizationId, 'env api_key\nenv _2nd_key\nenv twice_dashed\nenv __proto__')).toEqual([
+    'api_key=plain',
+    '_2nd_key=digit',
+    'twice_dashed=older',
+    '__proto__=harmless',
+  ]);
+});
+
+it('blots sensitive ones out of everything that is stored, whether they are the organization’s or the session’s', async () => {
+  const { organizationId } = await makePlace('Masked');
+  await make(organizationId, 'SHARED', `${secretCanary}-shared`, { is_sensitive: true });
+  const sessionSecrets = [{ key: 'OWN', value: `${secretCanary}-own` }];
+  const answers = await run(organizationId, 'env SHARED\nenv OWN', { session_secrets: sessionSecrets });
+  expect(answers).toEqual(['SHARED=********', 'OWN=********']);
+});
+
+it('leaves a secret out that has been deleted since the session named it', async () => {
+  const { organizationId } = await makePlace('Deleted');
+  const [one, two] = [await make(organizationId, 'ONE', 'first'), await make(organizationId, 'TWO', 'second')];
+  const id = await createSession(test, { prompt: 'env ONE', organizationId, secretIds: [one, two] });
+  await untilOver(test, id);
+  await call(test, test.adminToken, 'DELETE', `/v3/organizations/${organizationId}/secrets/${one}`);
+  const path = `/v3/organizations/${organizationId}/sessions/${id}/messages`;
+  await call(test, test.adminToken, 'POST', path, { message: 'env ONE\nenv TWO' });
+  await untilOver(test, id);
+  expect(await readMessages(test, id)).toEqual([
+    'INITIAL_USER_MESSAGE: env ONE',
+    'AGENT_MESSAGE: ONE=first',
+    'USER_MESSAGE: env ONE\nenv TWO',
+    'AGENT_MESSAGE: ONE=(not set)',
+    'AGENT_MESSAGE: TWO=second',
+  ]);
+});
+
+it('forgets a session’s secrets with the session, and an organization’s with the organization', async () => {
+  const { services } = test.app;
+  const { organizationId } = await makePlace('Over');
+  await make(organizationId, 'ONE', 'first');
+  const sessionSecrets = [{ key: 'OWN', value: `${secretCanary}-own` }];
+  const kept = await createSession(test, { prompt: 'say x', organizationId, sessionSecrets });
+  const ended = await createSession(test, { prompt: 'say x', organizationId, sessionSecrets });
+  await call(test, test.adminToken, 'DELETE', `/v3/organizations/${organizationId}/sessions/${ended}`);
+  const left = async () => {
+    const own = await services.store.query<{ id: string }>(
+      'select session_id as id from session_secret where session_id = any($1::text[])',
+      [[kept, ended]],
+    );
+    const shared = await services.store.query('select 1 from secret where organization_id = $1', [organizationId]);
+    return { own: own.map(({ id }) => id), shared: shared.length };
+  };
+  await keepSecrets(services, () => false);
+  expect(await left()).toEqual({ own: [kept], shared: 1 });
+  await call(test, test.adminToken, 'DELETE', `/v3/enterprise/organizations/${organizationId}`);
+  await keepSecrets(services, () => false);
+  expect(await left()).toEqual({ own: [], shared: 0 });
+});
+
+it('seals what the key before has sealed with the present one, so that it can be dropped', async () => {
+  const { services } = test.app;
+  const { organizationId } = await makePlace('Rotated');
+  const id = (await make(organizationId, 'ONE', `${secretCanary}-rotated`)).replace('sec_', '');
+  const sessionSecrets = [{ key: 'OWN', value: `${secretCanary}-own` }];
+  const sessionId = await createSession(test, { prompt: 'say x', organizationId, sessionSecrets });
+  const before = 'a secret key that is only for the tests';
+  const present = 'the key that comes after it in the tests';
+  const rotating = createKeyring({ secretKey: present, previousSecretKey: before });
+  await keepSecrets({ ...services, keyring: rotating }, () => false);
+  const [row] = await services.store.query<{ sealed: string; own: string }>(
+    'select sealed, (select sealed from session_secret where session_id = $2) as own from secret where id = $1',
+    [id, sessionId],
+  );
+  const alone = createKeyring({ secretKey: present, previousSecretKey: null });
+  expect(alone.open(row?.sealed ?? '', `${organizationId}:${id}`)).toBe(`${secretCanary}-rotated`);
+  expect(alone.open(row?.own ?? '', `${sessionId}:OWN`)).toBe(`${secretCanary}-own`);
+});

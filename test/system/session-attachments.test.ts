@@ -1,0 +1,183 @@
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteOrphanedAttachments } from '../../src/domain/attachments/orphans.ts';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { makeOrganization } from '../support/sessions.ts';
+import { keptFiles, linkOf, upload, uploadTo } from '../support/uploads.ts';
+import { readMessages, untilOver } from '../support/watching.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({ roles: ['api', 'worker'], maxConcurrentSessions: 2 });
+});
+afterAll(() => test.close());
+
+const sessionsOf = (organizationId: string) => `/v3/organizations/${organizationId}/sessions`;
+const admin = (method: string, path: string, body?: unknown) => call(test, test.adminToken, method, path, body);
+const start = async (organizationId: string, body: object) => {
+  const made = await admin('POST', sessionsOf(organizationId), body);
+  expect(made.body).toMatchObject({ session_id: expect.any(String) });
+  return made.body.session_id as string;
+};
+const listed = async (organizationId: string, sessionId: string) =>
+  (await admin('GET', `${sessionsOf(organizationId)}/${sessionId}/attachments`)).body.items;
+const urlsIn = (text: string) => [...text.matchAll(/ATTACHMENT:"([^"]+)"/g)].map(([, url]) => url as string);
+const textAt = async (url: string) => (await fetch(url)).text();
+
+describe('attachments of a session', () => {
+  it('are lines of its prompt and of its messages, in its list, and within the agent’s reach', async () => {
+    const { organizationId } = test;
+    const one = await uploadTo(test, organizationId, { name: 'one 1.txt', content: 'the first' });
+    const two = await uploadTo(test, organizationId, { name: 'two.txt', content: 'the second' });
+    const id = await start(organizationId, { prompt: 'say hello', attachment_urls: [one.url] });
+    await untilOver(test, id);
+    const sent = await admin('POST', `${sessionsOf(organizationId)}/${id}/messages`, {
+      message: 'say again',
+      attachment_urls: [two.url, one.attachment_id],
+    });
+    expect(sent.status).toBe(200);
+    await untilOver(test, id);
+
+    const messages = await readMessages(test, id);
+    const bare = (name: string) => `${test.url}/attachments/[0-9a-f]{32}/${name}`;
+    expect(messages[0]).toMatch(new RegExp(`^INITIAL_USER_MESSAGE: say hello\n\nATTACHMENT:"${bare('one%201.txt')}"$`));
+    const lines = `ATTACHMENT:"${bare('two.txt')}"\nATTACHMENT:"${bare('one%201.txt')}"`;
+    expect(messages.find((each) => each.startsWith('USER_MESSAGE'))).toMatch(
+      new RegExp(`^USER_MESSAGE: say again\n\n${lines}$`),
+    );
+    // The demo agent says what it does not understand: the line as it was given, with a link that needs no key.
+    const given = messages.filter((each) => each.startsWith('AGENT_MESSAGE')).flatMap(urlsIn);
+    expect(await Promise.all(given.map(textAt))).toEqual(['the first', 'the second', 'the first']);
+
+    const items = await listed(organizationId, id);
+    expect(items).toEqual([
+      {
+        attachment_id: one.attachment_id,
+        name: 'one 1.txt',
+        url: expect.any(String),
+        source: 'user',
+        content_type: 'text/plain',
+      },
+      expect.objectContaining({ attachment_id: two.attachment_id }),
+    ]);
+    expect(await Promise.all(items.map((item: { url: string }) => textAt(item.url)))).toEqual([
+      'the first',
+      'the second',
+    ]);
+  });
+
+  it('are found in prompts of version 1, as clients write them there; other addresses stay as they are', async () => {
+    const { body: url } = await upload(test, test.v1Key, '/v1/attachments', { name: 'a.txt', content: 'from v1' });
+    const foreign = 'https://example.com/attachments/0123456789abcdef0123456789abcdef/a.txt';
+    const prompt = `say hello\nATTACHMENT:"${url}"\nATTACHMENT:"${foreign}"`;
+    const made = await call(test, test.v1Key, 'POST', '/v1/sessions', { prompt });
+    const id = made.body.session_id.replace('devin-', '');
+    await untilOver(test, id);
+    const messages = await readMessages(test, id);
+    expect(messages[0]).toBe(`INITIAL_USER_MESSAGE: ${prompt}`);
+    const given = messages.slice(1).flatMap(urlsIn);
+    expect(given).toEqual([expect.stringContaining('signature='), foreign]);
+    expect(await textAt(given[0] as string)).toBe('from v1');
+    expect(await listed(test.organizationId, id)).toHaveLength(1);
+  });
+
+  it('may be of several sessions: each lists it, and keeps it', async () => {
+    const { organizationId } = test;
+    const shared = await uploadTo(test, organizationId, { name: 'shared.txt', content: 'for all' });
+    const body = { prompt: 'say x', attachment_urls: [shared.url, shared.url] };
+    const ids = await Promise.all([
+      start(organizationId, body),
+      start(organizationId, body),
+      start(organizationId, body),
+    ]);
+    for (const id of ids) {
+      const items = await listed(organizationId, id);
+      expect(items).toHaveLength(1);
+      expect(await textAt(items[0].url)).toBe('for all');
+    }
+  });
+
+  it('are refused where they are unknown or another organization’s, and nothing is written', async () => {
+    const mine = await uploadTo(test, test.organizationId, { name: 'mine.txt', content: 'mine' });
+    const { organizationId, token } = await makeOrganization(test, 'Elsewhere');
+    const id = await start(organizationId, { prompt: 'say x' });
+    const count = async () => (await admin('GET', `${sessionsOf(organizationId)}?first=200`)).body.items.length;
+    const before = await count();
+    const bad = [mine.url, mine.attachment_id, `attachment-${'0'.repeat(32)}`, 'https://example.com/a.png', 'nonsense'];
+    for (const reference of bad) {
+      const body = { prompt: 'say x', message: 'x', attachment_urls: [reference] };
+      for (const path of [sessionsOf(organizationId), `${sessionsOf(organizationId)}/${id}/messages`]) {
+        const refused = await call(test, token, 'POST', path, body);
+        expect({ reference, status: refused.status }).toEqual({ reference, status: 400 });
+        expect(refused.body.detail).toMatch(/^"attachment_urls" refers to .*, which does not exist\.$/);
+      }
+    }
+    expect(await count()).toBe(before);
+    // A line in a text is only a text: it neither binds nor opens what is another organization's.
+    const named = await start(organizationId, { prompt: `say x\nATTACHMENT:"${mine.url}"` });
+    await untilOver(test, named);
+    expect((await readMessages(test, named)).flatMap(urlsIn)).toEqual([mine.url, mine.url]);
+    expect(await listed(organizationId, named)).toEqual([]);
+  });
+});
+
+describe('files that nobody can have any more', () => {
+  const sweep = () => deleteOrphanedAttachments(test.app.services, () => false);
+  const daysAgo = (id: string, days: number) =>
+    test.app.services.store.execute(
+      `update attachment set created_at = created_at - make_interval(days => $2::int) where id = $1 returning id`,
+      [id.replace('attachment-', ''), days],
+    );
+
+  it('go when no session has used them for 30 days, or their organization is gone; others stay', async () => {
+    await sweep();
+    const { organizationId } = await makeOrganization(test, 'Doomed');
+    const file = { name: 'a.txt', content: 'x' };
+    const unused = await uploadTo(test, test.organizationId, file);
+    const young = await uploadTo(test, test.organizationId, file);
+    const used = await uploadTo(test, test.organizationId, file);
+    const doomed = await uploadTo(test, organizationId, file);
+    await start(test.organizationId, { prompt: 'say x', attachment_urls: [used.url] });
+    const kept = (each: { attachment_id: string }) => `attachments/${each.attachment_id.replace('attachment-', '')}`;
+    for (const [each, days] of [
+      [unused, 31],
+      [young, 29],
+      [used, 31],
+    ] as const)
+      await daysAgo(each.attachment_id, days);
+    await admin('DELETE', `/v3/enterprise/organizations/${organizationId}`);
+    const before = await keptFiles(test);
+    expect(before).toEqual(expect.arrayContaining([unused, young, used, doomed].map(kept)));
+    expect(await sweep()).toBe(2);
+    const gone = [kept(unused), kept(doomed)];
+    expect(await keptFiles(test)).toEqual(before.filter((path) => !gone.includes(path)));
+    const answer = await fetch(unused.url, { headers: { authorization: `Bearer ${test.adminToken}` } });
+    expect(answer.status).toBe(404);
+    expect(await textAt(await linkOf(test.adminToken, young.url))).toBe('x');
+    expect(await sweep()).toBe(0);
+  });
+
+  it('are what a crash left behind between a file and its row, once nothing has come in for an hour', async () => {
+    const { files } = test.app.services;
+    const whole = await uploadTo(test, test.organizationId, { name: 'a.txt', content: 'x' });
+    const wholeId = whole.attachment_id.replace('attachment-', '');
+    const [coming, stuck, rowless] = ['a', 'b', 'c'].map((digit) => digit.repeat(32)) as [string, string, string];
+    for (const id of [coming, stuck]) {
+      await mkdir(join(test.dataDir, 'uploads', id));
+      await writeFile(join(test.dataDir, 'uploads', id, 'content'), 'half');
+    }
+    await files.unsettle(rowless);
+    await mkdir(join(test.dataDir, 'attachments', 'cc'), { recursive: true });
+    await writeFile(join(test.dataDir, 'attachments', files.keyOf(rowless)), 'without a row');
+    await files.unsettle(wholeId);
+    const before = await keptFiles(test);
+    const past = new Date(Date.now() - 61 * 60_000);
+    await utimes(join(test.dataDir, 'uploads', stuck, 'content'), past, past);
+    for (const id of [coming, stuck, rowless, wholeId]) await utimes(join(test.dataDir, 'uploads', id), past, past);
+    expect(await sweep()).toBe(2);
+    const stays = (path: string) => path.startsWith('attachments') && !path.includes(rowless);
+    expect(await keptFiles(test)).toEqual([...before.filter(stays), `uploads/${coming}`, 'uploads/content']);
+    expect(await textAt(await linkOf(test.adminToken, whole.url))).toBe('x');
+  });
+});

@@ -1,5 +1,6 @@
 import { newToken } from '../../auth/tokens.ts';
 import { type ApiKeyKind, ownerOf } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
@@ -48,7 +49,7 @@ export async function rotateApiKey(
     if (!current || !isActive(current, context.now())) {
       throw new DomainError('INVALID_STATE', 'The key is not active: it has been revoked or has expired.');
     }
-    await requireReach(context, current, revokes);
+    await requireReach(context, tx, current, revokes);
     const made = await insertApiKey(context, tx, { ...current, expiresAt }, token);
     if (revokes) {
       await tx.query('update api_key set revoked_at = $2::timestamptz where id = $1', [current.id, context.now()]);
@@ -63,24 +64,25 @@ export async function rotateApiKey(
 }
 
 // A token is what its owner can do: nobody gets one of who may do more.
-async function requireReach(context: Context, key: ApiKeyRecord, revokes: boolean): Promise<void> {
+async function requireReach(context: Context, tx: Transaction, key: ApiKeyRecord, revokes: boolean): Promise<void> {
   const { viewer } = context;
   const own = ownerOf(viewer);
   // In the place of itself, no key is more than it was.
   if (key.id === viewer.apiKeyId && revokes) return;
   if (key.userId !== null) {
-    if (key.userId !== own.userId) return requireNotAbove(context, { userId: key.userId });
+    if (key.userId !== own.userId) return requireNotAbove(context, { userId: key.userId }, tx);
     // One's own, but of another kind: a key of one organization gets none that reaches further.
     if (viewer.keyKind === 'PERSONAL' && key.kind !== 'PERSONAL')
-      return requireNotAbove(context, { userId: key.userId });
+      return requireNotAbove(context, { userId: key.userId }, tx);
     return;
   }
+  // Beside itself too: a key that leaked must not outlive its rotation through others that it made.
+  requireManagingSome(context);
+  if (!managesServiceUsersOf(context, key.organizationId)) throw notFound('key');
   if (key.serviceUserId !== null) {
-    requireManagingSome(context);
-    if (!managesServiceUsersOf(context, key.organizationId)) throw notFound('key');
-    if (key.serviceUserId !== own.serviceUserId) await requireNotAbove(context, { serviceUserId: key.serviceUserId });
-    return;
+    if (key.serviceUserId === own.serviceUserId) return;
+    return requireNotAbove(context, { serviceUserId: key.serviceUserId }, tx);
   }
   const scope = key.organizationId === null ? 'enterprise' : 'organization';
-  await requireAssignableRole(context, key.roleId ?? '', scope, key.organizationId);
+  await requireAssignableRole(context, key.roleId ?? '', scope, key.organizationId, { tx });
 }

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { earlierAuditActions, laterAuditActions } from '../../src/domain/audit-actions.ts';
 import { newId } from '../../src/domain/ids.ts';
+import { createApiKey } from '../../src/domain/keys/api-keys.ts';
 import { plantEntries } from '../support/audit.ts';
 import {
+  asAdministrator,
   call,
   makeOrganization,
   makeServiceKey,
@@ -59,6 +61,7 @@ describe(`GET ${v3}`, () => {
   test('200: an entry says who did what where, with which key and from which address', async () => {
     const organizationId = await makeOrganization(app);
     const { userId, email, v3Token } = await makeUser(app, organizationId);
+    const before = Math.floor(Date.now() / 1_000);
     const made = await call(app, v3Token, 'POST', `/v3/organizations/${organizationId}/sessions`, {
       prompt: 'say hello',
     });
@@ -68,7 +71,7 @@ describe(`GET ${v3}`, () => {
         {
           audit_log_id: expect.stringMatching(/^audit_log-[0-9a-f]{32}$/),
           action: 'create_session',
-          created_at: made.body.created_at,
+          created_at: expect.any(Number),
           org_id: `org-${organizationId}`,
           user_id: `user-${userId}`,
           user_email: email,
@@ -86,6 +89,8 @@ describe(`GET ${v3}`, () => {
       has_next_page: false,
       total: null,
     });
+    expect(body.items[0].created_at).toBeGreaterThanOrEqual(before);
+    expect(body.items[0].created_at).toBeLessThanOrEqual(Date.now() / 1_000);
   });
 
   test('200: a service user is named, and what was recorded beside it comes in snake case', async () => {
@@ -316,5 +321,53 @@ describe.each(['/v1/audit-logs', '/v1/enterprise/audit-logs'])('GET %s', (v1) =>
   ])('422: %s', async (query, name, msg) => {
     const { status, body } = await read(`${v1}?${query}`, app.v1Key);
     expect({ status, body }).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', name], msg }] } });
+  });
+});
+
+describe('GET /v2/enterprise/audit-logs', () => {
+  const v2 = '/v2/enterprise/audit-logs';
+
+  test('200: the entries of version 1, from newest to oldest', async () => {
+    const organizationId = await makeOrganization(app);
+    const base = 1_300_000_000_000;
+    const ids = await plantEntries(
+      app,
+      ['create_session', 'create_pat', 'send_message'].map((action, ms) => ({
+        action,
+        organizationId,
+        createdAt: new Date(base + ms),
+      })),
+    );
+    const query = `after=${base}&before=${base + 3}`;
+    const { status, body } = await read(`${v2}?${query}`, app.v1Key);
+    expect({ status, ids: bare(body.audit_logs) }).toEqual({ status: 200, ids: [ids[2], ids[0]] });
+    expect(body).toEqual((await read(`/v1/audit-logs?${query}`, app.v1Key)).body);
+    const { audit_logs } = (await read(v2, app.v1Key)).body;
+    const times = audit_logs.map(({ created_at }: any) => created_at);
+    expect(times.length).toBeGreaterThan(5);
+    expect(times).toEqual(times.toSorted((one: number, other: number) => other - one));
+  });
+
+  test('403 for every key but an account_admin’s own; 401 for a key of version 3', async () => {
+    const organizationId = await makeOrganization(app);
+    const { v1Key } = await makeUser(app, organizationId, 'org_admin');
+    const serviceOfEnterprise = await createApiKey(await asAdministrator(app), {
+      kind: 'SERVICE',
+      name: 'service of the enterprise',
+      roleId: 'account_admin',
+    });
+    for (const token of [v1Key, await makeServiceKey(app, organizationId), serviceOfEnterprise.token]) {
+      const { status, body } = await read(v2, token);
+      expect({ status, body }).toEqual({
+        status: 403,
+        body: { detail: 'You do not have permission to access this resource' },
+      });
+    }
+    expect((await read(v2, app.adminToken)).status).toBe(401);
+  });
+
+  test('422: a time that is none', async () => {
+    const { status, body } = await read(`${v2}?after=yesterday`, app.v1Key);
+    expect({ status, loc: body.detail[0].loc }).toEqual({ status: 422, loc: ['query', 'after'] });
   });
 });

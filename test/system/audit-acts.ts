@@ -2,7 +2,10 @@ import { authenticate } from '../../src/auth/authenticate.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
+import { revokeAllApiKeys, revokeApiKey } from '../../src/domain/keys/revoke-api-keys.ts';
+import { rotateApiKey } from '../../src/domain/keys/rotate-api-key.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/knowledge/change-folders.ts';
+import { deleteServiceUser, updateServiceUser } from '../../src/domain/people/service-users.ts';
 import { replaceAllowedTags } from '../../src/domain/sessions/allowed-tags.ts';
 import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
@@ -45,7 +48,8 @@ export function handOf(app: TestApp, token: string): Hand {
 
 /** What the entry must say: ids as REST writes them. */
 export interface Expected {
-  readonly target: string;
+  /** Null: nothing that has an id. */
+  readonly target: string | null;
   /** Null: of the enterprise itself. */
   readonly organization: string | null;
   readonly session?: string;
@@ -194,6 +198,45 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   },
   async create_service_user(hand, organization) {
     return { target: await makeRobot(hand, organization), organization };
+  },
+  async update_service_user(hand, organization) {
+    const target = await makeRobot(hand, organization);
+    await updateServiceUser(await hand.context(), target, { name: 'Renamed' });
+    return { target, organization };
+  },
+  async delete_service_user(hand, organization) {
+    const target = await makeRobot(hand, organization);
+    await deleteServiceUser(await hand.context(), target);
+    return { target, organization };
+  },
+  async revoke_enterprise_api_key(hand, organization) {
+    const target = await makeKey(hand, { kind: 'SERVICE', organizationId: organization });
+    await revokeApiKey(await hand.context(), { apiKeyId: target });
+    return { target, organization };
+  },
+  async revoke_all_enterprise_api_keys(hand) {
+    await revokeAllApiKeys(await hand.context());
+    return { target: null, organization: null };
+  },
+  async revoke_service_user_api_key(hand, organization) {
+    const target = await makeKey(hand, { kind: 'SERVICE_USER', serviceUserId: await makeRobot(hand, organization) });
+    await revokeApiKey(await hand.context(), { apiKeyId: target });
+    return { target, organization };
+  },
+  async rotate_service_user_api_key(hand, organization) {
+    const old = await makeKey(hand, { kind: 'SERVICE_USER', serviceUserId: await makeRobot(hand, organization) });
+    const { apiKey } = await rotateApiKey(await hand.context(), { apiKeyId: old });
+    return { target: prefixedId('apiKey', apiKey.id), organization };
+  },
+  async revoke_pat(hand, organization) {
+    const target = await makeKey(hand, { kind: 'PERSONAL_ACCESS_TOKEN', userId: await userOf(hand, organization) });
+    await revokeApiKey(await hand.context(), { apiKeyId: target });
+    return { target, organization: null };
+  },
+  async rotate_pat(hand, organization) {
+    const old = await makeKey(hand, { kind: 'PERSONAL_ACCESS_TOKEN', userId: await userOf(hand, organization) });
+    const { apiKey } = await rotateApiKey(await hand.context(), { apiKeyId: old });
+    return { target: prefixedId('apiKey', apiKey.id), organization: null };
   },
   async create_org_api_key(hand, organization) {
     return { target: await makeKey(hand, { kind: 'SERVICE', organizationId: organization }), organization };

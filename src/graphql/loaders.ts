@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { AuditEntryRecord } from '../domain/audit-entry.ts';
 import { type AuditLogRequest, findAuditEntries, listAuditLogs } from '../domain/audit-log.ts';
 import type { Context } from '../domain/context.ts';
+import { findApiKeys } from '../domain/keys/key-record.ts';
 import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
 import { findOrganizations } from '../domain/organizations/use-organization.ts';
@@ -39,6 +40,7 @@ export function createLoaders(context: Context) {
     serviceUsers: byId((ids) => findServiceUsers(context, ids)),
     serviceUserAuthors: byId((ids) => findServiceUserAuthors(context, ids)),
     roles: byId((ids) => findRolesByIds(context, ids)),
+    apiKeys: byId((ids) => findApiKeys(context, ids)),
     members: byId((ids) => findMembersByIds(context, ids)),
     logEntries: byId((ids) => findLogEntries(context, ids)),
     auditEntries: byId((ids) => findAuditEntries(context, ids)),

@@ -1,24 +1,119 @@
-import { globalId, prefixedId } from '../../domain/ids.ts';
+import { prefixedId } from '../../domain/ids.ts';
 import { createApiKey } from '../../domain/keys/api-keys.ts';
-import type { ApiKeyRecord } from '../../domain/keys/key-record.ts';
+import { type ApiKeyRecord, isActive } from '../../domain/keys/key-record.ts';
+import { listApiKeys } from '../../domain/keys/list-api-keys.ts';
+import { revokeAllApiKeys, revokeApiKey } from '../../domain/keys/revoke-api-keys.ts';
+import { rotateApiKey } from '../../domain/keys/rotate-api-key.ts';
 import { builder } from '../builder.ts';
-import { ApiKeyKindEnum } from './enums.ts';
+import { toConnection } from '../connections.ts';
+import { pageLimits } from '../loaders.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
+import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { Actor, loadActor, Role } from './people.ts';
+import { ViewerType } from './viewer.ts';
 
-const ApiKey = builder.objectRef<ApiKeyRecord>('ApiKey').implement({
+/** ApiKey of the contract. */
+export const ApiKey = builder.objectRef<ApiKeyRecord>('ApiKey');
+builder.node(ApiKey, {
   description: 'A key. Its token was shown once, when it was made.',
+  id: { resolve: ({ id }) => id, description: 'The global ID.' },
   fields: (t) => ({
-    id: t.id({ description: 'The global ID.', resolve: ({ id }) => globalId('apiKey', id) }),
     apiKeyId: t.string({ description: 'The id as REST writes it.', resolve: ({ id }) => prefixedId('apiKey', id) }),
     kind: t.expose('kind', { type: ApiKeyKindEnum, description: 'What it is for.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
     display: t.exposeString('display', { description: 'How its token begins.' }),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description: 'The one organization that it acts in, or that its service user is of; null: none in particular.',
+      resolve: ({ organizationId }, _args, { loaders }) =>
+        organizationId === null ? null : loaders.organizations.load(organizationId),
+    }),
+    owner: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'The user or service user that it belongs to; null: a service key, which acts for itself.',
+      resolve: (key, _args, context) => loadActor(context, key),
+    }),
+    role: t.field({
+      type: Role,
+      nullable: true,
+      description: 'The role that a service key carries; others have those of their owner.',
+      resolve: ({ roleId }, _args, { loaders }) => (roleId === null ? null : loaders.roles.load(roleId)),
+    }),
+    isActive: t.boolean({
+      description: 'Neither revoked nor expired.',
+      resolve: (key, _args, { domain }) => isActive(key, domain.now()),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true, description: 'When it was last used.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last used, up to half a minute late.',
+    }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
     revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true, description: 'When it was revoked.' }),
   }),
 });
+
+const ApiKeyConnection = builder.connectionObject(
+  { type: ApiKey, name: 'ApiKeyConnection', description: 'A page of keys.' },
+  { name: 'ApiKeyEdge', description: 'A key in a list.' },
+);
+
+const statusArgument = 'Which ones: ACTIVE when left out.';
+
+builder.objectFields(Organization, (t) => ({
+  apiKeys: t.connection(
+    {
+      type: ApiKey,
+      description:
+        'Its service keys and those of its service users, newest first; those of users bound to it for who manages users. Needs MANAGE_ORG_SERVICE_USERS.',
+      args: { status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }) },
+      resolve: async ({ id }, { status, ...page }, { domain }) => {
+        const scope = { of: 'organization', organizationId: id } as const;
+        return toConnection(await listApiKeys(domain, scope, status ?? 'active', page, pageLimits));
+      },
+    },
+    ApiKeyConnection,
+  ),
+}));
+
+builder.objectFields(Enterprise, (t) => ({
+  apiKeys: t.connection(
+    {
+      type: ApiKey,
+      nullable: true,
+      description:
+        'Keys of the whole enterprise, newest first: of services with MANAGE_ACCOUNT_SERVICE_USERS, of users with MANAGE_ACCOUNT_MEMBERSHIP.',
+      args: {
+        status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }),
+        serviceUserId: t.arg.id({ description: 'Only those of this service user, by any form of its id.' }),
+      },
+      resolve: async (_enterprise, { status, serviceUserId, ...page }, { domain }) => {
+        const scope =
+          serviceUserId == null ? ({ of: 'enterprise' } as const) : ({ of: 'serviceUser', serviceUserId } as const);
+        return toConnection(await listApiKeys(domain, scope, status ?? 'active', page, pageLimits));
+      },
+    },
+    ApiKeyConnection,
+  ),
+}));
+
+builder.objectFields(ViewerType, (t) => ({
+  apiKeys: t.connection(
+    {
+      type: ApiKey,
+      description: 'Its own keys, newest first; of a key that acts in one organization, those for that one.',
+      args: { status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }) },
+      resolve: async (_viewer, { status, ...page }, { domain }) =>
+        toConnection(await listApiKeys(domain, { of: 'viewer' }, status ?? 'active', page, pageLimits)),
+    },
+    ApiKeyConnection,
+  ),
+}));
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description: 'What a key is made from.',
@@ -26,7 +121,8 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     kind: t.field({ type: ApiKeyKindEnum, required: true, description: 'What it is for.' }),
     name: t.string({ required: true, description: 'What to call it.' }),
     organizationId: t.id({
-      description: 'The organization of a PERSONAL or SERVICE key; may be left out when there is one.',
+      description:
+        'The organization of a PERSONAL or SERVICE key; may be left out when there is one, and for a SERVICE key with a role on the enterprise, which acts there.',
     }),
     userId: t.id({ description: 'Whose it is, for the two kinds of users; the caller when left out.' }),
     serviceUserId: t.id({ description: 'Whose it is, for SERVICE_USER.' }),
@@ -52,5 +148,82 @@ builder.mutationField('createApiKey', (t) =>
     args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { apiKey: null, token: null }, () => createApiKey(domain, input)),
+  }),
+);
+
+const apiKeyIdDescription = 'The key: its global ID, or any form of its id.';
+
+const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
+  description: 'Which key is to end.',
+  fields: (t) => ({
+    apiKeyId: t.id({ required: true, description: apiKeyIdDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const RevokeApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord }>(
+  'RevokeApiKeyPayload',
+  'A key that was revoked.',
+  (t) => ({ apiKey: t.expose('apiKey', { type: ApiKey, nullable: true, description: 'The key.' }) }),
+);
+
+builder.mutationField('revokeApiKey', (t) =>
+  t.field({
+    type: RevokeApiKeyPayload,
+    description: 'Ends a key for good: one’s own, or one of who the viewer manages. Its sockets and streams close.',
+    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { apiKey: null }, async () => ({ apiKey: await revokeApiKey(domain, input) })),
+  }),
+);
+
+const RevokeAllApiKeysInput = builder.inputType('RevokeAllApiKeysInput', {
+  description: 'Nothing to choose.',
+  fields: (t) => ({ clientMutationId: t.string({ description: clientMutationIdDescription }) }),
+});
+
+const RevokeAllApiKeysPayload = payloadType<{ revokedCount: number }>(
+  'RevokeAllApiKeysPayload',
+  'Keys that were revoked.',
+  (t) => ({ revokedCount: t.exposeInt('revokedCount', { nullable: true, description: 'How many.' }) }),
+);
+
+builder.mutationField('revokeAllApiKeys', (t) =>
+  t.field({
+    type: RevokeAllApiKeysPayload,
+    description:
+      'Ends all keys of users and all service keys, in every organization, the one that asks among them; those of service users stay. Needs all of MANAGE_ENTERPRISE_SETTINGS, MANAGE_ACCOUNT_MEMBERSHIP and MANAGE_ACCOUNT_SERVICE_USERS.',
+    args: { input: t.arg({ type: RevokeAllApiKeysInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { revokedCount: null }, async () => ({ revokedCount: await revokeAllApiKeys(domain) })),
+  }),
+);
+
+const RotateApiKeyInput = builder.inputType('RotateApiKeyInput', {
+  description: 'Which key is to have a successor.',
+  fields: (t) => ({
+    apiKeyId: t.id({ required: true, description: apiKeyIdDescription }),
+    newExpiresAt: t.field({ type: 'DateTime', description: 'When the new one ends; never when left out.' }),
+    revokeCurrent: t.boolean({ defaultValue: true, description: 'Whether the present one ends now.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const RotateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>(
+  'RotateApiKeyPayload',
+  'A key that has a successor.',
+  (t) => ({
+    apiKey: t.expose('apiKey', { type: ApiKey, nullable: true, description: 'The new key.' }),
+    token: t.exposeString('token', { nullable: true, description: 'Its token: shown now, and never again.' }),
+  }),
+);
+
+builder.mutationField('rotateApiKey', (t) =>
+  t.field({
+    type: RotateApiKeyPayload,
+    description: 'Makes a new key with the name, owner, organization and role of another, and shows its token, once.',
+    args: { input: t.arg({ type: RotateApiKeyInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { apiKey: null, token: null }, () => rotateApiKey(domain, input, input)),
   }),
 );

@@ -1,5 +1,6 @@
 import { enterprisePermissions, organizationPermissions, type Permission } from '../../auth/permissions.ts';
 import type { ApiKeyKind } from '../../auth/viewer.ts';
+import type { KeyStatus } from '../../domain/keys/list-api-keys.ts';
 import { type EventKind, eventKinds, type MessageType } from '../../domain/sessions/log.ts';
 import { type SessionOrigin, sessionOrigins } from '../../domain/sessions/session.ts';
 import { type SessionStatus, type SessionStatusDetail, sessionStatusDetails } from '../../domain/sessions/status.ts';
@@ -123,6 +124,17 @@ export const PrincipalTypeEnum = builder.enumType('PrincipalType', {
     SERVICE_KEY: { description: 'A service key, which acts for itself.' },
     SYSTEM: { description: 'The service itself.' },
   } as const,
+});
+
+/** Which keys of a list. */
+export const ApiKeyStatusEnum = builder.enumType('ApiKeyStatus', {
+  description: 'Whether a key can still be used.',
+  values: {
+    ACTIVE: { value: 'active', description: 'It can be used.' },
+    EXPIRED: { value: 'expired', description: 'Its time is over.' },
+    REVOKED: { value: 'revoked', description: 'It was revoked.' },
+    ALL: { value: 'all', description: 'Any of these.' },
+  } as const satisfies Record<Uppercase<KeyStatus>, { value: KeyStatus; description: string }>,
 });
 
 /** ApiKeyKind of the contract. */

@@ -27,6 +27,7 @@ const loads: Record<string, Load> = {
   ServiceUser: ({ loaders }, id) => loaders.serviceUsers.load(id),
   Role: ({ loaders }, id) => loaders.roles.load(id),
   Member: ({ loaders }, id) => loaders.members.load(id),
+  ApiKey: ({ loaders }, id) => loaders.apiKeys.load(id),
   AuditLogEntry: ({ loaders }, id) => loaders.auditEntries.load(id),
   ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
 };

@@ -1,8 +1,50 @@
+import { globalId } from '../../domain/ids.ts';
 import type { ServiceUserRecord } from '../../domain/people/find-people.ts';
-import { createServiceUser } from '../../domain/people/service-users.ts';
+import { listOrganizationServiceUsers, listServiceUsers } from '../../domain/people/list-service-users.ts';
+import { createServiceUser, deleteServiceUser, updateServiceUser } from '../../domain/people/service-users.ts';
 import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
+import { pageLimits } from '../loaders.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
 import { ServiceUser } from './people.ts';
+
+const serviceUserIdDescription = 'The service user: its global ID, or any form of its id.';
+const includeInactiveDescription = 'Also those that were deleted or have expired.';
+
+const ServiceUserConnection = builder.connectionObject(
+  { type: ServiceUser, name: 'ServiceUserConnection', description: 'A page of service users.' },
+  { name: 'ServiceUserEdge', description: 'A service user in a list.' },
+);
+
+builder.objectFields(Organization, (t) => ({
+  serviceUsers: t.connection(
+    {
+      type: ServiceUser,
+      description: 'Its service users, newest first. Needs MANAGE_ORG_SERVICE_USERS.',
+      args: { includeInactive: t.arg.boolean({ defaultValue: false, description: includeInactiveDescription }) },
+      resolve: async ({ id }, { includeInactive, ...page }, { domain }) =>
+        toConnection(await listOrganizationServiceUsers(domain, id, { includeInactive }, page, pageLimits)),
+    },
+    ServiceUserConnection,
+  ),
+}));
+
+builder.objectFields(Enterprise, (t) => ({
+  serviceUsers: t.connection(
+    {
+      type: ServiceUser,
+      nullable: true,
+      description:
+        'All service users, its own and its organizations’, newest first. Needs MANAGE_ACCOUNT_SERVICE_USERS.',
+      args: { includeInactive: t.arg.boolean({ defaultValue: false, description: includeInactiveDescription }) },
+      resolve: async (_enterprise, { includeInactive, ...page }, { domain }) =>
+        toConnection(await listServiceUsers(domain, { includeInactive }, page, pageLimits)),
+    },
+    ServiceUserConnection,
+  ),
+}));
 
 const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
   description: 'What a service user is made from.',
@@ -10,6 +52,7 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
     name: t.string({ required: true, description: 'What to call it.' }),
     organizationId: t.id({ description: 'Its organization; enterprise-scoped when left out.' }),
     roleId: t.id({ description: 'Its role; org_admin, or account_member for the enterprise, when left out.' }),
+    expiresAt: t.field({ type: 'DateTime', description: 'When it ends, with all its keys; never when left out.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -29,5 +72,67 @@ builder.mutationField('createServiceUser', (t) =>
     args: { input: t.arg({ type: CreateServiceUserInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { serviceUser: null }, async () => ({ serviceUser: await createServiceUser(domain, input) })),
+  }),
+);
+
+const UpdateServiceUserInput = builder.inputType('UpdateServiceUserInput', {
+  description: 'How a service user is to change.',
+  fields: (t) => ({
+    serviceUserId: t.id({ required: true, description: serviceUserIdDescription }),
+    name: t.string({ required: true, description: 'What to call it from now on.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
+  'UpdateServiceUserPayload',
+  'A service user that was changed.',
+  (t) => ({
+    serviceUser: t.expose('serviceUser', { type: ServiceUser, nullable: true, description: 'The service user.' }),
+  }),
+);
+
+builder.mutationField('updateServiceUser', (t) =>
+  t.field({
+    type: UpdateServiceUserPayload,
+    description: 'Changes a service user’s name.',
+    args: { input: t.arg({ type: UpdateServiceUserInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { serviceUser: null }, async () => ({
+        serviceUser: await updateServiceUser(domain, input.serviceUserId, input),
+      })),
+  }),
+);
+
+const DeleteServiceUserInput = builder.inputType('DeleteServiceUserInput', {
+  description: 'Which service user is to be deleted.',
+  fields: (t) => ({
+    serviceUserId: t.id({ required: true, description: serviceUserIdDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteServiceUserPayload = payloadType<{ deletedServiceUserId: string }>(
+  'DeleteServiceUserPayload',
+  'A service user that was deleted.',
+  (t) => ({
+    deletedServiceUserId: t.expose('deletedServiceUserId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of who is gone.',
+    }),
+  }),
+);
+
+builder.mutationField('deleteServiceUser', (t) =>
+  t.field({
+    type: DeleteServiceUserPayload,
+    description: 'Deletes a service user: its roles and keys are gone at once, what it made stays and keeps its name.',
+    args: { input: t.arg({ type: DeleteServiceUserInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedServiceUserId: null }, async () => {
+        const { serviceUser } = await deleteServiceUser(domain, input.serviceUserId);
+        return { deletedServiceUserId: globalId('serviceUser', serviceUser.id) };
+      }),
   }),
 );

@@ -5,7 +5,8 @@ import { PermissionEnum, PrincipalTypeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
 import { ServiceUser, User } from './people.ts';
 
-const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
+/** Viewer of the contract. */
+export const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
   description: 'Who asks, and what it may do.',
   fields: (t) => ({
     principalType: t.field({

@@ -1,5 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith, requireEnterprisePermission, requirePermission } from '../../auth/viewer.ts';
+import { organizationsWith, ownerOf, requireEnterprisePermission, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
@@ -31,7 +31,7 @@ export async function listServiceUsers(
   limits: PageLimits,
 ): Promise<Page<ServiceUserRecord>> {
   const { viewer } = context;
-  requireEnterprisePermission(viewer, permissionFor.viewEnterpriseServiceUsers);
+  requireManagingAll(context);
   if (filter.organizationId == null) return readPage(context, null, filter, request, limits);
   const [organization] = await context.store.query<{ id: string }>(
     'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',
@@ -113,6 +113,16 @@ export async function readServiceUser(
   );
   if (!found) throw notFound('service user');
   return found;
+}
+
+/**
+ * FORBIDDEN unless the viewer manages the service users of the whole enterprise: for addresses that are the enterprise's,
+ * whomever they name. `orIsOwn`: an id that is let through where it is the viewer's own.
+ */
+export function requireManagingAll({ viewer }: Context, orIsOwn?: string): void {
+  const own = ownerOf(viewer).serviceUserId;
+  if (orIsOwn !== undefined && own !== null && parseId('serviceUser', orIsOwn) === own) return;
+  requireEnterprisePermission(viewer, permissionFor.viewEnterpriseServiceUsers);
 }
 
 /** Whether the viewer manages the service users of an organization; null: the enterprise's own. */

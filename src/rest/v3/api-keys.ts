@@ -6,6 +6,7 @@ import { type ApiKeyRecord, isActive } from '../../domain/keys/key-record.ts';
 import { keyStatuses, listApiKeys } from '../../domain/keys/list-api-keys.ts';
 import { revokeApiKey } from '../../domain/keys/revoke-api-keys.ts';
 import { rotateApiKey } from '../../domain/keys/rotate-api-key.ts';
+import { requireManagingAll } from '../../domain/people/list-service-users.ts';
 import { createServiceUser } from '../../domain/people/service-users.ts';
 import type { Door } from '../door.ts';
 import { textParam } from '../query.ts';
@@ -129,6 +130,7 @@ export function serveApiKeys(door: Door): void {
       refusals: [403, 404, 422],
     },
     async ({ context, param, query }) => {
+      requireManagingAll(context);
       const scope = { of: 'serviceUser', serviceUserId: param('service_user_id') } as const;
       const found = await listApiKeys(context, scope, query.status ?? 'active', query, page);
       return presentPage(found, (key) => presentKey(context, key));
@@ -146,6 +148,7 @@ export function serveApiKeys(door: Door): void {
       refusals: [403, 404, 413, 422],
     },
     async ({ context, param, body }) => {
+      requireManagingAll(context);
       const expiresAt = parseTime('expires_at', body.expires_at);
       const serviceUserId = param('service_user_id');
       return presentMade(
@@ -165,6 +168,7 @@ export function serveApiKeys(door: Door): void {
     },
     async ({ context, param }) => {
       const path = { apiKeyId: param('api_key_id'), serviceUserId: param('service_user_id') };
+      requireManagingAll(context, path.serviceUserId);
       return presentKey(context, await revokeApiKey(context, path));
     },
   );
@@ -183,6 +187,7 @@ export function serveApiKeys(door: Door): void {
     },
     async ({ context, param, body }) => {
       const path = { apiKeyId: param('api_key_id'), serviceUserId: param('service_user_id') };
+      requireManagingAll(context, path.serviceUserId);
       const newExpiresAt = parseTime('new_key_expires_at', body.new_key_expires_at);
       return presentMade(await rotateApiKey(context, path, { newExpiresAt, revokeCurrent: body.revoke_current }));
     },

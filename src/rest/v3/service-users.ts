@@ -3,7 +3,12 @@ import type { Context } from '../../domain/context.ts';
 import { parseId, prefixedId } from '../../domain/ids.ts';
 import type { Page } from '../../domain/pages.ts';
 import type { ServiceUserRecord } from '../../domain/people/find-people.ts';
-import { getServiceUser, listServiceUsers, readServiceUser } from '../../domain/people/list-service-users.ts';
+import {
+  getServiceUser,
+  listServiceUsers,
+  readServiceUser,
+  requireManagingAll,
+} from '../../domain/people/list-service-users.ts';
 import {
   assignRole,
   findRoleAssignments,
@@ -98,7 +103,10 @@ export function serveServiceUsers(door: Door): void {
       answer: serviceUser,
       refusals: [403, 404],
     },
-    async ({ context, param }) => presentOne(context, await getServiceUser(context, param('service_user_id'))),
+    async ({ context, param }) => {
+      requireManagingAll(context);
+      return presentOne(context, await getServiceUser(context, param('service_user_id')));
+    },
   );
 
   for (const method of ['post', 'patch'] as const) {
@@ -133,6 +141,7 @@ export function serveServiceUsers(door: Door): void {
       refusals: [403, 404],
     },
     async ({ context, param }) => {
+      requireManagingAll(context);
       const { serviceUser: deleted, roleAssignments } = await deleteServiceUser(context, param('service_user_id'));
       return presentServiceUser(deleted, roleAssignments);
     },

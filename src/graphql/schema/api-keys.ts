@@ -85,7 +85,6 @@ builder.objectFields(Enterprise, (t) => ({
   apiKeys: t.connection(
     {
       type: ApiKey,
-      nullable: true,
       description:
         'Keys of the whole enterprise, newest first: of services with MANAGE_ACCOUNT_SERVICE_USERS, of users with MANAGE_ACCOUNT_MEMBERSHIP.',
       args: {

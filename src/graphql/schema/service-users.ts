@@ -35,7 +35,6 @@ builder.objectFields(Enterprise, (t) => ({
   serviceUsers: t.connection(
     {
       type: ServiceUser,
-      nullable: true,
       description:
         'All service users, its own and its organizations’, newest first. Needs MANAGE_ACCOUNT_SERVICE_USERS.',
       args: { includeInactive: t.arg.boolean({ defaultValue: false, description: includeInactiveDescription }) },

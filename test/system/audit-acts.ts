@@ -5,7 +5,7 @@ import { prefixedId } from '../../src/domain/ids.ts';
 import { revokeAllApiKeys, revokeApiKey } from '../../src/domain/keys/revoke-api-keys.ts';
 import { rotateApiKey } from '../../src/domain/keys/rotate-api-key.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/knowledge/change-folders.ts';
-import { deleteServiceUser, updateServiceUser } from '../../src/domain/people/service-users.ts';
+import { updateServiceUser } from '../../src/domain/people/service-users.ts';
 import { replaceAllowedTags } from '../../src/domain/sessions/allowed-tags.ts';
 import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
@@ -84,6 +84,8 @@ const userOf = async ({ app }: Hand, organization: string): Promise<string> =>
   prefixedId('user', (await makeUser(app, organization.replace('org-', ''))).userId);
 
 const membersOf = (organization: string) => `/v3/enterprise/organizations/${organization}/members/users`;
+
+const keysOf = (serviceUserId: string) => `/v3beta1/enterprise/service-users/${serviceUserId}/api-keys`;
 
 let roles = 0;
 
@@ -206,7 +208,7 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   },
   async delete_service_user(hand, organization) {
     const target = await makeRobot(hand, organization);
-    await deleteServiceUser(await hand.context(), target);
+    await hand.rest('DELETE', `/v3/enterprise/members/service-users/${target}`);
     return { target, organization };
   },
   async revoke_enterprise_api_key(hand, organization) {
@@ -219,14 +221,16 @@ export const acts: Partial<Record<AuditAction, Act>> = {
     return { target: null, organization: null };
   },
   async revoke_service_user_api_key(hand, organization) {
-    const target = await makeKey(hand, { kind: 'SERVICE_USER', serviceUserId: await makeRobot(hand, organization) });
-    await revokeApiKey(await hand.context(), { apiKeyId: target });
+    const serviceUserId = await makeRobot(hand, organization);
+    const target = await makeKey(hand, { kind: 'SERVICE_USER', serviceUserId });
+    await hand.rest('DELETE', `${keysOf(serviceUserId)}/${target}`);
     return { target, organization };
   },
   async rotate_service_user_api_key(hand, organization) {
-    const old = await makeKey(hand, { kind: 'SERVICE_USER', serviceUserId: await makeRobot(hand, organization) });
-    const { apiKey } = await rotateApiKey(await hand.context(), { apiKeyId: old });
-    return { target: prefixedId('apiKey', apiKey.id), organization };
+    const serviceUserId = await makeRobot(hand, organization);
+    const old = await makeKey(hand, { kind: 'SERVICE_USER', serviceUserId });
+    const rotated = await hand.rest('POST', `${keysOf(serviceUserId)}/${old}/rotate`, {});
+    return { target: rotated.api_key_id, organization };
   },
   async revoke_pat(hand, organization) {
     const target = await makeKey(hand, { kind: 'PERSONAL_ACCESS_TOKEN', userId: await userOf(hand, organization) });

@@ -205,7 +205,7 @@ describe('Only one address revokes every key', () => {
       let answer = '';
       const lines = [`DELETE ${target} HTTP/1.1`, `Host: ${hostname}:${port}`, `Authorization: Bearer ${app.v1Key}`];
       const socket = connect(Number(port), hostname, () =>
-        socket.end(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`),
+        socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`),
       );
       socket.on('data', (data) => {
         answer += data;

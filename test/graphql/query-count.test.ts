@@ -107,3 +107,17 @@ it('reads 100 nodes of several types in one statement for each type', async () =
   const often = await statementsOf(token, document, { ids: [...ids, ...ids, ...ids] });
   expect([...often.statements].sort()).toEqual([...once.statements].sort());
 });
+
+it('reads a page of users with their roles in the same statements for 20 as for 2', async () => {
+  for (let n = 0; n < 20; n++) await makeUser(test);
+  const users = `query($first: Int!) {
+    enterprise { users(first: $first) { nodes { email roleAssignments(first: 5) { nodes { role { name } organization { name } } } } } }
+  }`;
+  const [few, many] = [
+    await statementsOf(test.adminToken, users, { first: 2 }),
+    await statementsOf(test.adminToken, users, { first: 20 }),
+  ];
+  expect(many.data.enterprise.users.nodes).toHaveLength(20);
+  expect(many.data.enterprise.users.nodes[19].roleAssignments.nodes).toHaveLength(1);
+  expect(many.statements).toEqual(few.statements);
+});

@@ -116,7 +116,7 @@ async function assemble(
     isShared: databaseUrl !== null,
   });
   const watches = createWatches(services);
-  const rest = createRest(services);
+  const rest = createRest(services, watches);
   const graphql = createGraphql(services, watches);
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
   const scheduled = [
@@ -185,6 +185,7 @@ async function assemble(
     isReady = false;
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     await graphql.stop();
+    rest.stop();
     await worker?.stop();
     await Promise.all(scheduled.map((each) => each.stop()));
     watches.stop();

@@ -1,6 +1,8 @@
 import type { Services } from '../domain/context.ts';
+import type { Watches } from '../domain/sessions/watch.ts';
 import { createAttachments } from './attachments.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
+import { createEventStreams, type EventStreams } from './event-streams.ts';
 import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
 import { serveConsumption as serveV1Consumption } from './v1/consumption.ts';
@@ -20,6 +22,7 @@ import { serveAttachments } from './v3/attachments.ts';
 import { serveAuditLogs } from './v3/audit-logs.ts';
 import { serveConsumption } from './v3/consumption.ts';
 import { dialect as v3 } from './v3/dialect.ts';
+import { serveInsights } from './v3/insights.ts';
 import { serveIpAccessList } from './v3/ip-access-list.ts';
 import { serveKnowledge } from './v3/knowledge.ts';
 import { serveMessages } from './v3/messages.ts';
@@ -31,6 +34,7 @@ import { serveSecrets } from './v3/secrets.ts';
 import { serveSelf } from './v3/self.ts';
 import { serveOrganizationServiceUsers, serveServiceUsers } from './v3/service-users.ts';
 import { serveSessions } from './v3/sessions.ts';
+import { serveOrganizationTags, serveSessionTags } from './v3/tags.ts';
 import { serveOrganizationUsers, serveUsers } from './v3/users.ts';
 import { serveWithoutFeature } from './v3/without-feature.ts';
 
@@ -38,6 +42,8 @@ import { serveWithoutFeature } from './v3/without-feature.ts';
 export interface Rest {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
+  /** Ends every stream. */
+  stop(): void;
 }
 
 /** Where a version is, beside under its name: version 1 described one path without it, version 3 had some as a beta. */
@@ -47,17 +53,20 @@ const versionOf: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** All versions, each with its endpoints. A version is retired by taking its line out. */
-export function createRest(services: Services): Rest {
+export function createRest(services: Services, watches: Watches): Rest {
+  const streams = createEventStreams(services);
   const doors: ReadonlyMap<string, Door> = new Map([
     ['v1', openV1(services)],
     ['v2', openV2(services)],
-    ['v3', openV3(services)],
+    ['v3', openV3(services, watches, streams)],
   ]);
   const attachments = createAttachments(services);
   return {
     async fetch(request, env) {
       const [segment = '', name = ''] = new URL(request.url).pathname.slice(1).split('/');
-      const door = doors.get(versionOf.get(segment) ?? segment);
+      // The first version let a session be terminated without its name; other methods there are the console's.
+      const isEarliest = segment === 'sessions' && request.method === 'DELETE';
+      const door = doors.get(isEarliest ? 'v1' : (versionOf.get(segment) ?? segment));
       if (door) return door.fetch(request, env);
       if (segment === 'attachments') return attachments.fetch(request, env);
       const described = segment === 'openapi' ? doors.get(name.replace(/\.json$/, '')) : undefined;
@@ -68,6 +77,7 @@ export function createRest(services: Services): Rest {
       if (request.method === 'HEAD') return new Response(null, { headers: { 'content-type': 'application/json' } });
       return Response.json({ detail: 'Method not allowed.' }, { status: 405, headers: { allow: 'GET, HEAD' } });
     },
+    stop: () => streams.stop(),
   };
 }
 
@@ -92,10 +102,13 @@ function openV2(services: Services): Door {
   return door;
 }
 
-function openV3(services: Services): Door {
+function openV3(services: Services, watches: Watches, streams: EventStreams): Door {
   const door = createDoor(v3, services);
+  serveInsights(door);
   serveSessions(door);
-  serveMessages(door);
+  serveMessages(door, watches, streams);
+  serveSessionTags(door);
+  serveOrganizationTags(door);
   serveKnowledge(door);
   servePlaybooks(door);
   serveSecrets(door);

@@ -17,7 +17,7 @@ beforeEach(async () => {
     warn: nothing,
     error: (fields, message) => logged.push({ fields, message }),
   };
-  rest = createRest({ ...app.app.services, log });
+  rest = createRest({ ...app.app.services, log }, app.app.watches);
 });
 afterEach(() => app.close());
 

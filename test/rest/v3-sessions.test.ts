@@ -66,11 +66,14 @@ describe('POST …/sessions', () => {
       user_id: null,
       service_user_id: expect.stringMatching(/^service-user-[0-9a-f]{32}$/),
       parent_session_id: null,
+      child_session_ids: [],
       playbook_id: null,
       automation_id: null,
       snapshot_id: 's1',
       origin: 'api',
       is_archived: false,
+      category: null,
+      subcategory: null,
       structured_output: null,
     });
     expect(body.created_at).toBeGreaterThanOrEqual(before);

@@ -51,6 +51,13 @@ export async function useOrganization(
   id: string,
   permission: OrganizationPermission,
 ): Promise<OrganizationRecord> {
+  const organization = await enterOrganization(context, id);
+  requirePermission(context.viewer, permission, organization.id);
+  return organization;
+}
+
+/** {@link useOrganization} for an act that asks for its permission itself. */
+export async function enterOrganization(context: Context, id: string): Promise<OrganizationRecord> {
   const { viewer } = context;
   const bare = parseId('organization', id);
   if (viewer.everywhere.size === 0 && (bare === null || !viewer.organizations.has(bare))) {
@@ -58,7 +65,6 @@ export async function useOrganization(
   }
   const organization = bare === null ? null : await findOrganization(context, bare);
   if (!organization) throw notFound('organization');
-  requirePermission(viewer, permission, organization.id);
   return organization;
 }
 

@@ -48,10 +48,15 @@ export const createSessionResponse = z
 /** POST …/message. */
 export const sendMessageRequest = z.object({ message: z.string() }).openapi('SendMessageRequest');
 
+/** PUT …/tags. */
+export const editTagsRequest = z
+  .object({ tags: z.array(z.string()).openapi({ maxItems: 50 }) })
+  .openapi('EditSessionTagsRequest');
+
 /** `null`, or why the session takes no message. */
 export const sendMessageResponse = z.object({ detail: z.string() }).nullable().openapi('SendMessageResponse');
 
-/** The answer to a termination. */
+/** The answer to a termination, and to an edit of tags. */
 export const detailResponse = z.object({ detail: z.string() }).openapi('DetailResponse');
 
 const shared = {

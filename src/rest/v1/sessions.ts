@@ -7,6 +7,7 @@ import { getSession } from '../../domain/sessions/find-session.ts';
 import { listSessionsByOffset } from '../../domain/sessions/list-sessions-by-offset.ts';
 import { sendMessage } from '../../domain/sessions/messages.ts';
 import { sessionUrl } from '../../domain/sessions/session.ts';
+import { replaceTags } from '../../domain/sessions/tags.ts';
 import { terminateSession } from '../../domain/sessions/terminate-session.ts';
 import type { Door } from '../door.ts';
 import { integerParam, listParam, textParam } from '../query.ts';
@@ -16,6 +17,7 @@ import {
   createSessionRequest,
   createSessionResponse,
   detailResponse,
+  editTagsRequest,
   parseCreateSession,
   presentListItem,
   sendMessageRequest,
@@ -129,7 +131,7 @@ function serveOne(door: Door): void {
   door.serve(
     {
       method: 'delete',
-      paths: ['/v1/sessions/{session_id}', '/v1/session/{session_id}'],
+      paths: ['/v1/sessions/{session_id}', '/v1/session/{session_id}', '/sessions/{session_id}'],
       name: 'terminateSession',
       summary: 'Terminate a session',
       answer: detailResponse,
@@ -144,6 +146,22 @@ function serveOne(door: Door): void {
       );
       if (wasOver) throw new RequestError('Devin session already exited', { status: 400 });
       return { detail: 'Session terminated successfully' };
+    },
+  );
+
+  door.serve(
+    {
+      method: 'put',
+      paths: ['/v1/sessions/{session_id}/tags', '/v1/session/{session_id}/tags'],
+      name: 'updateSessionTags',
+      summary: 'Set the tags of a session',
+      body: editTagsRequest,
+      answer: detailResponse,
+      refusals: [400, 403, 404, 413, 422],
+    },
+    async ({ context, body, param }) => {
+      await replaceTags(context, { sessionId: param('session_id'), tags: body.tags });
+      return { detail: 'Tags updated successfully' };
     },
   );
 }

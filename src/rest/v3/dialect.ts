@@ -39,9 +39,14 @@ export function pageOf<T extends z.ZodType>(item: T) {
 
 /** A page of records as the wire has it. */
 export function presentPage<T, W>(records: Page<T>, present: (record: T) => W) {
+  return presentPageOf(records, records.items.map(present));
+}
+
+/** {@link presentPage} where the items are presented together, in their order. */
+export function presentPageOf<T, W>(records: Page<T>, items: W[]) {
   const last = records.items.at(-1);
   return {
-    items: records.items.map(present),
+    items,
     end_cursor: last === undefined ? null : records.cursorOf(last),
     has_next_page: records.hasNextPage,
     total: null,

@@ -1,16 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { permissionFor } from '../../auth/permissions.ts';
 import { prefixedId } from '../../domain/ids.ts';
-import { useOrganization } from '../../domain/organizations/use-organization.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
-import { listLog } from '../../domain/sessions/list-log.ts';
+import { listLog, logCursor } from '../../domain/sessions/list-log.ts';
 import type { LogEntry, MessageType } from '../../domain/sessions/log.ts';
 import { sendMessage } from '../../domain/sessions/messages.ts';
+import { type Watches, watchLog } from '../../domain/sessions/watch.ts';
 import type { Door } from '../door.ts';
+import { type EventStreams, wantsEvents } from '../event-streams.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
+import { type SessionScope, sessionScopes } from './session-scopes.ts';
 import { presentSession, sessionResponse } from './session-shapes.ts';
-
-const messages = '/v3/organizations/{org_id}/sessions/{devin_id}/messages';
 
 const sources = {
   initial_user_message: 'user',
@@ -33,59 +32,82 @@ function presentMessage(entry: LogEntry): z.input<typeof sessionMessage> {
 }
 
 /** `…/sessions/{devin_id}/messages`. */
-export function serveMessages(door: Door): void {
+export function serveMessages(door: Door, watches: Watches, streams: EventStreams): void {
+  for (const scope of sessionScopes) {
+    serveList(door, scope, watches, streams);
+    serveSend(door, scope);
+  }
+}
+
+function serveList(door: Door, scope: SessionScope, watches: Watches, streams: EventStreams): void {
+  const { one, word, of, query, enter } = scope;
   door.serve(
     {
       method: 'get',
-      paths: [messages],
-      name: 'listMessages',
-      summary: 'List the messages of a session, oldest first',
-      query: z.object(pageQuery),
+      paths: [`${one}/messages`],
+      name: `list${word}Messages`,
+      summary: `List the messages of a session ${of}, oldest first; with "Accept: text/event-stream" also as they come`,
+      query: z.object({ ...query, ...pageQuery }),
       answer: pageOf(sessionMessage),
       refusals: [403, 404, 422],
     },
-    async ({ context, query, param }) => {
-      const organization = await useOrganization(context, param('org_id'), permissionFor.viewSession);
-      const session = await getSession(context, param('devin_id'), organization.id);
-      const request = { messagesOnly: true, first: query.first, after: query.after };
-      return presentPage(await listLog(context, session, request, page), presentMessage);
+    async (call) => {
+      const { first, after } = call.query;
+      if (!wantsEvents(call.request)) {
+        const { context, target } = await enter(call, 'view');
+        const session = await getSession(context, target.sessionId, target.organizationId);
+        return presentPage(await listLog(context, session, { messagesOnly: true, first, after }, page), presentMessage);
+      }
+      // A client that lost its stream asks again for the same address: where it was stands in the header.
+      const cursor = call.request.headers.get('last-event-id') || after;
+      return streams.open(call, {
+        async read(live) {
+          const { context, target } = await enter({ ...call, context: live }, 'view');
+          const session = await getSession(context, target.sessionId, target.organizationId);
+          return watchLog(context, watches, { sessionId: session.id, after: cursor, messagesOnly: true });
+        },
+        present: (entry) => ({ id: logCursor(entry), data: presentMessage(entry) }),
+      });
     },
   );
+}
 
+const sendRequest = z
+  .object({
+    message: z.string(),
+    message_as_user_id: z
+      .string()
+      .nullish()
+      .openapi({ description: 'A member whose message it shall be; needs ImpersonateOrgSessions.' }),
+    attachment_urls: z
+      .array(z.string())
+      .nullish()
+      .openapi({ description: 'Uploaded files: what `POST …/attachments` gave.' }),
+  })
+  .openapi('SessionMessageRequest');
+
+function serveSend(door: Door, { one, word, of, query, enter }: SessionScope): void {
   door.serve(
     {
       method: 'post',
-      paths: [messages],
-      name: 'sendMessage',
-      summary: 'Send a message to a session; one that sleeps or has finished resumes',
-      body: z
-        .object({
-          message: z.string(),
-          message_as_user_id: z
-            .string()
-            .nullish()
-            .openapi({ description: 'A member whose message it shall be; needs ImpersonateOrgSessions.' }),
-          attachment_urls: z
-            .array(z.string())
-            .nullish()
-            .openapi({ description: 'Uploaded files: what `POST …/attachments` gave.' }),
-        })
-        .openapi('SessionMessageRequest'),
+      paths: [`${one}/messages`],
+      name: `send${word}Message`,
+      summary: `Send a message to a session ${of}; one that sleeps or has finished resumes`,
+      query: z.object(query),
+      body: sendRequest,
       answer: sessionResponse,
       refusals: [400, 403, 404, 409, 413, 422],
       takesIdempotencyKey: true,
     },
-    async ({ context, body, param, idempotencyKey }) => {
-      const organization = await useOrganization(context, param('org_id'), permissionFor.viewSession);
-      const input = {
-        sessionId: param('devin_id'),
-        organizationId: organization.id,
-        message: body.message,
-        messageAsUserId: body.message_as_user_id,
-        attachmentIds: body.attachment_urls,
-        idempotencyKey,
-      };
-      const { session } = await sendMessage(context, input);
+    async (call) => {
+      const { context, target } = await enter(call, 'manage');
+      const { session } = await sendMessage(context, {
+        ...target,
+        message: call.body.message,
+        messageAsUserId: call.body.message_as_user_id,
+        attachmentIds: call.body.attachment_urls,
+        idempotencyKey: call.idempotencyKey,
+      });
       return presentSession(context, session);
     },
   );

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from '../../domain/context.ts';
 import { type IdKind, parseId, prefixedId } from '../../domain/ids.ts';
+import { findChildren } from '../../domain/sessions/children.ts';
 import type { CreateSessionInput } from '../../domain/sessions/create-session.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins, sessionUrl } from '../../domain/sessions/session.ts';
 import type { SessionFilter } from '../../domain/sessions/session-filter.ts';
@@ -57,11 +58,14 @@ export const sessionResponse = z
     user_id: z.string().nullable(),
     service_user_id: z.string().nullable(),
     parent_session_id: z.string().nullable(),
+    child_session_ids: z.array(z.string()).openapi({ description: 'The newest 200 that it started, newest first.' }),
     playbook_id: z.string().nullable(),
     automation_id: z.string().nullable(),
     snapshot_id: z.string().nullable(),
     origin: z.string(),
     is_archived: z.boolean(),
+    category: z.string().nullable().openapi({ description: 'Nothing is classified: always null.' }),
+    subcategory: z.string().nullable(),
     structured_output: z.unknown(),
     is_new_session: z.boolean().optional().openapi({ description: 'On creation, when `idempotent` is true.' }),
   })
@@ -92,6 +96,21 @@ export const sessionListQuery = z.object({
   repo_names: listParam('repo_names', { description: 'Matches no session: none has one.' }),
   category: textParam('category', { description: 'Matches no session: none has one.' }),
 });
+
+/** The query of the enterprise's list: the organizations too. */
+export const enterpriseListQuery = sessionListQuery.extend({
+  org_ids: listParam('org_ids', {
+    description: 'Sessions of any of these organizations, at most 100; all when left out.',
+  }),
+  org_id: textParam('org_id', { description: 'The same as one of `org_ids`.' }),
+});
+
+/** The organizations that an enterprise's list is of; undefined: all. An id that cannot be one is nobody's. */
+export function parseOrganizations(query: z.output<typeof enterpriseListQuery>): string[] | undefined {
+  const given = query.org_id === undefined ? query.org_ids : [...(query.org_ids ?? []), query.org_id];
+  const found = ids('organization', given);
+  return found && [...new Set(found)];
+}
 
 /** A creation in our words. null and left out are the same, also to the idempotency that compares inputs. */
 export function parseSessionCreate(body: z.output<typeof sessionCreateRequest>): CreateSessionInput {
@@ -146,8 +165,30 @@ function one(kind: IdKind, given: string | undefined): string | undefined {
   return given === undefined ? undefined : (parseId(kind, given) ?? 'none');
 }
 
-/** A session. Its id is bare in v3; the paths take every form (wire-facts 0.1). */
-export function presentSession(context: Context, session: SessionRecord): z.input<typeof sessionResponse> {
+/** Sessions as the wire has them, in their order; what they started is read for all at once. */
+export async function presentSessions(
+  context: Context,
+  sessions: readonly SessionRecord[],
+): Promise<z.input<typeof sessionResponse>[]> {
+  const children = await findChildren(context, sessions);
+  return sessions.map((session) => present(context, session, children.get(session.id) ?? []));
+}
+
+/** One session as the wire has it. */
+export async function presentSession(
+  context: Context,
+  session: SessionRecord,
+): Promise<z.input<typeof sessionResponse>> {
+  const children = await findChildren(context, [session]);
+  return present(context, session, children.get(session.id) ?? []);
+}
+
+// Its id is bare in v3; the paths take every form (wire-facts 0.1).
+function present(
+  context: Context,
+  session: SessionRecord,
+  children: readonly string[],
+): z.input<typeof sessionResponse> {
   const prefixed = (kind: IdKind, id: string | null) => (id === null ? null : prefixedId(kind, id));
   return {
     session_id: session.id,
@@ -164,11 +205,14 @@ export function presentSession(context: Context, session: SessionRecord): z.inpu
     user_id: prefixed('user', session.userId),
     service_user_id: prefixed('serviceUser', session.serviceUserId),
     parent_session_id: session.parentId,
+    child_session_ids: [...children],
     playbook_id: prefixed('playbook', session.playbookId),
     automation_id: prefixed('automation', session.automationId),
     snapshot_id: session.snapshotId,
     origin: session.origin,
     is_archived: session.isArchived,
+    category: null,
+    subcategory: null,
     structured_output: session.structuredOutput ?? null,
   };
 }

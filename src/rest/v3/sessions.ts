@@ -1,31 +1,38 @@
 import { z } from '@hono/zod-openapi';
-import { permissionFor } from '../../auth/permissions.ts';
-import { useOrganization } from '../../domain/organizations/use-organization.ts';
+import { archiveSession, unarchiveSession } from '../../domain/sessions/archive-session.ts';
 import { createSession } from '../../domain/sessions/create-session.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
-import { listSessions } from '../../domain/sessions/list-sessions.ts';
+import { listEnterpriseSessions, listSessions } from '../../domain/sessions/list-sessions.ts';
 import { terminateSession } from '../../domain/sessions/terminate-session.ts';
 import type { Door } from '../door.ts';
 import { booleanParam } from '../query.ts';
-import { page, pageOf, presentPage } from './dialect.ts';
+import { page, pageOf, presentPageOf } from './dialect.ts';
+import { type SessionScope, sessionScopes } from './session-scopes.ts';
 import {
+  enterpriseListQuery,
+  parseOrganizations,
   parseSessionCreate,
   parseSessionFilter,
   presentSession,
+  presentSessions,
   sessionCreateRequest,
   sessionListQuery,
   sessionResponse,
 } from './session-shapes.ts';
 
-const collection = '/v3/organizations/{org_id}/sessions';
-const one = `${collection}/{devin_id}`;
+const [{ sessions: inOrganization }, { sessions: inEnterprise }] = sessionScopes;
 
-/** `/v3/organizations/{org_id}/sessions`. */
+/** `…/sessions` of organizations, and of the enterprise. */
 export function serveSessions(door: Door): void {
+  serveLists(door);
+  for (const scope of sessionScopes) serveOne(door, scope);
+}
+
+function serveLists(door: Door): void {
   door.serve(
     {
       method: 'post',
-      paths: [collection],
+      paths: [inOrganization],
       name: 'createSession',
       summary: 'Start a session',
       body: sessionCreateRequest,
@@ -37,16 +44,16 @@ export function serveSessions(door: Door): void {
       const isIdempotent = body.idempotent === true;
       const options = { organizationId: param('org_id'), origin: 'api', idempotencyKey, isIdempotent } as const;
       const { session, isNew } = await createSession(context, parseSessionCreate(body), options);
-      return { ...presentSession(context, session), ...(isIdempotent ? { is_new_session: isNew } : {}) };
+      return { ...(await presentSession(context, session)), ...(isIdempotent ? { is_new_session: isNew } : {}) };
     },
   );
 
   door.serve(
     {
       method: 'get',
-      paths: [collection],
+      paths: [inOrganization],
       name: 'listSessions',
-      summary: 'List sessions, newest first',
+      summary: 'List sessions of an organization, newest first',
       query: sessionListQuery,
       answer: pageOf(sessionResponse),
       refusals: [403, 404, 422],
@@ -54,22 +61,45 @@ export function serveSessions(door: Door): void {
     async ({ context, query, param }) => {
       const { first, after } = query;
       const request = { organizationId: param('org_id'), filter: parseSessionFilter(query), first, after };
-      return presentPage(await listSessions(context, request, page), (session) => presentSession(context, session));
+      const records = await listSessions(context, request, page);
+      return presentPageOf(records, await presentSessions(context, records.items));
     },
   );
 
   door.serve(
     {
       method: 'get',
+      paths: [inEnterprise],
+      name: 'listEnterpriseSessions',
+      summary: 'List sessions of all organizations of the enterprise, or of some, newest first',
+      query: enterpriseListQuery,
+      answer: pageOf(sessionResponse),
+      refusals: [403, 422],
+    },
+    async ({ context, query }) => {
+      const { first, after } = query;
+      const organizationIds = parseOrganizations(query);
+      const request = { organizationIds, filter: parseSessionFilter(query), first, after };
+      const records = await listEnterpriseSessions(context, request, page);
+      return presentPageOf(records, await presentSessions(context, records.items));
+    },
+  );
+}
+
+function serveOne(door: Door, { one, word, of, query, enter }: SessionScope): void {
+  door.serve(
+    {
+      method: 'get',
       paths: [one],
-      name: 'getSession',
-      summary: 'Read a session',
+      name: `get${word}Session`,
+      summary: `Read a session ${of}`,
+      query: z.object(query),
       answer: sessionResponse,
       refusals: [403, 404],
     },
-    async ({ context, param }) => {
-      const organization = await useOrganization(context, param('org_id'), permissionFor.viewSession);
-      return presentSession(context, await getSession(context, param('devin_id'), organization.id));
+    async (call) => {
+      const { context, target } = await enter(call, 'view');
+      return presentSession(context, await getSession(context, target.sessionId, target.organizationId));
     },
   );
 
@@ -77,17 +107,51 @@ export function serveSessions(door: Door): void {
     {
       method: 'delete',
       paths: [one],
-      name: 'terminateSession',
-      summary: 'Terminate a session, and archive it when asked to',
-      query: z.object({ archive: booleanParam('archive', { description: 'Archive it too.', default: false }) }),
+      name: `terminate${word}Session`,
+      summary: `Terminate a session ${of}, and archive it when asked to`,
+      query: z.object({
+        ...query,
+        archive: booleanParam('archive', { description: 'Archive it too.', default: false }),
+      }),
       answer: sessionResponse,
       refusals: [403, 404, 422],
     },
-    async ({ context, query, param }) => {
-      const organization = await useOrganization(context, param('org_id'), permissionFor.viewSession);
-      const input = { sessionId: param('devin_id'), organizationId: organization.id, archive: query.archive };
-      const { session } = await terminateSession(context, input);
+    async (call) => {
+      const { context, target } = await enter(call, 'manage');
+      const { session } = await terminateSession(context, { ...target, archive: call.query.archive });
       return presentSession(context, session);
+    },
+  );
+
+  door.serve(
+    {
+      method: 'post',
+      paths: [`${one}/archive`],
+      name: `archive${word}Session`,
+      summary: `Archive a session ${of}; it is put to sleep when it is at work`,
+      query: z.object(query),
+      answer: sessionResponse,
+      refusals: [403, 404],
+    },
+    async (call) => {
+      const { context, target } = await enter(call, 'manage');
+      return presentSession(context, await archiveSession(context, target));
+    },
+  );
+
+  door.serve(
+    {
+      method: 'post',
+      paths: [`${one}/unarchive`],
+      name: `unarchive${word}Session`,
+      summary: `Take a session ${of} out of the archive, and none of those that it started`,
+      query: z.object(query),
+      answer: sessionResponse,
+      refusals: [403, 404],
+    },
+    async (call) => {
+      const { context, target } = await enter(call, 'manage');
+      return presentSession(context, await unarchiveSession(context, target));
     },
   );
 }

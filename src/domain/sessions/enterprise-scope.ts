@@ -1,0 +1,28 @@
+import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
+import { requireEnterprisePermission, type Viewer } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+
+// What the enterprise's permission is worth in each of its organizations, on the enterprise's own paths.
+const worth = {
+  view: { enterprise: permissionFor.viewEnterpriseSessions, organization: permissionFor.viewSession },
+  manage: { enterprise: permissionFor.manageEnterpriseSessions, organization: permissionFor.changeSession },
+} as const satisfies Record<string, { enterprise: EnterprisePermission; organization: OrganizationPermission }>;
+
+/**
+ * The context of an act on a session through the enterprise: its viewer holds ViewOrgSessions, or ManageOrgSessions, in every
+ * organization, as long as it holds ViewAccountSessions, or ManageAccountSessions. FORBIDDEN without that.
+ */
+export function throughEnterprise(context: Context, act: keyof typeof worth): Context {
+  const { enterprise, organization } = worth[act];
+  requireEnterprisePermission(context.viewer, enterprise);
+  const widened = (viewer: Viewer): Viewer =>
+    viewer.enterprisePermissions.has(enterprise)
+      ? { ...viewer, everywhere: new Set([...viewer.everywhere, organization]) }
+      : viewer;
+  return withViewer(context, () => widened(context.viewer));
+}
+
+/** A context whose viewer is asked for anew whenever it is needed. */
+export function withViewer(context: Context, viewer: () => Viewer): Context {
+  return Object.defineProperty({ ...context }, 'viewer', { get: viewer, enumerable: true });
+}

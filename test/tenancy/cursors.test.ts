@@ -19,7 +19,7 @@ afterAll(() => world.test.close());
 /** Pages that nobody of B or X has anything on, each with its reason. */
 const empty: Readonly<Record<string, string>> = {};
 
-it('takes a cursor of another tenant’s list as one of a thing that never existed', { timeout: 180_000 }, async () => {
+it('takes a cursor of another tenant’s list as one of a thing that never existed', { timeout: 600_000 }, async () => {
   const matrix = new Matrix(world);
   const lists = [...graphqlLists(), ...(await readDocuments(world.test)).flatMap(restOperations).filter(isList)];
   const used = new Set<string>();

@@ -13,7 +13,7 @@ afterAll(() => world.test.close());
 /** Fields that no principal of the matrix has anything in; each with its reason. */
 const unread: Readonly<Record<string, string>> = {};
 
-it('tells nobody of another tenant by any field of any type', { timeout: 240_000 }, async () => {
+it('tells nobody of another tenant by any field of any type', { timeout: 600_000 }, async () => {
   const seen: Seen = new Set();
   const matrix = await walkAll(world, 'GraphQL fields', queryOperations(seen));
   const missing = allFields(pathsFromQuery().keys()).filter((field) => !seen.has(field) && !(field in unread));

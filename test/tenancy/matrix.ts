@@ -15,6 +15,9 @@ import { comparable, send } from './send.ts';
 import { foreignIds, foreignTexts, neverId, ownIds, rowOf } from './slots.ts';
 import type { World } from './world.ts';
 
+/** What so many of the strongest principals could not do in any way, the others try in the simplest only. */
+const patience = 2;
+
 /** A way to fill an operation. */
 interface Shape {
   readonly variant: number;
@@ -42,6 +45,8 @@ export class Matrix {
   readonly acts = new Map<string, Set<string>>();
   /** How each operation was first taken. */
   private readonly won = new Map<string, Shape>();
+  /** How many principals tried each operation in every way, in vain. */
+  private readonly failures = new Map<string, number>();
   requests = 0;
   private settled = 0;
   /** The wanted rows of each table as one text. */
@@ -114,6 +119,7 @@ export class Matrix {
       }
       return status;
     }
+    this.failures.set(operation.name, (this.failures.get(operation.name) ?? 0) + 1);
     return status;
   }
 
@@ -129,6 +135,7 @@ export class Matrix {
     const minimal = (count: number) => Array.from({ length: count }, (_, variant) => ({ variant, isFull: false }));
     const won = this.won.get(operation.name);
     if (won) return [won, ...minimal(operation.variants)];
+    if ((this.failures.get(operation.name) ?? 0) >= patience) return minimal(operation.variants);
     const ways = minimal(Math.max(operation.variants, 6));
     const optional = operation.slots.filter((slot) => !slot.isRequired);
     return [

@@ -10,6 +10,6 @@ afterAll(() => world.test.close());
 
 it(
   'tells nobody of another tenant, and lets nobody touch one, by any route of the earlier versions',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   () => walkRoutes(world, routeParts.earlier, 180),
 );

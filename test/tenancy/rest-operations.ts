@@ -8,6 +8,7 @@ interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
+  readonly format?: string;
   readonly const?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
@@ -79,13 +80,13 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
   const resource = resourceOf(path);
   const slots: Slot[] = [];
   const texts: string[] = [];
-  for (const { name, in: place, required = false } of parameters) {
+  for (const { name, in: place, required = false, schema } of parameters) {
     // The name of what stands before it, as in `/attachments/{uuid}/{name}`.
     if (place === 'path' && name === 'name') continue;
-    const kinds = kindsOf(name, place === 'path', resource);
+    const kinds = isTelling(name) ? null : kindsOf(name, place === 'path', resource);
     if (kinds) slots.push({ name: `${place}:${name}`, kinds, isRequired: place === 'path' || required });
     else if (isTelling(name)) texts.push(`${place}:.${name}`);
-    else if (!plainNames.has(name)) {
+    else if (isText(schema) && !plainNames.has(name)) {
       throw new Error(
         `No rule says what the parameter "${name}" of ${method} ${path} is: add it to plainNames in test/tenancy/rest-operations.ts; or, when things are found by it, to test/tenancy/slots.ts: an id’s word, or a text’s column.`,
       );
@@ -124,6 +125,13 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
   };
 }
 
+// What is a number, a yes or no, a day or one of some words tells of nobody's things.
+function isText(schema: JsonSchema): boolean {
+  const types = [schema.type, schema.items?.type].flat();
+  const isClosed = schema.enum ?? schema.items?.enum ?? schema.format;
+  return isClosed === undefined && types.every((type) => !['boolean', 'integer', 'number'].includes(type ?? ''));
+}
+
 // Below /enterprise things of the enterprise are meant, and roles in it.
 function inScope(path: string, slot: Slot): Slot {
   const isOfEnterprise = path.includes('/enterprise/') && !path.includes('{org_id}');
@@ -153,6 +161,7 @@ function filledPath(path: string, parameters: readonly Parameter[], fill: Fill):
   let before: { kind: IdKind; id: string } | undefined;
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const picked = fill.ids.get(`path:${name}`);
+    if (isTelling(name) && name !== 'name') return encodeURIComponent(fill.texts.get(`path:.${name}`) ?? 'walk');
     if (!picked && before) return encodeURIComponent(fill.nameOf(before.kind, before.id));
     before = picked;
     return picked ? encodeURIComponent(prefixedId(picked.kind, picked.id)) : 'walk';

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { expectLookups, expectPermitted } from './exceptions.ts';
+import { mutationOperations } from './graphql-operations.ts';
 import { Matrix } from './matrix.ts';
 import type { Operation } from './operation.ts';
 import { livePrincipals } from './principals.ts';
@@ -32,6 +33,25 @@ export async function walkRoutes(world: World, isWanted: (path: string) => boole
   const matrix = await walkAll(world, 'REST routes', operations);
   expect(matrix.cases.size).toBeGreaterThan(leastCases);
 }
+
+/** Walks the mutations whose name is wanted; at least so many cases. */
+export async function walkMutations(
+  world: World,
+  isWanted: (name: string) => boolean,
+  leastCases: number,
+): Promise<void> {
+  const operations = mutationOperations(new Set()).filter(({ name }) => isWanted(name));
+  const matrix = await walkAll(world, 'GraphQL mutations', operations);
+  expect(matrix.cases.size).toBeGreaterThan(leastCases);
+}
+
+const administers = /User|Role|ApiKey|Organization|IpAccess|AcuLimit|Member/;
+
+/** The parts that the mutations are walked in; every one is in one of them. */
+export const mutationParts = {
+  administration: (name: string) => administers.test(name),
+  work: (name: string) => !administers.test(name),
+} as const;
 
 const ofOrganization = /^\/v3(?:beta1)?\/organizations\//;
 const ofEnterprise = /^\/v3/;

@@ -81,6 +81,7 @@ async function plant(
   const foreign = planterOf(test, tx, ids.enterprise, 'x');
   const name = foreign.canary('enterprise');
   await tx.prisma.enterprise.create({ data: { id: ids.enterprise, name, ipRanges: xRanges, createdAt } });
+  const planters = { a: planterOf(test, tx, enterpriseId, 'a'), b: planterOf(test, tx, enterpriseId, 'b') };
   const limits = { maxCycleAcuLimit: 100, maxSessionAcuLimit: 10 };
   const organization = (planter: Planter, id: string, where: string, deletedAt: Date | null = null) =>
     tx.prisma.organization.create({
@@ -92,10 +93,11 @@ async function plant(
         updatedAt: createdAt,
         deletedAt,
         ...limits,
+        allowedTags: ['walk', planter.canary('tag')],
       },
     });
-  await tx.prisma.organization.update({ where: { id: ids.a }, data: limits });
-  const planters = { a: planterOf(test, tx, enterpriseId, 'a'), b: planterOf(test, tx, enterpriseId, 'b') };
+  const data = { ...limits, allowedTags: ['walk', planters.a.canary('tag')], defaultTag: 'walk' };
+  await tx.prisma.organization.update({ where: { id: ids.a }, data });
   const gone = planterOf(test, tx, enterpriseId, 'd');
   await organization(planters.b, ids.b, enterpriseId);
   await organization(gone, ids.d, enterpriseId, createdAt);

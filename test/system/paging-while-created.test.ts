@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '../../src/domain/ids.ts';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { makeKey } from '../support/principals.ts';
+import { makeOrganization } from '../support/sessions.ts';
+
+const count = 2_500;
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+/** An organization with 2,500 sessions, many of which share a millisecond; made `agoMs` ago, one every 2 ms in groups of 3. */
+async function organizationWithMany(agoMs: number) {
+  const { organizationId, token } = await makeOrganization(test, 'Many');
+  const key = await makeKey(test, { kind: 'SERVICE', organizationId });
+  const ids = Array.from({ length: count }, () => newId());
+  await test.app.services.store.execute(
+    `insert into session (id, organization_id, title, is_title_derived, status, origin, tags, prompt, created_at, updated_at)
+     select i.id, $2, 'one of many', false, 'exit', 'api', '{}', 'x', $3::timestamptz + (i.n / 3) * interval '2 milliseconds', $3::timestamptz
+       from unnest($1::text[]) with ordinality as i(id, n)`,
+    [ids, organizationId.replace('org-', ''), new Date(Date.now() - agoMs)],
+  );
+  return { organizationId, token, key, ids: new Set(ids) };
+}
+
+/** Starts sessions, one after the other, for as long as `work` takes. */
+async function whileCreating<T>(
+  token: string,
+  path: string,
+  work: () => Promise<T>,
+): Promise<{ made: number; result: T }> {
+  let isOver = false;
+  let made = 0;
+  const creating = (async () => {
+    while (!isOver) {
+      const { status } = await call(test, token, 'POST', path, { prompt: `newer ${made}` });
+      if (status !== 200) throw new Error(`A session was not made: ${status}`);
+      made += 1;
+    }
+  })();
+  const result = await work().finally(async () => {
+    isOver = true;
+    await creating;
+  });
+  return { made, result };
+}
+
+/** The sessions that v1 gives from these offsets on, as bare ids. */
+async function readPage(key: string, offset: number, limit: number): Promise<string[]> {
+  const { status, body } = await call(test, key, 'GET', `/v1/sessions?limit=${limit}&offset=${offset}`);
+  expect(status).toBe(200);
+  return body.sessions.map((session: { session_id: string }) => session.session_id.replace('devin-', ''));
+}
+
+it('gives each of 2,500 sessions exactly once by the cursor of v3, while new ones are created', {
+  timeout: 120_000,
+}, async () => {
+  const { organizationId, token, ids } = await organizationWithMany(60_000);
+  const path = `/v3/organizations/${organizationId}/sessions`;
+  const { made, result } = await whileCreating(token, path, async () => {
+    const seen: string[] = [];
+    for (let after = ''; ; ) {
+      const { body } = await call(test, token, 'GET', `${path}?first=37${after}`);
+      seen.push(...body.items.map((item: { session_id: string }) => item.session_id));
+      if (!body.has_next_page) return seen;
+      after = `&after=${body.end_cursor}`;
+    }
+  });
+  expect(made).toBeGreaterThan(3);
+  expect(new Set(result).size).toBe(result.length);
+  expect(result.filter((id) => ids.has(id))).toHaveLength(count);
+});
+
+// Made long ago; or so lately that a transaction which began before them might still be under way.
+it.each([
+  ['an hour', 3_600_000],
+  ['a few seconds', 5_000],
+])(
+  'lets ten requests in parallel by the offset of v1 miss none of 2,500 sessions that were made %s ago, while new ones are created',
+  { timeout: 120_000 },
+  async (_ago, agoMs) => {
+    const { key, ids } = await organizationWithMany(agoMs);
+    const { made, result } = await whileCreating(key, '/v1/sessions', async () => {
+      const seen: string[] = [];
+      const limit = 50;
+      // From the end: so the pages before those that were read have moved on the most.
+      const offsets = Array.from({ length: 60 }, (_, n) => n * limit).toReversed();
+      const readers = Array.from({ length: 10 }, async () => {
+        for (let offset = offsets.shift(); offset !== undefined; offset = offsets.shift()) {
+          seen.push(...(await readPage(key, offset, limit)));
+        }
+      });
+      await Promise.all(readers);
+      return seen;
+    });
+    expect(made).toBeGreaterThan(3);
+    expect([...ids].filter((id) => !result.includes(id))).toEqual([]);
+  },
+);
+
+it('shows a session that was just made on the first page, also after a walk', { timeout: 60_000 }, async () => {
+  const { key } = await organizationWithMany(3_600_000);
+  const first = await readPage(key, 0, 100);
+  const second = await readPage(key, 100, 100);
+  const { body } = await call(test, key, 'POST', '/v1/sessions', { prompt: 'the newest' });
+  const made = body.session_id.replace('devin-', '');
+  // The walk that began before it goes on without it.
+  expect(await readPage(key, 100, 100)).toEqual(second);
+  expect(await readPage(key, 0, 100)).toEqual([made, ...first.slice(0, 99)]);
+  // A new walk has begun with that.
+  expect(await readPage(key, 100, 100)).toEqual([first.at(-1), ...second.slice(0, 99)]);
+});

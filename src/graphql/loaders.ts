@@ -2,13 +2,18 @@ import DataLoader from 'dataloader';
 import type { AuditEntryRecord } from '../domain/audit-entry.ts';
 import { type AuditLogRequest, findAuditEntries, listAuditLogs } from '../domain/audit-log.ts';
 import type { Context } from '../domain/context.ts';
-import { findApiKeys } from '../domain/keys/key-record.ts';
+import { type ApiKeyRecord, findApiKeys } from '../domain/keys/key-record.ts';
+import { listServiceUserKeys } from '../domain/keys/list-api-keys.ts';
 import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
 import { findOrganizations } from '../domain/organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../domain/pages.ts';
 import { findServiceUserAuthors, findServiceUsers, findUserAuthors, findUsers } from '../domain/people/find-people.ts';
-import { type ListedRoleAssignment, listRoleAssignments } from '../domain/people/list-role-assignments.ts';
+import {
+  type ListedRoleAssignment,
+  listRoleAssignments,
+  type RoleHolderKind,
+} from '../domain/people/list-role-assignments.ts';
 import { findRolesByIds } from '../domain/people/list-roles.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
@@ -29,6 +34,7 @@ const toError = (reason: unknown) => (reason instanceof Error ? reason : new Err
 export function createLoaders(context: Context) {
   const logPages = new Map<string, DataLoader<SessionRecord, Page<LogEntry>, string>>();
   const auditPages = new Map<string, DataLoader<string, Page<AuditEntryRecord>>>();
+  const keyPages = new Map<string, DataLoader<string, Page<ApiKeyRecord>>>();
   const rolePages = new Map<string, DataLoader<string, Page<ListedRoleAssignment>>>();
   const sessionPages = new Map<string, Promise<Page<SessionRecord>>>();
   return {
@@ -60,14 +66,23 @@ export function createLoaders(context: Context) {
       auditPages.set(key, loader);
       return loader.load(organizationId);
     },
-    /** A page of a user's role assignments; those with the same arguments are read together. */
-    rolePage(userId: string, request: PageRequest): Promise<Page<ListedRoleAssignment>> {
-      const key = JSON.stringify(request);
+    /** A page of a user's or service user's role assignments; those with the same arguments are read together. */
+    rolePage(kind: RoleHolderKind, id: string, request: PageRequest): Promise<Page<ListedRoleAssignment>> {
+      const key = JSON.stringify([kind, request]);
       const loader =
         rolePages.get(key) ??
-        new DataLoader((ids: readonly string[]) => listRoleAssignments(context, ids, request, pageLimits));
+        new DataLoader((ids: readonly string[]) => listRoleAssignments(context, kind, ids, request, pageLimits));
       rolePages.set(key, loader);
-      return loader.load(userId);
+      return loader.load(id);
+    },
+    /** A page of a service user's keys; those with the same arguments are read together. */
+    keyPage(serviceUserId: string, status: string, request: PageRequest): Promise<Page<ApiKeyRecord>> {
+      const key = JSON.stringify([status, request]);
+      const loader =
+        keyPages.get(key) ??
+        new DataLoader((ids: readonly string[]) => listServiceUserKeys(context, ids, status, request, pageLimits));
+      keyPages.set(key, loader);
+      return loader.load(serviceUserId);
     },
     /** A page of a session's log; those with the same arguments are read together. */
     logPage(session: SessionRecord, request: LogListRequest): Promise<Page<LogEntry>> {

@@ -9,6 +9,7 @@ import {
   type PageRequest,
   pageWindow,
   readTimeCursor,
+  type TimeCursor,
   toPage,
   writeCursor,
 } from '../pages.ts';
@@ -45,27 +46,62 @@ export async function listApiKeys(
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<ApiKeyRecord>> {
+  const { window, values, bind, where, order, cursorOf } = startList(context, status, request, limits);
+  where.push(...(await scopeConditions(context, scope, bind)));
+  const rows = await context.store.query<ApiKeyRecord>(
+    `select ${apiKeyColumns} from api_key k where ${where.join(' and ')} order by ${order} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, cursorOf);
+}
+
+/**
+ * One page of the keys of each of these service users, by bare ids, newest first, in the ids' order and in one statement:
+ * those that the viewer may see, which is none of a service user that it neither is nor manages.
+ */
+export async function listServiceUserKeys(
+  context: Context,
+  serviceUserIds: readonly string[],
+  status: string,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ApiKeyRecord>[]> {
+  const { window, values, bind, where, direction, order, cursorOf } = startList(context, status, request, limits);
+  const rows = await context.store.query<ApiKeyRecord>(
+    `select k.* from unnest(${bind(serviceUserIds)}::text[]) p(id) cross join lateral (
+       select ${apiKeyColumns} from api_key k where k.service_user_id = p.id and ${where.join(' and ')}
+        order by ${order} limit ${bind(window.limit + 1)}) k
+      order by k."createdAt" ${direction}, k.id ${direction}`,
+    values,
+  );
+  const found = new Map<string, ApiKeyRecord[]>(serviceUserIds.map((id) => [id, []]));
+  for (const key of rows) found.get(key.serviceUserId ?? '')?.push(key);
+  return serviceUserIds.map((id) => toPage(found.get(id) ?? [], window, cursorOf));
+}
+
+// What all lists of keys have in common: which window of them, which of them, and in which order.
+function startList(context: Context, status: string, request: PageRequest, limits: PageLimits) {
   const window = pageWindow(request, limits, (text) => readTimeCursor('keys', text));
   if (!Object.hasOwn(conditions, status)) {
     throw refuse(['status'], `"status" must be one of ${keyStatuses.join(', ')}.`);
   }
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = [...(await scopeConditions(context, scope, bind)), visibleKeys(context, bind)];
+  const where = [visibleKeys(context, bind)];
   const wanted = status as KeyStatus;
-  if (wanted !== 'all')
-    where.push(...conditions[wanted](wanted === 'revoked' ? '' : `${bind(context.now())}::timestamptz`));
-  const position = (sign: string, cursor: { at: Date; id: string }) =>
+  if (wanted === 'active' || wanted === 'expired') {
+    where.push(...conditions[wanted](`${bind(context.now())}::timestamptz`));
+  } else {
+    where.push(...conditions[wanted]());
+  }
+  const position = (sign: string, cursor: TimeCursor) =>
     `(k.created_at, k.id) ${sign} (${bind(cursor.at)}::timestamptz, ${bind(cursor.id)})`;
   if (window.after) where.push(position('<', window.after));
   if (window.before) where.push(position('>', window.before));
   const direction = window.backward ? 'asc' : 'desc';
-  const rows = await context.store.query<ApiKeyRecord>(
-    `select ${apiKeyColumns} from api_key k where ${where.join(' and ')}
-      order by k.created_at ${direction}, k.id ${direction} limit ${bind(window.limit + 1)}`,
-    values,
-  );
-  return toPage(rows, window, (key) => writeCursor('keys', key.createdAt.getTime(), key.id));
+  const order = `k.created_at ${direction}, k.id ${direction}`;
+  const cursorOf = (key: ApiKeyRecord) => writeCursor('keys', key.createdAt.getTime(), key.id);
+  return { window, values, bind, where, direction, order, cursorOf };
 }
 
 async function scopeConditions(context: Context, scope: KeyScope, bind: (value: unknown) => string): Promise<string[]> {

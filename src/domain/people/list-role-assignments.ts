@@ -16,23 +16,42 @@ import { type RoleColumns, roleColumns, toRole } from './roles.ts';
 /** A role assignment in a list, with its place there. */
 export type ListedRoleAssignment = RoleAssignmentRecord & { readonly id: string; readonly createdAt: Date };
 
+// Who sees the roles of others: in an organization, and everywhere.
+const holders = {
+  user: {
+    column: 'user_id',
+    ofOrganization: permissionFor.viewMembers,
+    ofEnterprise: permissionFor.viewEnterpriseMembers,
+  },
+  serviceUser: {
+    column: 'service_user_id',
+    ofOrganization: permissionFor.viewServiceUsers,
+    ofEnterprise: permissionFor.viewEnterpriseServiceUsers,
+  },
+} as const;
+
+/** Who holds the roles of a list. */
+export type RoleHolderKind = keyof typeof holders;
+
 /**
- * One page of the role assignments of each of these users, by bare ids, the newest first, in the ids' order and in one
- * statement: those that the viewer may see, which are its own, those in organizations whose members it may see, and all
- * for who may see the enterprise's members.
+ * One page of the role assignments of each of these users or service users, by bare ids, the newest first, in the ids'
+ * order and in one statement: those that the viewer may see, which are its own, those in organizations whose members, or
+ * service users, it may see, and all for who may see the enterprise's.
  */
 export async function listRoleAssignments(
   context: Context,
-  userIds: readonly string[],
+  kind: RoleHolderKind,
+  holderIds: readonly string[],
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<ListedRoleAssignment>[]> {
   const { viewer } = context;
+  const { column, ofOrganization, ofEnterprise } = holders[kind];
   const list = 'role_assignments';
   const window = pageWindow(request, limits, (text) => readTimeCursor(list, text));
-  const { all, ids } = organizationsWith(viewer, permissionFor.viewMembers);
-  const seesEnterprise = viewer.enterprisePermissions.has(permissionFor.viewEnterpriseMembers);
-  const values: unknown[] = [userIds, viewer.enterpriseId, seesEnterprise, viewer.principal.id, all, ids];
+  const { all, ids } = organizationsWith(viewer, ofOrganization);
+  const seesEnterprise = viewer.enterprisePermissions.has(ofEnterprise);
+  const values: unknown[] = [holderIds, viewer.enterpriseId, seesEnterprise, viewer.principal.id, all, ids];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const position = ({ at, id }: { at: Date; id: string }) => `(${bind(at)}::timestamptz, ${bind(id)})`;
   const beyond = [
@@ -41,12 +60,12 @@ export async function listRoleAssignments(
   ].join(' ');
   const order = (direction: string) => `a.created_at ${direction}, a.id ${direction}`;
   const direction = window.backward ? 'asc' : 'desc';
-  const rows = await context.store.query<RoleColumns & Omit<ListedRoleAssignment, 'role'> & { userId: string }>(
-    `select p.id as "userId", a.id, a.organization_id as "organizationId", a.created_at as "createdAt", ${roleColumns}
+  const rows = await context.store.query<RoleColumns & Omit<ListedRoleAssignment, 'role'> & { holderId: string }>(
+    `select p.id as "holderId", a.id, a.organization_id as "organizationId", a.created_at as "createdAt", ${roleColumns}
        from unnest($1::text[]) p(id)
        cross join lateral (
          select a.* from role_assignment a left join organization o on o.id = a.organization_id
-          where a.user_id = p.id and a.enterprise_id = $2 and o.deleted_at is null
+          where a.${column} = p.id and a.enterprise_id = $2 and o.deleted_at is null
             and ($3::boolean or p.id = $4 or (a.organization_id is not null and $5::boolean)
                  or a.organization_id = any($6::text[])) ${beyond}
           order by ${order(direction)} limit ${bind(window.limit + 1)}) a
@@ -54,10 +73,10 @@ export async function listRoleAssignments(
       order by ${order(direction)}`,
     values,
   );
-  const byUser = new Map<string, ListedRoleAssignment[]>(userIds.map((id) => [id, []]));
-  for (const { userId, id, organizationId, createdAt, ...role } of rows) {
-    byUser.get(userId)?.push({ id, organizationId, createdAt, role: toRole(role) });
+  const byHolder = new Map<string, ListedRoleAssignment[]>(holderIds.map((id) => [id, []]));
+  for (const { holderId, id, organizationId, createdAt, ...role } of rows) {
+    byHolder.get(holderId)?.push({ id, organizationId, createdAt, role: toRole(role) });
   }
   const cursorOf = (item: ListedRoleAssignment) => writeCursor(list, item.createdAt.getTime(), item.id);
-  return userIds.map((id) => toPage(byUser.get(id) ?? [], window, cursorOf));
+  return holderIds.map((id) => toPage(byHolder.get(id) ?? [], window, cursorOf));
 }

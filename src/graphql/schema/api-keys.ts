@@ -11,7 +11,7 @@ import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
-import { Actor, loadActor, Role } from './people.ts';
+import { Actor, loadActor, Role, ServiceUser } from './people.ts';
 import { ViewerType } from './viewer.ts';
 
 /** ApiKey of the contract. */
@@ -96,6 +96,19 @@ builder.objectFields(Enterprise, (t) => ({
           serviceUserId == null ? ({ of: 'enterprise' } as const) : ({ of: 'serviceUser', serviceUserId } as const);
         return toConnection(await listApiKeys(domain, scope, status ?? 'active', page, pageLimits));
       },
+    },
+    ApiKeyConnection,
+  ),
+}));
+
+builder.objectFields(ServiceUser, (t) => ({
+  apiKeys: t.connection(
+    {
+      type: ApiKey,
+      description: 'Its keys, newest first: none for who neither is it nor manages it.',
+      args: { status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }) },
+      resolve: async ({ id }, { status, ...page }, { loaders }) =>
+        toConnection(await loaders.keyPage(id, status ?? 'active', page)),
     },
     ApiKeyConnection,
   ),

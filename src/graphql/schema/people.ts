@@ -31,7 +31,7 @@ builder.node(Role, {
 });
 
 /** RoleAssignment of the contract. */
-const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssignment').implement({
+export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssignment').implement({
   description: 'A role in a place.',
   fields: (t) => ({
     role: t.expose('role', { type: Role, description: 'The role.' }),
@@ -50,7 +50,8 @@ const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssignment')
   }),
 });
 
-const RoleAssignmentConnection = builder.connectionObject(
+/** RoleAssignmentConnection of the contract. */
+export const RoleAssignmentConnection = builder.connectionObject(
   { type: RoleAssignment, name: 'RoleAssignmentConnection', description: 'A page of role assignments.' },
   { name: 'RoleAssignmentEdge', description: 'A role assignment in a list.' },
 );
@@ -75,7 +76,7 @@ builder.node(User, {
       {
         type: RoleAssignment,
         description: 'Its roles, newest first, in the places whose members the viewer may see.',
-        resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.rolePage(id, page)),
+        resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.rolePage('user', id, page)),
       },
       RoleAssignmentConnection,
     ),

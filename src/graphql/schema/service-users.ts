@@ -8,7 +8,7 @@ import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
-import { ServiceUser } from './people.ts';
+import { RoleAssignment, RoleAssignmentConnection, ServiceUser } from './people.ts';
 
 const serviceUserIdDescription = 'The service user: its global ID, or any form of its id.';
 const includeInactiveDescription = 'Also those that were deleted or have expired.';
@@ -42,6 +42,17 @@ builder.objectFields(Enterprise, (t) => ({
         toConnection(await listServiceUsers(domain, { includeInactive }, page, pageLimits)),
     },
     ServiceUserConnection,
+  ),
+}));
+
+builder.objectFields(ServiceUser, (t) => ({
+  roleAssignments: t.connection(
+    {
+      type: RoleAssignment,
+      description: 'Its roles, newest first: those in the places whose service users the viewer manages.',
+      resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.rolePage('serviceUser', id, page)),
+    },
+    RoleAssignmentConnection,
   ),
 }));
 

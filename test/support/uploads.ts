@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { TestApp } from './app.ts';
 
@@ -51,6 +52,41 @@ export async function sendParts(
   const text = await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '');
   return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+}
+
+/** Sends a body that has no end, on a socket of its own, until it is closed; says what was answered meanwhile. */
+export async function sendEndlessly(
+  test: Pick<TestApp, 'url' | 'adminToken'>,
+  path: string,
+  start: Uint8Array,
+): Promise<{ answer: string; sentBytes: number }> {
+  const { hostname, port } = new URL(test.url);
+  const socket = connect(Number(port), hostname);
+  const type = `multipart/form-data; boundary=${boundary}`;
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${test.adminToken}\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`,
+  );
+  const asChunk = (bytes: Uint8Array) =>
+    Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+  socket.write(asChunk(start));
+  const more = asChunk(Buffer.alloc(1_000_000));
+  let sentBytes = 0;
+  const send = () => {
+    sentBytes += more.length;
+    // One at a time: a closed socket calls back as well, with an error.
+    socket.write(more, (error) => {
+      if (!error) send();
+    });
+  };
+  send();
+  let answer = '';
+  socket.on('data', (bytes) => {
+    answer += bytes.toString('latin1');
+  });
+  // A reset is one way of being closed.
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return { answer, sentBytes };
 }
 
 /** Uploads a file as every client does. */

@@ -81,33 +81,26 @@ export class Matrix {
 
   /** One operation as one principal: with its own things, then with others' one at a time. */
   async walk(principal: Principal, operation: Operation): Promise<void> {
-    // A read comes first with own things, which says too whether the door takes the key at all.
-    if (!operation.isWrite && (await this.walkOwn(principal, operation)) === 401) return;
-    if (operation.isWrite && !(await this.isTaken(principal, operation))) return;
-    if (operation.isWrite) await this.walkOwn(principal, operation);
+    const own = await this.walkOwn(principal, operation);
+    if (own.status === 401) return;
     const open = operation.slots.filter((slot) => !slot.isOnTheWay);
-    for (const slot of open.filter((each) => !each.isOfMany)) await this.walkSlot(principal, operation, slot);
+    for (const slot of open.filter((each) => !each.isOfMany)) {
+      await this.walkSlot(principal, operation, slot, this.bases(principal, operation, own.isDone, slot));
+    }
     if (open.length > 1) await this.walkTogether(principal, operation, open);
-    for (const name of operation.texts) await this.walkText(principal, operation, name);
-  }
-
-  // GraphQL takes every kind of key; a version of REST only its own.
-  private async isTaken(principal: Principal, operation: Operation): Promise<boolean> {
-    const first = this.fill(principal, operation, 0, false);
-    const ids = new Map([...first.ids].map(([name, { kind }]) => [name, { kind, id: neverId }]));
-    const call = operation.call({ ...first, ids });
-    if (call.path === '/graphql') return true;
-    return (await this.ask(principal, operation, { ...first, ids }, neverId)).answer.status !== 401;
+    for (const name of operation.texts) {
+      await this.walkText(principal, operation, name, this.bases(principal, operation, own.isDone).slice(0, 2));
+    }
   }
 
   // With own things only, in one way after another until one is taken. A write is undone, and is tried no further; a read
-  // is asked once more with everything that may be given. Gives the last status.
-  private async walkOwn(principal: Principal, operation: Operation): Promise<number> {
+  // is asked once more with everything that may be given.
+  private async walkOwn(principal: Principal, operation: Operation): Promise<{ status: number; isDone: boolean }> {
     let status = 0;
     for (const shape of this.shapes(operation)) {
       const answer = await this.askOwn(principal, operation, shape);
       status = answer.status;
-      if (status === 401) return status;
+      if (status === 401) break;
       if (!operation.isSuccess(answer)) continue;
       if (!this.won.has(operation.name)) this.won.set(operation.name, shape);
       this.succeeded.add(operation.name);
@@ -117,10 +110,10 @@ export class Matrix {
       } else if (operation.hasOptional && !shape.isFull) {
         await this.askOwn(principal, operation, { ...shape, isFull: true });
       }
-      return status;
+      return { status, isDone: true };
     }
     this.failures.set(operation.name, (this.failures.get(operation.name) ?? 0) + 1);
-    return status;
+    return { status, isDone: false };
   }
 
   private async askOwn(principal: Principal, operation: Operation, shape: Shape): Promise<Answer> {
@@ -145,10 +138,15 @@ export class Matrix {
     ];
   }
 
-  private async walkSlot(principal: Principal, operation: Operation, slot: Slot): Promise<void> {
+  private async walkSlot(
+    principal: Principal,
+    operation: Operation,
+    slot: Slot,
+    bases: readonly Fill[],
+  ): Promise<void> {
     for (const kind of slot.kinds) {
       const foreign = [...foreignIds(this.world, principal, kind, slot.fits)];
-      for (const [n, base] of this.bases(principal, operation, slot).entries()) {
+      for (const [n, base] of bases.entries()) {
         const ask = (id: string) =>
           this.ask(principal, operation, { ...base, ids: with_(base.ids, slot, kind, id) }, id);
         const never = await ask(neverId);
@@ -189,10 +187,15 @@ export class Matrix {
     }
   }
 
-  private async walkText(principal: Principal, operation: Operation, name: string): Promise<void> {
+  private async walkText(
+    principal: Principal,
+    operation: Operation,
+    name: string,
+    bases: readonly Fill[],
+  ): Promise<void> {
     const foreign = foreignTexts(this.world, principal, name.split('.').at(-1) as string);
     if (!foreign) return;
-    for (const base of this.bases(principal, operation).slice(0, 2)) {
+    for (const base of bases) {
       const ask = (text: string) => this.ask(principal, operation, { ...base, texts: new Map([[name, text]]) }, text);
       const example = [...foreign.values()][0] ?? '';
       const never = await ask(example.replace(/^canary-[a-z]-[a-z-]+\d+/, 'canary-z-never-0'));
@@ -203,13 +206,15 @@ export class Matrix {
     }
   }
 
-  // What stands around a thing under test: every kind of input, with and without what may be left out.
-  private bases(principal: Principal, operation: Operation, slot?: Slot): Fill[] {
+  // What stands around a thing under test: every kind of input, with and without what may be left out; for whoever may
+  // not do it anyway, the simplest.
+  private bases(principal: Principal, operation: Operation, isAble: boolean, slot?: Slot): Fill[] {
     const bases: Fill[] = [];
-    for (let variant = 0; variant < operation.variants; variant++) {
+    if (!isAble) bases.push(this.fill(principal, operation, 0, false));
+    for (let variant = 0; isAble && variant < operation.variants; variant++) {
       bases.push(this.fill(principal, operation, variant, false));
       const others = operation.slots.filter((each) => each !== slot && !each.isRequired);
-      if (others.length > 0) bases.push(this.fill(principal, operation, variant, true));
+      if (operation.isWrite && others.length > 0) bases.push(this.fill(principal, operation, variant, true));
     }
     const won = this.won.get(operation.name);
     // Where one of several must be given, nothing is looked up without it.

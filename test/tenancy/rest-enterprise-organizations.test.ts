@@ -1,0 +1,15 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import { routeParts, walkRoutes } from './walk.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.test.close());
+
+it(
+  'tells nobody of another tenant, and lets nobody touch one, by any route of the enterprise’s organizations',
+  { timeout: 600_000 },
+  () => walkRoutes(world, routeParts.itsOrganizations, 250),
+);

@@ -245,7 +245,11 @@ describe('whose consumption may be read', () => {
   });
 
   test.each([
-    ['time_after=1&time_before=34560002', 'time_before', '"time_before" must be at most 400 days after the period begins.'],
+    [
+      'time_after=1&time_before=34560002',
+      'time_before',
+      '"time_before" must be at most 400 days after the period begins.',
+    ],
     ['time_after=2&time_before=1', 'time_before', '"time_before" must not be before the period begins.'],
     ['time_after=-1', 'time_after', '"time_after" must be a time of the years 1970 to 9999.'],
     ['time_after=1', 'time_before', '"time_before" must be at most 400 days after the period begins.'],

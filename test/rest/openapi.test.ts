@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, startApp, type TestApp } from './rest-app.ts';
 
@@ -14,94 +15,12 @@ const operations = (document: { paths: Record<string, object> }) =>
 
 const document = async (version: string) => (await call(app, null, 'GET', `/openapi/${version}.json`)).body;
 
-test('v1: the published paths, without their aliases', async () => {
-  const v1 = await document('v1');
-  expect(v1.openapi).toBe('3.1.0');
-  expect(operations(v1)).toEqual([
-    'DELETE /v1/knowledge/{note_id}',
-    'DELETE /v1/playbooks/{playbook_id}',
-    'DELETE /v1/secrets/{secret_id}',
-    'DELETE /v1/sessions/{session_id}',
-    'GET /v1/attachments/{uuid}/{name}',
-    'GET /v1/knowledge',
-    'GET /v1/playbooks',
-    'GET /v1/playbooks/{playbook_id}',
-    'GET /v1/secrets',
-    'GET /v1/sessions',
-    'GET /v1/sessions/{session_id}',
-    'POST /v1/attachments',
-    'POST /v1/knowledge',
-    'POST /v1/playbooks',
-    'POST /v1/secrets',
-    'POST /v1/sessions',
-    'POST /v1/sessions/{session_id}/message',
-    'PUT /v1/knowledge/{note_id}',
-    'PUT /v1/playbooks/{playbook_id}',
-  ]);
-});
-
-test('v3: the published paths', async () => {
-  expect(operations(await document('v3'))).toEqual([
-    'DELETE /v3/enterprise/consumption/acu-limits/devin/organizations/{org_id}',
-    'DELETE /v3/enterprise/ip-access-list',
-    'DELETE /v3/enterprise/knowledge/notes/{note_id}',
-    'DELETE /v3/enterprise/members/users/{user_id}',
-    'DELETE /v3/enterprise/organizations/{org_id}',
-    'DELETE /v3/enterprise/organizations/{org_id}/members/users/{user_id}',
-    'DELETE /v3/enterprise/playbooks/{playbook_id}',
-    'DELETE /v3/organizations/{org_id}/knowledge/notes/{note_id}',
-    'DELETE /v3/organizations/{org_id}/playbooks/{playbook_id}',
-    'DELETE /v3/organizations/{org_id}/secrets/{secret_id}',
-    'DELETE /v3/organizations/{org_id}/sessions/{devin_id}',
-    'GET /v3/enterprise/consumption/acu-limits/devin',
-    'GET /v3/enterprise/ip-access-list',
-    'GET /v3/enterprise/knowledge/folders',
-    'GET /v3/enterprise/knowledge/notes',
-    'GET /v3/enterprise/knowledge/notes/{note_id}',
-    'GET /v3/enterprise/members/users',
-    'GET /v3/enterprise/members/users/{user_id}',
-    'GET /v3/enterprise/organizations',
-    'GET /v3/enterprise/organizations/{org_id}',
-    'GET /v3/enterprise/organizations/{org_id}/members/users',
-    'GET /v3/enterprise/playbooks',
-    'GET /v3/enterprise/playbooks/{playbook_id}',
-    'GET /v3/enterprise/roles',
-    'GET /v3/organizations/{org_id}/attachments/{uuid}/{name}',
-    'GET /v3/organizations/{org_id}/knowledge/folders',
-    'GET /v3/organizations/{org_id}/knowledge/notes',
-    'GET /v3/organizations/{org_id}/knowledge/notes/{note_id}',
-    'GET /v3/organizations/{org_id}/members/users',
-    'GET /v3/organizations/{org_id}/members/users/{user_id}',
-    'GET /v3/organizations/{org_id}/playbooks',
-    'GET /v3/organizations/{org_id}/playbooks/{playbook_id}',
-    'GET /v3/organizations/{org_id}/secrets',
-    'GET /v3/organizations/{org_id}/sessions',
-    'GET /v3/organizations/{org_id}/sessions/{devin_id}',
-    'GET /v3/organizations/{org_id}/sessions/{devin_id}/attachments',
-    'GET /v3/organizations/{org_id}/sessions/{devin_id}/messages',
-    'GET /v3/self',
-    'PATCH /v3/enterprise/members/users/{user_id}',
-    'PATCH /v3/enterprise/organizations/{org_id}',
-    'PATCH /v3/enterprise/organizations/{org_id}/members/users/{user_id}',
-    'POST /v3/enterprise/ip-access-list',
-    'POST /v3/enterprise/knowledge/notes',
-    'POST /v3/enterprise/members/users',
-    'POST /v3/enterprise/organizations',
-    'POST /v3/enterprise/organizations/{org_id}/members/users/{user_id}',
-    'POST /v3/enterprise/playbooks',
-    'POST /v3/organizations/{org_id}/attachments',
-    'POST /v3/organizations/{org_id}/knowledge/notes',
-    'POST /v3/organizations/{org_id}/playbooks',
-    'POST /v3/organizations/{org_id}/secrets',
-    'POST /v3/organizations/{org_id}/sessions',
-    'POST /v3/organizations/{org_id}/sessions/{devin_id}/messages',
-    'PUT /v3/enterprise/consumption/acu-limits/devin/organizations/{org_id}',
-    'PUT /v3/enterprise/ip-access-list',
-    'PUT /v3/enterprise/knowledge/notes/{note_id}',
-    'PUT /v3/enterprise/playbooks/{playbook_id}',
-    'PUT /v3/organizations/{org_id}/knowledge/notes/{note_id}',
-    'PUT /v3/organizations/{org_id}/playbooks/{playbook_id}',
-  ]);
+// What is published stays: a path leaves these lists only with its version.
+test.each(['v1', 'v2', 'v3'])('%s: the published paths, without their aliases', async (version) => {
+  const published = await readFile(new URL(`published/${version}.txt`, import.meta.url), 'utf8');
+  const described = await document(version);
+  expect(described.openapi).toBe('3.1.0');
+  expect(operations(described)).toEqual(published.trim().split('\n'));
 });
 
 test('query parameters are typed for what they mean, not for how they are read', async () => {
@@ -136,7 +55,7 @@ describe('addresses that are none', () => {
   test.each([
     ['/v1', { detail: 'The requested resource does not exist' }],
     ['/v1/nothing', { detail: 'The requested resource does not exist' }],
-    ['/v2/enterprise', { detail: 'There is no such route.' }],
+    ['/v2/enterprise', { detail: 'The requested resource does not exist' }],
     ['/v9/sessions', { detail: 'There is no such route.' }],
     ['/openapi/v9.json', { detail: 'There is no such route.' }],
     ['/openapi/v1', { detail: 'There is no such route.' }],

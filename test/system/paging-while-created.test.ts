@@ -40,11 +40,13 @@ async function whileCreating<T>(
       made += 1;
     }
   })();
-  const result = await work().finally(async () => {
+  try {
+    const result = await work();
+    return { made, result };
+  } finally {
     isOver = true;
     await creating;
-  });
-  return { made, result };
+  }
 }
 
 /** The sessions that v1 gives from these offsets on, as bare ids. */

@@ -5,12 +5,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Disk } from 'flydrive';
 import { FSDriver } from 'flydrive/drivers/fs';
-
-/** Bytes of a file, both ends included. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
+import type { ByteRange, FilePlace, S3Options } from './file-place.ts';
 
 /** A file that has come in whole and is not kept yet. */
 export interface ReceivedFile {
@@ -50,15 +45,6 @@ export interface FilesOptions {
   readonly s3: S3Options | null;
 }
 
-/** A bucket of S3, or of what speaks like it. Without keys the machine's own role is used. */
-export interface S3Options {
-  readonly bucket: string;
-  readonly region: string;
-  /** Null: Amazon's own. */
-  readonly endpoint: string | null;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
-}
-
 /** More bytes came than were allowed. */
 export class FileTooLargeError extends Error {
   constructor(maxBytes: number) {
@@ -71,12 +57,6 @@ export class FileTooLargeError extends Error {
 const headBytes = 4_100;
 /** How many leftovers one look gives. */
 const maxUnsettled = 500;
-
-/** Where {@link Files} are kept. Reading is beside flydrive's interface, which knows neither ranges nor a missing file. */
-export interface FilesBackend {
-  readonly disk: Disk;
-  read(key: string, range: ByteRange | undefined): Promise<Readable | null>;
-}
 
 /** Opens the place of files; the directories are made. Nothing is asked of S3 before the first file. */
 export async function openFiles({ spoolDir, directory, s3 }: FilesOptions): Promise<Files> {
@@ -160,7 +140,7 @@ async function lastChange(folder: string): Promise<number | null> {
   return times[0] === null ? null : Math.max(...times.map((time) => time ?? 0));
 }
 
-async function openDirectory(directory: string): Promise<FilesBackend> {
+async function openDirectory(directory: string): Promise<FilePlace> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   return {
     disk: new Disk(new FSDriver({ location: directory, visibility: 'private' })),

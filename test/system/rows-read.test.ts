@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { rowsRead } from '../support/rows-read.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 const entries = 50_000;
@@ -35,55 +36,13 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-interface Plan {
-  'Node Type': string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  'Relation Name'?: string;
-  Plans?: Plan[];
-}
-
-/** Runs a request, and explains every statement that it made: rows read from each table, with those thrown away. */
-async function rowsRead(
-  request: () => Promise<unknown>,
-): Promise<{ answer: any; read: Record<string, number>; statements: number }> {
-  const { store } = test.app.services;
-  const original = store.query;
-  const seen: [string, readonly unknown[]][] = [];
-  store.query = (sql: string, values: readonly unknown[] = []) => {
-    seen.push([sql, values]);
-    return original.call(store, sql, values) as never;
-  };
-  const answer = await request();
-  store.query = original;
-  const read: Record<string, number> = {};
-  const add = (plan: Plan) => {
-    const table = plan['Relation Name'];
-    if (table)
-      read[table] =
-        (read[table] ?? 0) +
-        Math.round((plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']);
-    for (const inner of plan.Plans ?? []) add(inner);
-  };
-  for (const [sql, values] of seen) {
-    const [row] = await store.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
-      `explain (analyze, format json) ${sql}`,
-      values,
-    );
-    if (!row?.['QUERY PLAN'][0]) throw new Error(`No plan was given for ${sql}`);
-    add(row['QUERY PLAN'][0].Plan);
-  }
-  return { answer, read, statements: seen.length };
-}
-
 it.each([
   ['first', { first: 20 }],
   ['last', { last: 20 }],
 ])('reads no more of a long log than the %s page has, and one to know whether there is more', async (_which, page) => {
   const query =
     'query($id: ID!, $first: Int, $last: Int) { session(id: $id) { events(first: $first, last: $last) { nodes { seq } } messages(first: $first, last: $last) { nodes { seq } } } }';
-  const { answer, read } = await rowsRead(() => graphql(test, token, query, { id: longId, ...page }));
+  const { answer, read } = await rowsRead(test, () => graphql(test, token, query, { id: longId, ...page }));
   expect(answer.data.session.events.nodes).toHaveLength(20);
   expect(answer.data.session.messages.nodes).toHaveLength(20);
   expect(read.log_entry).toBeLessThanOrEqual(2 * 21);
@@ -99,7 +58,7 @@ it('reads no more from the middle of a long log either', async () => {
   const before = at.data.session.messages.edges[0].cursor;
   const query =
     'query($id: ID!, $before: String) { session(id: $id) { messages(last: 50, before: $before) { nodes { seq } } } }';
-  const { answer, read } = await rowsRead(() => graphql(test, token, query, { id: longId, before }));
+  const { answer, read } = await rowsRead(test, () => graphql(test, token, query, { id: longId, before }));
   expect(answer.data.session.messages.nodes.map((node: { seq: number }) => node.seq)).toEqual(
     Array.from({ length: 50 }, (_, n) => 49_010 - (50 - n) * 10),
   );
@@ -109,7 +68,7 @@ it('reads no more from the middle of a long log either', async () => {
 it('reads, for a page of sessions with five messages each, no more rows than it gives plus one per level', async () => {
   const query =
     'query($id: ID!) { organization(id: $id) { sessions(first: 20) { nodes { sessionId messages(first: 5) { nodes { body } } } } } }';
-  const { answer, read, statements } = await rowsRead(() => graphql(test, token, query, { id: organizationId }));
+  const { answer, read, statements } = await rowsRead(test, () => graphql(test, token, query, { id: organizationId }));
   const sessions = answer.data.organization.sessions.nodes;
   expect(sessions).toHaveLength(20);
   expect(sessions.map((session: any) => session.sessionId)).toContain(`devin-${longId}`);
@@ -122,7 +81,7 @@ it('reads, for a page of sessions with five messages each, no more rows than it 
 
 it('reads a page of messages by v3 alike', async () => {
   const path = `/v3/organizations/${organizationId}/sessions/${longId}/messages?first=100`;
-  const { answer, read } = await rowsRead(() => call(test, token, 'GET', path));
+  const { answer, read } = await rowsRead(test, () => call(test, token, 'GET', path));
   expect(answer.body.items).toHaveLength(100);
   expect(read.log_entry).toBeLessThanOrEqual(101);
 });

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findByEnvironment } from '../../src/agents/process-identity.ts';
+import { resumeSession, suspendSession } from '../../src/domain/sessions/suspend-session.ts';
+import { asAdministrator } from '../rest/rest-app.ts';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { createSession } from '../support/sessions.ts';
+import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  const agentsConfig = await writeProfiles({});
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 3 });
+});
+afterAll(() => test.close());
+
+const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
+const untilNoAgent = async (id: string) => {
+  while (agentsOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
+};
+const ask = (method: string, id: string, rest: string, body?: object) =>
+  call(test, test.adminToken, method, `/v3/organizations/${test.organizationId}/sessions/${id}${rest}`, body);
+const v1StatusOf = async (id: string) => (await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`)).body.status_enum;
+const statusesOf = async (id: string) =>
+  (await readEvents(test, id)).filter((event) => event.kind === 'STATUS').map((event) => event.status);
+
+it('stops the agent of a session that is archived at work, and takes its turn up again with the next message', async () => {
+  const id = await createSession(test, { prompt: 'say working\nsleep 60' });
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  expect(agentsOf(id)).toHaveLength(1);
+  expect((await ask('POST', id, '/archive')).body).toMatchObject({
+    status: 'suspended',
+    status_detail: 'user_request',
+    is_archived: true,
+  });
+  expect(await v1StatusOf(id)).toBe('suspend_requested');
+  await untilNoAgent(id);
+  // Nothing that the agent still said came after its sleep.
+  expect((await statusesOf(id)).slice(-2)).toEqual(['SUSPENDED', 'SUSPENDED']);
+  expect((await readEvents(test, id)).at(-1)).toMatchObject({ kind: 'STATUS', status: 'SUSPENDED' });
+
+  expect((await ask('POST', id, '/unarchive')).body).toMatchObject({ status: 'suspended', is_archived: false });
+  await ask('POST', id, '/messages', { message: 'say awake' });
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  const events = await readEvents(test, id);
+  expect(events.filter((event) => event.kind === 'TURN').map(({ turn, phase }) => `${turn} ${phase}`)).toEqual([
+    '1 started',
+    '2 started',
+  ]);
+  expect(events.some((event) => event.kind === 'NOTICE')).toBe(true);
+  await ask('DELETE', id, '');
+  await untilNoAgent(id);
+});
+
+it('puts a session to sleep that waits for an answer, and gives the answer to it when it is awake again', async () => {
+  const context = await asAdministrator(test);
+  const id = await createSession(test, { prompt: 'ask Which colour?' });
+  await untilWaiting(test, id);
+  expect(await suspendSession(context, { sessionId: id, from: 'console' })).toMatchObject({ status: 'suspended' });
+  expect(await v1StatusOf(id)).toBe('suspend_requested_frontend');
+  // A second time changes nothing.
+  const before = await readEvents(test, id);
+  await suspendSession(context, { sessionId: id });
+  expect(await readEvents(test, id)).toEqual(before);
+  await untilNoAgent(id);
+
+  await resumeSession(context, { sessionId: id });
+  await untilWaiting(test, id);
+  await ask('POST', id, '/messages', { message: 'blue' });
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: You answered: blue');
+});
+
+it('wakes a session that has nothing to do without starting an agent: it waits for the user', async () => {
+  const context = await asAdministrator(test);
+  const id = await createSession(test, { prompt: 'say hello' });
+  await untilOver(test, id);
+  await expect(suspendSession(context, { sessionId: id })).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await expect(resumeSession(context, { sessionId: id })).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await test.app.services.store.execute(
+    `update session set status = 'suspended', status_detail = 'user_request', ended_by = null where id = $1`,
+    [id],
+  );
+  expect(await resumeSession(context, { sessionId: id })).toMatchObject({
+    status: 'running',
+    statusDetail: 'waiting_for_user',
+  });
+  await ask('POST', id, '/messages', { message: 'say again' });
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: again');
+});
+
+it('runs a session that was put to sleep before a worker took it, once it is awake', async () => {
+  const context = await asAdministrator(test);
+  // More than there are slots: the last ones wait.
+  const busy = await Promise.all(Array.from({ length: 3 }, () => createSession(test, { prompt: 'sleep 60' })));
+  for (const id of busy) await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  const id = await createSession(test, { prompt: 'say at last' });
+  expect((await ask('POST', id, '/archive')).body).toMatchObject({ status: 'suspended' });
+  await expect(resumeSession(context, { sessionId: id })).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  for (const each of busy) await ask('DELETE', each, '');
+  for (const each of busy) await untilNoAgent(each);
+  expect(await statusesOf(id)).toEqual(['NEW', 'SUSPENDED', 'SUSPENDED']);
+  await ask('POST', id, '/unarchive');
+  expect(await resumeSession(context, { sessionId: id })).toMatchObject({ status: 'resuming' });
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: at last');
+});

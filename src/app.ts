@@ -165,7 +165,10 @@ async function assemble(
 
   const addressOf = createAddressOf(config.trustProxy);
   const server = createAdaptorServer({
-    fetch: (request, env) => app.fetch(request, addressOf(env.incoming as IncomingMessage)),
+    fetch: async (request, env) => {
+      const incoming = env.incoming as IncomingMessage;
+      return isTidy(incoming.url ?? '') ? app.fetch(request, addressOf(incoming)) : plain(400, untidy);
+    },
   }) as Server;
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
@@ -260,6 +263,15 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex,
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
+}
+
+const untidy = 'A path must be sent as it is meant: without ".", "..", "\\" and "#".';
+
+// What a request's address says is tidied before any door sees it: "/a/./b" and "/a/b" are the same there. Clients tidy it
+// themselves. Where one path revokes every key (pinned 2), another that only becomes it must not.
+function isTidy(target: string): boolean {
+  const [path = ''] = target.split('?');
+  return !/[\\#]/.test(target) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
 async function readiness(store: Store, isReady: boolean): Promise<[number, string]> {

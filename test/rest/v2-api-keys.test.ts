@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '../../src/domain/keys/api-keys.ts';
 import {
@@ -171,4 +173,23 @@ describe('DELETE of all keys', () => {
       expect(entries[0]?.data.count).toBeGreaterThanOrEqual(4);
     },
   );
+});
+
+test('revokes nothing by a path that only becomes that one when it is tidied', async () => {
+  const before = await countLive();
+  const { hostname, port } = new URL(app.url);
+  for (const path of ['.', './', '%2e', 'x/..', 'x/%2E%2e/', '#', '\\', '../api-keys/', `${never}/../`]) {
+    const sent = request({
+      hostname,
+      port,
+      path: everyKey + path,
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${adminKey}` },
+    });
+    sent.end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    expect([path, response.statusCode]).toEqual([path, 400]);
+  }
+  expect(await countLive()).toBe(before);
 });

@@ -141,6 +141,31 @@ describe('a custom role', () => {
     });
   });
 
+  it('of enterprise scope shows the members and service users of every organization, and manages them', async () => {
+    const { organizationId } = await makeOrganization(test, 'Shared');
+    const { userId } = await makeUser(test, { organizationId });
+    const { token } = await makeManager(test, 'VIEW_ORG_MEMBERSHIP', 'MANAGE_ORG_SERVICE_USERS', 'USE_SESSIONS');
+    const { roleId } = await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS']);
+    const input = { name: 'Its robot', organizationId, roleId };
+    const { serviceUser } = await run('createServiceUser', 'serviceUser { serviceUserId }', input, token);
+    const key = await run('createApiKey', 'token', { kind: 'SERVICE_USER', name: 'its key', ...serviceUser }, token);
+    expect(key.token).toMatch(/^cog_/);
+    const document = `query($id: ID!) { organization(id: $id) {
+      members { nodes { user { userId } } } apiKeys { nodes { owner { __typename } } } } }`;
+    const { data, errors } = await graphql(test, token, document, { id: organizationId });
+    expect(errors).toBeUndefined();
+    expect(data.organization.members.nodes).toEqual([{ user: { userId } }]);
+    const owners = data.organization.apiKeys.nodes.map(({ owner }: any) => owner);
+    expect(owners).toEqual([{ __typename: 'ServiceUser' }, { __typename: 'ServiceUser' }]);
+    // Somebody who is in no organization is shared with nobody.
+    const { users } = await run('inviteUsers', 'users { id }', {
+      emails: ['far@example.test'],
+      enterpriseRoleId: 'account_member',
+    });
+    const far = await graphql(test, token, 'query($id: ID!) { node(id: $id) { id } }', { id: users[0].id });
+    expect(far.data.node).toBeNull();
+  });
+
   it('that is built in cannot be changed', async () => {
     for (const roleId of ['org_member', 'account_admin']) {
       const state = { userErrors: [{ code: 'INVALID_STATE', path: null }] };

@@ -1,6 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApiKey } from '../../src/domain/keys/api-keys.ts';
+import { createRole } from '../../src/domain/people/change-roles.ts';
+import { assignRole } from '../../src/domain/people/role-assignments.ts';
 import { createUser } from '../../src/domain/people/users.ts';
 import {
   asAdministrator,
@@ -12,6 +14,7 @@ import {
   startApp,
   type TestApp,
 } from '../rest/rest-app.ts';
+import { graphql } from '../support/app.ts';
 import { mutate } from '../support/mutations.ts';
 
 let app: TestApp;
@@ -117,6 +120,64 @@ describe('A key reaches no further than who asks for it', () => {
     });
     expect(refused.errors?.[0].extensions.code).toBe('NOT_FOUND');
     expect(refused.errors?.[0].message).toBe(unknown.errors?.[0].message);
+  });
+
+  describe('a personal key of who manages members, but is an administrator of two organizations only,', () => {
+    async function makeKeys() {
+      const context = await asAdministrator(app);
+      const name = `Members ${Math.random()}`;
+      const role = await createRole(context, { name, scope: 'enterprise', permissions: ['ManageAccountMembership'] });
+      const another = await makeOrganization(app);
+      const { userId, v1Key } = await makeUser(app, app.organizationId, 'org_admin');
+      await assignRole(context, { principal: { userId }, organizationId: null, roleId: role.id });
+      const key = (kind: 'PERSONAL' | 'PERSONAL_ACCESS_TOKEN', organizationId: string | null) =>
+        createApiKey(context, { kind, name: kind, organizationId, userId });
+      const alone = await key('PERSONAL', app.organizationId);
+      const makesAlone = await mutate(app, v1Key, 'createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'alone' });
+      await assignRole(context, { principal: { userId }, organizationId: another, roleId: 'org_admin' });
+      return {
+        v1Key,
+        makesAlone,
+        alone,
+        there: await key('PERSONAL', another),
+        all: await key('PERSONAL_ACCESS_TOKEN', null),
+      };
+    }
+
+    test('makes and rotates none that reaches the other one', async () => {
+      const { v1Key, makesAlone, alone, there, all } = await makeKeys();
+      expect(makesAlone.payload.token).toMatch(/^cog_/);
+      const made = await mutate(app, v1Key, 'createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'everywhere' });
+      expect(made.errors?.[0].extensions.code).toBe('FORBIDDEN');
+      for (const { apiKey, token } of [there, all]) {
+        const rotated = await rotate(v1Key, apiKey.id);
+        expect(rotated).toEqual({ token: undefined, code: 'FORBIDDEN' });
+        expect((await graphql(app, token, '{ __typename }')).errors).toBeUndefined();
+      }
+      expect((await rotate(v1Key, alone.apiKey.id)).token).toMatch(/^apk_user_/);
+    });
+
+    test('reaches everything, as before, where its user is an account_admin', async () => {
+      const context = await asAdministrator(app);
+      const { v1Key, there, all } = await makeKeys();
+      const userId = there.apiKey.userId ?? '';
+      await assignRole(context, { principal: { userId }, organizationId: null, roleId: 'account_admin' });
+      const made = await mutate(app, v1Key, 'createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'everywhere' });
+      expect(made.payload.token).toMatch(/^cog_/);
+      for (const { apiKey } of [there, all]) {
+        expect((await rotate(v1Key, apiKey.id)).token).toMatch(/^(apk_user|cog)_/);
+      }
+    });
+
+    async function rotate(token: string, apiKeyId: string) {
+      const { data, errors } = await graphql(
+        app,
+        token,
+        'mutation($id: ID!) { rotateApiKey(input: {apiKeyId: $id}) { token } }',
+        { id: apiKeyId },
+      );
+      return { token: data?.rotateApiKey?.token, code: errors?.[0].extensions.code };
+    }
   });
 
   test('a service key of the whole enterprise is made only by who holds its role everywhere', async () => {
@@ -228,6 +289,13 @@ describe('Only one address revokes every key', () => {
     '/v2/enterprise/api-keys/%00',
     '/V2/enterprise/api-keys/',
     '/v2/enterprise/API-KEYS/',
+    '/v2/enterprise/api-keys/.',
+    '/v2/enterprise/api-keys/%2e',
+    '/v2/enterprise/api-keys/x/..',
+    '/v2/enterprise/api-keys/x/%2E%2e/',
+    '/v2/enterprise/./api-keys/',
+    '/v1/../v2/enterprise/api-keys/',
+    '/v1/.%2e/v2/enterprise/api-keys/',
   ])('not %s', async (target) => {
     const status = await sendTarget(target);
     expect(status).toBeGreaterThanOrEqual(400);

@@ -11,7 +11,7 @@ import { parseInput, text } from '../input.ts';
 import { chooseOrganization, onlyOrganizationId, useOrganization } from '../organizations/use-organization.ts';
 import { findServiceUsers, findUsers } from '../people/find-people.ts';
 import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';
-import { requireNotAbove } from '../people/role-assignments.ts';
+import { requireNotAbove, requireOwnReach } from '../people/role-assignments.ts';
 import { findRole, requireAssignableRole } from '../people/roles.ts';
 import { checkExpiry } from './expiry.ts';
 import type { ApiKeyRecord } from './key-record.ts';
@@ -125,6 +125,7 @@ const owners: Record<ApiKeyKind, (context: Context, input: ParsedInput) => Promi
     // No key makes one that reaches further than itself: not from one organization to all of its user's.
     if (context.viewer.keyKind === 'PERSONAL') {
       requireEnterprisePermission(context.viewer, permissionFor.manageUserKeys);
+      await requireOwnReach(context, userId);
     }
     return { organizationId: null, userId, serviceUserId: null, roleId: null };
   },

@@ -5,7 +5,7 @@ import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';
-import { requireNotAbove } from '../people/role-assignments.ts';
+import { requireNotAbove, requireOwnReach } from '../people/role-assignments.ts';
 import { requireAssignableRole } from '../people/roles.ts';
 import { insertApiKey } from './api-keys.ts';
 import { checkExpiry } from './expiry.ts';
@@ -71,9 +71,9 @@ async function requireReach(context: Context, tx: Transaction, key: ApiKeyRecord
   if (key.id === viewer.apiKeyId && revokes) return;
   if (key.userId !== null) {
     if (key.userId !== own.userId) return requireNotAbove(context, { userId: key.userId }, tx);
-    // One's own, but of another kind: a key of one organization gets none that reaches further.
-    if (viewer.keyKind === 'PERSONAL' && key.kind !== 'PERSONAL')
-      return requireNotAbove(context, { userId: key.userId }, tx);
+    // One's own, but of another kind or organization: a key of one organization gets none that reaches further.
+    const isAlike = key.kind === 'PERSONAL' && key.organizationId === viewer.homeOrganizationId;
+    if (viewer.keyKind === 'PERSONAL' && !isAlike) await requireOwnReach(context, key.userId, tx);
     return;
   }
   // Beside itself too: a key that leaked must not outlive its rotation through others that it made.

@@ -38,14 +38,17 @@ const visibleUsers = `
   select ${userColumns} from user_account u
    where u.id = any($1::text[]) and u.enterprise_id = $2
      and case when u.deleted_at is not null then $6::boolean else $3::boolean or u.id = $4 or exists (
-       select 1 from role_assignment a where a.user_id = u.id and a.organization_id = any($5::text[])) end`;
+       select 1 from role_assignment a where a.user_id = u.id
+         and (a.organization_id = any($5::text[]) or ($7::boolean and a.organization_id is not null))) end`;
 
 const visibleServiceUsers = `
   select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
    where s.id = any($1::text[]) and s.enterprise_id = $2
      and case when s.deleted_at is not null or o.deleted_at is not null then $6::boolean
-         else $3::boolean or s.id = $4 or s.organization_id = any($5::text[]) or exists (
-           select 1 from role_assignment a where a.service_user_id = s.id and a.organization_id = any($5::text[])) end`;
+         else $3::boolean or s.id = $4 or s.organization_id = any($5::text[])
+           or ($7::boolean and s.organization_id is not null) or exists (
+             select 1 from role_assignment a where a.service_user_id = s.id
+               and (a.organization_id = any($5::text[]) or ($7::boolean and a.organization_id is not null))) end`;
 
 async function findVisible<T extends { id: string }>(
   context: Context,
@@ -58,7 +61,9 @@ async function findVisible<T extends { id: string }>(
   const seesServiceUsers = viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers);
   const all = seesMembers || (sql === visibleServiceUsers && seesServiceUsers);
   const organizations = [...viewer.organizations.keys()];
-  const values = [ids, viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors];
+  // Who holds something in every organization shares each of them.
+  const sharesAll = viewer.everywhere.size > 0;
+  const values = [ids, viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors, sharesAll];
   const rows = await context.store.query<T>(sql, values);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);

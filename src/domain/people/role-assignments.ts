@@ -143,6 +143,20 @@ export async function requireNotAbove(context: Context, holder: RoleHolder, tx?:
   }
 }
 
+/**
+ * FORBIDDEN, naming one, when the user of a PERSONAL key holds a permission in another organization that the key does not
+ * reach: such a key makes none that does. An enterprise role that holds organization permissions holds them there too, and
+ * its user's key carries what is on the enterprise.
+ */
+export function requireOwnReach(context: Context, userId: string, tx?: Transaction): Promise<void> {
+  const { viewer } = context;
+  return requireNotAbove(
+    { ...context, viewer: { ...viewer, everywhere: viewer.enterprisePermissions } },
+    { userId },
+    tx,
+  );
+}
+
 function requireAssigning(context: Context, holder: RoleHolder): void {
   const act = 'userId' in holder ? permissionFor.assignRole : permissionFor.assignServiceUserRole;
   requireEnterprisePermission(context.viewer, act);

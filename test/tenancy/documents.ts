@@ -34,18 +34,24 @@ export function objectsOf(type: GraphQLNamedType): readonly GraphQLObjectType[] 
 export const fieldsOf = (type: GraphQLObjectType): Field[] => Object.values(type.getFields());
 
 /**
- * The shortest way from Query to every object type. `node` and `nodes` lead everywhere and are taken only where nothing
- * else does: what is read through lists and fields is what has to be right.
+ * The shortest way from Query to every object type. What has to be right is what is read through lists and fields: a field
+ * that may be of several types, the viewer's own things, and `node`, which leads everywhere, are ways only where nothing
+ * else is, in this order.
  */
 export function pathsFromQuery(): Map<GraphQLObjectType, readonly Step[]> {
   const query = schema.getQueryType() as GraphQLObjectType;
   const paths = new Map<GraphQLObjectType, readonly Step[]>([[query, []]]);
-  const spread = (isLast: boolean) => {
+  const rankOf = (parent: GraphQLObjectType, field: Field) => {
+    if (parent === query && (field.name === 'node' || field.name === 'nodes')) return 3;
+    if (parent === query && field.name === 'viewer') return 2;
+    return isAbstractType(getNamedType(field.type)) ? 1 : 0;
+  };
+  for (const allowed of [0, 1, 2, 3]) {
     const queue = [...paths.keys()];
     for (let parent = queue.shift(); parent; parent = queue.shift()) {
       const path = paths.get(parent) as readonly Step[];
       for (const field of fieldsOf(parent)) {
-        if (parent === query && (field.name === 'node' || field.name === 'nodes') && !isLast) continue;
+        if (rankOf(parent, field) > allowed) continue;
         for (const type of objectsOf(getNamedType(field.type))) {
           if (paths.has(type)) continue;
           paths.set(type, [...path, { parent, field }]);
@@ -53,9 +59,7 @@ export function pathsFromQuery(): Map<GraphQLObjectType, readonly Step[]> {
         }
       }
     }
-  };
-  spread(false);
-  spread(true);
+  }
   return paths;
 }
 

@@ -28,6 +28,18 @@ const withoutFeature = [
 /** True of an operation that nobody can bring to a good end. */
 export const isWithoutFeature = (name: string): boolean => withoutFeature.some((route) => route.test(name));
 
+/** Pages of features that there are not. */
+const alwaysEmpty = [
+  /\/idp-(?:groups|users)$/,
+  /\/git-providers\//,
+  /\/hypervisors$/,
+  /\/guardrail-violations$/,
+  /\/repositories(?:\/indexing)?$/,
+];
+
+/** True of a list that nobody ever has anything on. */
+export const isAlwaysEmpty = (name: string): boolean => alwaysEmpty.some((route) => route.test(name));
+
 /**
  * Fails unless own things were really found where others' were not: an argument that nothing was looked up by proves
  * nothing about tenants.

@@ -52,11 +52,43 @@ const plants: readonly Plant[] = [
   },
   {
     what: 'the organization of a list (useOrganization)',
-    from: 's.organization_id = $1',
-    to: '$1::text is not null',
+    from: /s\.organization_id = (\$\d+) and/g,
+    to: '$1::text is not null and',
     as: 'an org_admin',
     walks: ({ name }) => name === 'GET /v3/organizations/{org_id}/sessions',
     finds: /^GET \/v3\/organizations\/\{org_id\}\/sessions as an org_admin leaks .*canary-[bx]-title/,
+  },
+  {
+    what: 'the enterprise of a user (findUsers)',
+    from: 'where u.id = any($1::text[]) and u.enterprise_id = $2',
+    to: 'where u.id = any($1::text[]) and $2::text is not null',
+    as: 'an account_admin',
+    walks: ({ name }) => name === 'Query.node(User)',
+    finds: /^Query\.node\(User\) as an account_admin leaks .*canary-x-/,
+  },
+  {
+    what: 'the enterprise of an audit log (listAuditLog)',
+    from: 'e.enterprise_id = $1',
+    to: '$1::text is not null',
+    as: 'a service user of the enterprise',
+    walks: ({ name }) => name === 'GET /v3/enterprise/audit-logs',
+    finds: /^GET \/v3\/enterprise\/audit-logs as a service user of the enterprise leaks /,
+  },
+  {
+    what: 'the enterprise of a key, for an act (revokeApiKey)',
+    from: /k\.enterprise_id = (\$\d+) and/g,
+    to: '$1::text is not null and',
+    as: 'an account_admin',
+    walks: ({ name }) => name === 'Mutation.revokeApiKey',
+    finds: /^Mutation\.revokeApiKey as an account_admin changes rows that are not its tenant’s, in "api_key"/,
+  },
+  {
+    what: 'the enterprise of a user that is locked, for an act (deleteUser)',
+    from: 'where id = $1 and enterprise_id = $2 and deleted_at is null for no key update',
+    to: 'where id = $1 and $2::text is not null and deleted_at is null for no key update',
+    as: 'an account_admin',
+    walks: ({ name }) => name === 'Mutation.deleteUser',
+    finds: /^Mutation\.deleteUser as an account_admin (?:changes rows that are not its tenant’s|tells )/,
   },
 ];
 
@@ -78,18 +110,23 @@ it.each(plants)('finds a missing check: $what', { timeout: 60_000 }, async ({ fr
   expect(matrix.problems.filter((problem) => finds.test(problem))).not.toEqual([]);
 });
 
-// The statements of reads, without the check.
+// Every statement, of reads and in transactions, without the check.
 function takeOut(
   store: World['test']['app']['services']['store'],
   from: string | RegExp,
   to: string,
 ): { times: number } {
   const taken = { times: 0 };
-  const original = store.query;
-  store.query = (sql: string, values?: readonly unknown[]) => {
-    const without = sql.replaceAll(from, to);
-    if (without !== sql) taken.times += 1;
-    return original.call(store, without, values) as never;
+  const without = (sql: string) => {
+    const rest = sql.replaceAll(from, to);
+    if (rest !== sql) taken.times += 1;
+    return rest;
   };
+  const { query, transact } = store;
+  store.query = (sql: string, values?: readonly unknown[]) => query.call(store, without(sql), values) as never;
+  store.transact = (fn) =>
+    transact.call(store, (tx) =>
+      fn({ ...tx, query: (sql: string, values?: readonly unknown[]) => tx.query(without(sql), values) as never }),
+    ) as never;
   return taken;
 }

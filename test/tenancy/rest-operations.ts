@@ -134,7 +134,7 @@ function isText(schema: JsonSchema): boolean {
 
 // Below /enterprise things of the enterprise are meant, and roles in it.
 function inScope(path: string, slot: Slot): Slot {
-  const isOfEnterprise = path.includes('/enterprise/') && !path.includes('{org_id}');
+  const isOfEnterprise = path.includes('/enterprise/') && !path.includes('{org_id}') && !slot.name.startsWith('query:');
   if (!slot.kinds.includes('role')) return { ...slot, isOfEnterprise };
   // A route of a role itself takes any.
   if (slot.name.startsWith('path:')) return slot;

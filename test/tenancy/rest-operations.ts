@@ -28,6 +28,7 @@ interface Parameter {
 
 interface Route {
   readonly operationId?: string;
+  readonly summary?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
 }
@@ -44,6 +45,8 @@ export interface RestOperation extends Operation {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly takesIdempotencyKey: boolean;
+  /** Whether it streams what comes to whoever asks for server-sent events. */
+  readonly isStream: boolean;
 }
 
 const multipart = 'multipart/form-data';
@@ -109,6 +112,7 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
     path,
     parameters,
     takesIdempotencyKey: (route.parameters ?? []).some(({ name }) => name === 'Idempotency-Key'),
+    isStream: method === 'GET' && (route.summary ?? '').includes('text/event-stream'),
     isWrite: ofMethod[method] ?? false,
     slots: slots.map((slot) => inScope(path, slot)),
     texts,

@@ -142,10 +142,19 @@ async function ensureAdministratorToken(
   token: string,
 ): Promise<void> {
   const createdAt = services.now();
-  let administrator = await tx.prisma.serviceUser.findFirst({
-    where: { enterpriseId, organizationId: null, name: administratorName, deletedAt: null },
-    orderBy: { createdAt: 'asc' },
-  });
+  // Under the previous pepper too: while SECRET_KEY is being changed this must not become two keys of one token.
+  const known = await tx.prisma.apiKey.findFirst({ where: { tokenHash: { in: services.keyring.tokenHashes(token) } } });
+  // The token's own one, else the first: who still may do everything. It may have been deleted since, or given another
+  // role, and the host must be a way back all the same.
+  const [found] = await tx.query<{ id: string }>(
+    `select s.id from service_user s
+       join role_assignment a on a.service_user_id = s.id and a.organization_id is null and a.role_id = 'account_admin'
+      where s.enterprise_id = $1 and s.organization_id is null and (s.name = $2 or s.id = $3)
+        and s.deleted_at is null and s.expires_at is null
+      order by s.id is not distinct from $3 desc, s.created_at, s.id limit 1`,
+    [enterpriseId, administratorName, known?.serviceUserId ?? null],
+  );
+  let administrator = found;
   if (!administrator) {
     administrator = await tx.prisma.serviceUser.create({
       data: { id: newId(), enterpriseId, name: administratorName, createdAt },
@@ -162,14 +171,18 @@ async function ensureAdministratorToken(
     const data = { kind: 'SERVICE_USER', name, isRestored };
     return audit(context, tx, 'create_service_user_api_key', { organizationId: null, targetId, data });
   };
-  // Under the previous pepper too: while SECRET_KEY is being changed this must not become two keys of one token.
-  const known = await tx.prisma.apiKey.findFirst({ where: { tokenHash: { in: keyring.tokenHashes(token) } } });
   if (known) {
+    const isGood = known.revokedAt === null && known.expiresAt === null && known.serviceUserId === administrator.id;
     await tx.prisma.apiKey.update({
       where: { id: known.id },
-      data: { tokenHash: keyring.hashToken(token), revokedAt: null, expiresAt: null },
+      data: {
+        tokenHash: keyring.hashToken(token),
+        revokedAt: null,
+        expiresAt: null,
+        ...{ kind: 'SERVICE_USER', organizationId: null, userId: null, serviceUserId: administrator.id, roleId: null },
+      },
     });
-    if (known.revokedAt !== null || known.expiresAt !== null) await record(known.id, true);
+    if (!isGood) await record(known.id, true);
     return;
   }
   const owner = { enterpriseId, organizationId: null, userId: null, serviceUserId: administrator.id, roleId: null };

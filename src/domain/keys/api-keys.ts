@@ -11,6 +11,7 @@ import { parseInput, text } from '../input.ts';
 import { chooseOrganization, onlyOrganizationId, useOrganization } from '../organizations/use-organization.ts';
 import { findServiceUsers, findUsers } from '../people/find-people.ts';
 import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';
+import { lockPrincipal } from '../people/lock-principal.ts';
 import { requireNotAbove, requireOwnReach } from '../people/role-assignments.ts';
 import { findRole, requireAssignableRole } from '../people/roles.ts';
 import { checkExpiry } from './expiry.ts';
@@ -48,7 +49,20 @@ export async function createApiKey(
   checkExpiry(context, expiresAt);
   const owner = await owners[input.kind](context, input);
   const { kind, name } = input;
-  return context.store.transact((tx) => writeKey(context, tx, { kind, name, expiresAt, ...owner }));
+  return context.store.transact(async (tx) => {
+    await keepOwner(context, tx, owner);
+    return writeKey(context, tx, { kind, name, expiresAt, ...owner });
+  });
+}
+
+// Since it was chosen its owner or its role may have been deleted: from here on neither can be until the key is there.
+async function keepOwner(context: Context, tx: Transaction, owner: Owner): Promise<void> {
+  const { userId, serviceUserId, roleId, organizationId } = owner;
+  if (userId !== null) await lockPrincipal(context, tx, { userId });
+  if (serviceUserId !== null) await lockPrincipal(context, tx, { serviceUserId });
+  if (roleId === null) return;
+  const scope = organizationId === null ? 'enterprise' : 'organization';
+  await requireAssignableRole(context, roleId, scope, organizationId, { tx });
 }
 
 /** The first key of a service user that was just made, in the transaction that made it: what it needs was asked there. */

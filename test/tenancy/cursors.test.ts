@@ -21,6 +21,7 @@ it('takes a cursor of another tenant’s list as one of a thing that never exist
   const matrix = new Matrix(world);
   const lists = [...graphqlLists(), ...(await readDocuments(world.test)).flatMap(restOperations).filter(isList)];
   const used = new Set<string>();
+  const turned = new Set<string>();
   for (const { tenant, principal: stranger } of strangers(world)) {
     for (const operation of lists) {
       const cursor = await findCursor(matrix, stranger, operation);
@@ -29,7 +30,11 @@ it('takes a cursor of another tenant’s list as one of a thing that never exist
       for (const principal of livePrincipals(world)) {
         // Whoever may see the thing has such a cursor by right.
         if (!idsIn(cursor).every((id) => principal.hidden.has(id))) continue;
-        for (const place of places(operation)) await tryCursor(matrix, principal, operation, { place, cursor, tenant });
+        // Both ways once; which end a page is read from has nothing to do with who reads it.
+        const [first = '', ...others] = places(operation);
+        const both = turned.has(operation.name) ? [first] : [first, ...others];
+        turned.add(operation.name);
+        for (const place of both) await tryCursor(matrix, principal, operation, { place, cursor, tenant });
       }
     }
   }

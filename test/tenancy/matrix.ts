@@ -151,8 +151,8 @@ export class Matrix {
           this.ask(principal, operation, { ...base, ids: with_(base.ids, slot, kind, id) }, id);
         const never = await ask(neverId);
         for (const [tenant, id] of foreign) {
-          // The first time all of them, then one organization of the same enterprise and one of another.
-          if (n > 0 && tenant !== 'B' && tenant !== 'X') continue;
+          // Where a thing is named all of them, else one organization of the same enterprise and one of another.
+          if ((n > 0 || !slot.isRequired) && tenant !== 'B' && tenant !== 'X') continue;
           const there = await ask(id);
           if (there.same !== never.same) this.differ(principal, operation, `${slot.name} of ${tenant}`, there, never);
         }

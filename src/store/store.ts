@@ -52,7 +52,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const driver =
       databaseUrl === null
         ? await openPglite({ directory: join(dataDir, 'pglite') })
-        : await openPostgres(databaseUrl, (error) => log.error({ err: error }, 'An idle database connection ended.'));
+        : await openPostgres(databaseUrl, ({ message }) =>
+            log.error({ reason: message }, 'An idle database connection ended.'),
+          );
     try {
       await migrate(driver);
     } catch (error) {

@@ -19,10 +19,17 @@ const onStore = {
 };
 
 /**
- * Every field and route with every principal: minutes of requests. What they are about is in statements that both databases
- * run alike, so they run on one: PostgreSQL, which is faster at it, where it is there.
+ * What is about the database itself, the way to it, and what lives longest: on both databases, always. All others are about
+ * statements that both run alike: on PostgreSQL, which is faster at it, where it is there, and on both with
+ * TEST_EVERYWHERE=1. Without a PostgreSQL everything runs on PGlite.
  */
-const walks = ['test/tenancy/**/*.test.ts'];
+const onBoth = [
+  'test/store/**/*.test.ts',
+  'test/events/**/*.test.ts',
+  'test/graphql/{subscriptions-*,sockets,paging,idempotency}.test.ts',
+  'test/rest/{v1-sessions-list,v3-sessions-list,attachments}.test.ts',
+  'test/system/{restarts,running-sessions,revocation,rows-read,rough-clients,key-rotation,way-back}.test.ts',
+];
 
 const onPostgres = {
   ...onStore,
@@ -39,7 +46,8 @@ if (!havePostgres) {
   console.warn(`Skipping the tests on PostgreSQL. ${said}`);
 }
 
-const onPglite = { ...onStore, name: 'pglite', exclude: [...onStore.exclude, ...(havePostgres ? walks : [])] };
+const isShort = havePostgres && !process.env.TEST_EVERYWHERE;
+const onPglite = { ...onStore, name: 'pglite', ...(isShort ? { include: onBoth } : {}) };
 
 // Vite would take graphql's "module" build, while the libraries, which Node loads itself, take its "main": two copies,
 // whose errors and schemas do not know each other.

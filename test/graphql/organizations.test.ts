@@ -148,12 +148,11 @@ describe('deleteOrganization', () => {
       deletedOrganizationId: globalIds[0],
       userErrors: [],
     });
-    expect(await Promise.all(open.map((each) => each.ended))).toEqual([
-      'complete',
-      'complete',
-      expect.objectContaining({ code: 4403 }),
-    ]);
-    expect(test.app.watches.active()).toBe(0);
+    const [first, second, third] = await Promise.all(open.map((each) => each.ended));
+    expect([first, second]).toEqual(['complete', 'complete']);
+    // Its session is gone and so is its key: whichever is heard of first.
+    if (third !== 'complete') expect(third).toMatchObject({ code: 4403 });
+    await expect.poll(() => test.app.watches.active()).toBe(0);
 
     const { data, errors } = await graphql(test, test.adminToken, everything, variables);
     expect(errors).toBeUndefined();

@@ -17,6 +17,7 @@ import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
 import type { Context, Log, Services } from './domain/context.ts';
 import { createKeyUses, type KeyUses } from './domain/keys/key-usage.ts';
 import { createLiveViewers } from './domain/keys/live-viewers.ts';
+import { createLegacyUses, type LegacyUses } from './domain/legacy-calls/legacy-uses.ts';
 import { createLimits } from './domain/limits/limits.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
@@ -47,6 +48,7 @@ export interface App {
   readonly services: Services;
   readonly watches: Watches;
   readonly keyUses: KeyUses;
+  readonly legacyUses: LegacyUses;
   /** Null without the worker role. */
   readonly worker: Worker | null;
   /** Answers one HTTP request, whatever its door; `address` is the caller's. */
@@ -92,6 +94,8 @@ async function assemble(
   const files = await openFiles({ spoolDir: join(config.dataDir, 'uploads'), directory, s3 });
   const base = { store, bell, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
   const keyUses = createKeyUses(base);
+  // Asked anew: tests move the time.
+  const legacyUses = createLegacyUses({ ...base, now: () => services.now() });
   const liveViewers = createLiveViewers(base);
   const limits = createLimits(
     // Asked anew: tests move the time.
@@ -101,6 +105,7 @@ async function assemble(
   const services: Services = {
     ...base,
     keyUsage: keyUses,
+    legacyUsage: legacyUses,
     liveViewers,
     limits,
     // Known once the port is: contexts are made from this per request, after that.
@@ -130,6 +135,7 @@ async function assemble(
     services,
     watches,
     keyUses,
+    legacyUses,
     worker,
     async fetch(request, address) {
       const { pathname } = new URL(request.url);
@@ -146,6 +152,7 @@ async function assemble(
       watches.start();
       liveViewers.start();
       keyUses.start();
+      legacyUses.start();
       await listen(server, config);
       const { port } = server.address() as AddressInfo;
       const shownHost = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
@@ -194,6 +201,7 @@ async function assemble(
     watches.stop();
     liveViewers.stop();
     await keyUses.stop();
+    await legacyUses.stop();
     server.closeAllConnections();
     await closed;
     await bell.stop();

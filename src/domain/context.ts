@@ -6,6 +6,7 @@ import type { Keyring } from '../store/cipher.ts';
 import type { Files } from '../store/files.ts';
 import type { Store } from '../store/store.ts';
 import type { LiveViewers } from './keys/live-viewers.ts';
+import type { LegacyUsage } from './legacy-calls/legacy-uses.ts';
 import type { Limits } from './limits/limits.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
@@ -26,6 +27,8 @@ export interface Services {
   readonly maxAttachmentBytes: number;
   /** Where the use of keys is noted. */
   readonly keyUsage: KeyUsage;
+  /** Where calls of routes that clients should leave are counted. */
+  readonly legacyUsage: LegacyUsage;
   /** Whose sockets and streams are open. */
   readonly liveViewers: LiveViewers;
   /** How much each key, and each address, may ask in a minute. */

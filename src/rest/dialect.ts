@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import type { Deprecation } from './deprecation.ts';
 import type { Refusal, RefusalWords } from './refusal.ts';
 
 /** The keys that a version takes. */
@@ -12,6 +13,8 @@ export interface Credentials {
 export interface Dialect extends RefusalWords {
   readonly title: string;
   readonly description: string;
+  /** Set where the whole version is deprecated. */
+  readonly deprecation?: Deprecation;
   readonly credentials: Credentials;
   /** The answer to a refusal; `instance` is the path that was asked for. */
   readonly problem: (refusal: Refusal, instance: string) => Response;

@@ -1,11 +1,15 @@
 import { createRoute, OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context as HonoContext } from 'hono';
 import { readToken } from '../auth/tokens.ts';
+import type { Viewer } from '../auth/viewer.ts';
 import type { Services } from '../domain/context.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
+import { prefixedId } from '../domain/ids.ts';
 import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
 import type { Spending } from '../domain/limits/counter.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
+import { jsonAnswer, withCaching } from './answer.ts';
+import { addressOf, deprecationHeaders } from './deprecation.ts';
 import type { Credentials, Dialect } from './dialect.ts';
 import { type AnyEndpoint, type Call, describe, type Endpoint, parseRequest, placesOf } from './endpoint.ts';
 import { idempotencyHeader, type Places, type Refusal, RequestError, refusalOf } from './refusal.ts';
@@ -52,24 +56,40 @@ export function createDoor(dialect: Dialect, services: Services): Door {
     return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, c.req.path);
   };
 
+  // What every answer of an endpoint has beside what it says.
+  const finish = (response: Response, c: HonoContext, endpoint: AnyEndpoint, seen: Seen): Response => {
+    set(response, limitHeaders(seen.spending));
+    const deprecation = endpoint.deprecation ?? dialect.deprecation;
+    if (deprecation) set(response, deprecationHeaders(deprecation, successorOf(endpoint, c, seen.viewer)));
+    return withCaching(c.req.raw, response, endpoint.answerTypes !== undefined);
+  };
+
   app.onError((error, c) => refuse(error, c));
   app.notFound((c) => {
     const path = c.req.path.replace(/(?<=.)\/$/, '');
     const known = methods.filter((method) => app.router.match(method, path)[0].length > 0);
     if (known.length === 0) return refuse(new RequestError(dialect.unknownRoute, { status: 404 }), c);
-    const allow = known.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
-    return refuse(new RequestError(`Method not allowed: this takes ${allow}.`, { status: 405, headers: { allow } }), c);
+    const taken = known.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
+    const headers = { allow: `${taken}, OPTIONS` };
+    if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers });
+    return refuse(new RequestError(`Method not allowed: this takes ${taken}.`, { status: 405, headers }), c);
   });
 
   return {
     serve(endpoint, run) {
       const places = placesOf(endpoint);
+      const isLegacy = (endpoint.deprecation ?? dialect.deprecation) !== undefined;
+      const [, version = ''] = endpoint.paths[0].split('/');
+      const called = { version, route: `${endpoint.method.toUpperCase()} ${endpoint.paths[0]}` };
       const handle = async (c: HonoContext<{ Bindings: RestEnv }>): Promise<Response> => {
-        let spending: Spending | null = null;
+        const seen: Seen = { viewer: null, spending: null };
         try {
           const token = readKey(dialect.credentials, c.req.header('authorization'));
           const viewer = await authenticateLimited(services, token, c.env.address);
-          spending = await services.limits.rest.spend(viewer.apiKeyId ?? viewer.principal.id);
+          seen.viewer = viewer;
+          if (isLegacy) services.legacyUsage.note(viewer, called);
+          const spending = await services.limits.rest.spend(viewer.apiKeyId ?? viewer.principal.id);
+          seen.spending = spending;
           if (spending?.isAllowed === false) {
             const said = `A key may send ${spending.limit} requests in a minute. Wait and try again.`;
             throw new RateLimitedError(said, spending);
@@ -79,10 +99,10 @@ export function createDoor(dialect: Dialect, services: Services): Door {
           const idempotencyKey = c.req.header(idempotencyHeader) ?? null;
           const param = (name: string) => c.req.param(name) ?? '';
           const result = await run({ context, request: c.req.raw, query, body, idempotencyKey, param });
-          const status = endpoint.status ?? 200;
-          return limited(result instanceof Response ? result : Response.json(result, { status }), spending);
+          const answer = result instanceof Response ? result : jsonAnswer(c.req.raw, result, endpoint.status);
+          return finish(answer, c, endpoint, seen);
         } catch (error) {
-          return limited(refuse(error, c, places, endpoint), spending);
+          return finish(refuse(error, c, places, endpoint), c, endpoint, seen);
         }
       };
       const routes = endpoint.paths.map((path) => createRoute(describe(endpoint, path, dialect)));
@@ -101,9 +121,26 @@ export function createDoor(dialect: Dialect, services: Services): Door {
   };
 }
 
-function limited(response: Response, spending: Spending | null): Response {
-  for (const [name, value] of Object.entries(limitHeaders(spending))) response.headers.set(name, value);
-  return response;
+/** What is known of a request so far. */
+interface Seen {
+  viewer: Viewer | null;
+  spending: Spending | null;
+}
+
+function set(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+}
+
+// Earlier versions name no organization in their paths: it is the key's.
+function successorOf({ successor }: AnyEndpoint, c: HonoContext, viewer: Viewer | null): string | null {
+  if (successor === undefined) return null;
+  const [only = null, ...others] = viewer?.organizations.keys() ?? [];
+  const home = viewer?.homeOrganizationId ?? (others.length === 0 ? only : null);
+  return addressOf(successor, (name) => {
+    const given = c.req.param(name);
+    if (given !== undefined || name !== 'org_id') return given ?? null;
+    return home === null ? null : prefixedId('organization', home);
+  });
 }
 
 function readKey(credentials: Credentials, header: string | undefined): string | null {

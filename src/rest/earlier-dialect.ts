@@ -1,9 +1,16 @@
 import { z } from '@hono/zod-openapi';
 import type { DomainError, ErrorCode } from '../domain/errors.ts';
+import type { Deprecation } from './deprecation.ts';
 import type { Dialect } from './dialect.ts';
 import { type Refusal, retryMembers } from './refusal.ts';
 
 const missing = 'Missing or invalid Authorization header';
+
+/**
+ * Versions 1 and 2 get nothing new and end at a time that nobody has named (spec 9), so there is no `Sunset`. Since when
+ * is not said either: since the year in which version 3 has been the current one from its first day.
+ */
+const deprecation: Deprecation = { since: new Date('2026-01-01T00:00:00Z') };
 
 const statusOf = {
   UNAUTHENTICATED: 401,
@@ -45,6 +52,7 @@ function problem(refusal: Refusal): Response {
 /** What versions 1 and 2 have in common: their keys (pinned 1), their errors, and the texts of these. */
 export function earlierDialect(version: 'v1' | 'v2'): Omit<Dialect, 'title' | 'description' | 'wireNames'> {
   return {
+    deprecation,
     credentials: {
       prefixes: ['apk_user_', 'apk_'],
       wrongKind: `${missing}: ${version} takes personal keys, which begin with "apk_user_", and service keys, which begin with "apk_".`,

@@ -1,6 +1,7 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from '../domain/context.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import type { Deprecation, RouteName } from './deprecation.ts';
 import type { Dialect } from './dialect.ts';
 import { readQuery } from './query.ts';
 import { idempotencyHeader, type Places } from './refusal.ts';
@@ -31,6 +32,10 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly badInput?: 400;
   /** Where this endpoint answers a refusal with another status than its version does elsewhere. */
   readonly statusOf?: Partial<Record<ErrorCode, number>>;
+  /** Set where this endpoint is deprecated and its version is not. */
+  readonly deprecation?: Deprecation;
+  /** What takes its place, where it is deprecated: with the names of this path's parameters, and `{org_id}`. */
+  readonly successor?: RouteName;
 }
 
 /** An endpoint of which only the outside matters. */
@@ -81,6 +86,8 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
     path,
     operationId: endpoint.name,
     summary: endpoint.summary,
+    ...((endpoint.deprecation ?? dialect.deprecation) ? { deprecated: true } : {}),
+    ...(endpoint.successor ? { description: `Use \`${endpoint.successor}\` instead.` } : {}),
     request: {
       ...(params.length > 0 ? { params: z.object(Object.fromEntries(params)) } : {}),
       ...(endpoint.query ? { query: endpoint.query } : {}),

@@ -309,6 +309,6 @@ describe('413', () => {
 
 test('405: other methods are told which there are', async () => {
   const { status, headers, body } = await call(app, app.v1Key, 'PATCH', '/v1/sessions', {});
-  expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, POST' });
+  expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, POST, OPTIONS' });
   expect(body.detail).toMatch(/GET, HEAD, POST/);
 });

@@ -69,7 +69,7 @@ describe('GET /v3/self', () => {
     const { status, headers, body } = await call(app, app.adminToken, 'POST', '/v3/self', {});
     expect({ status, allow: headers.get('allow'), title: body.title }).toEqual({
       status: 405,
-      allow: 'GET, HEAD',
+      allow: 'GET, HEAD, OPTIONS',
       title: 'Method Not Allowed',
     });
   });

@@ -23,6 +23,7 @@ import { createWorker, type Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
 import { createGraphql } from './graphql/server.ts';
+import { createOutside } from './http/outside.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
 import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
@@ -130,6 +131,20 @@ async function assemble(
   ];
   let isReady = false;
 
+  const outside = createOutside(config);
+  const open = async (request: Request, address: string | null): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    const isOptions = request.method === 'OPTIONS';
+    if (isOptions && ['/', '/healthz', '/readyz'].includes(pathname)) return allowing('GET, HEAD, OPTIONS');
+    if (pathname === '/healthz') return plain(200, 'ok');
+    if (pathname === '/readyz') return plain(...(await readiness(store, isReady)));
+    if (!config.roles.includes('api')) return plain(404, 'This process does not serve the API: its ROLES lack "api".');
+    if (isOptions && pathname === '/graphql') return allowing('GET, POST, OPTIONS');
+    if (pathname === '/graphql' || pathname.startsWith('/graphql/')) return graphql.fetch(request, { address });
+    if (pathname === '/') return plain(200, welcome(baseUrl));
+    return rest.fetch(request, { address });
+  };
+
   const app: App = {
     installation,
     services,
@@ -137,16 +152,7 @@ async function assemble(
     keyUses,
     legacyUses,
     worker,
-    async fetch(request, address) {
-      const { pathname } = new URL(request.url);
-      if (pathname === '/healthz') return plain(200, 'ok');
-      if (pathname === '/readyz') return plain(...(await readiness(store, isReady)));
-      if (!config.roles.includes('api'))
-        return plain(404, 'This process does not serve the API: its ROLES lack "api".');
-      if (pathname === '/graphql' || pathname.startsWith('/graphql/')) return graphql.fetch(request, { address });
-      if (pathname === '/') return plain(200, welcome(baseUrl));
-      return rest.fetch(request, { address });
-    },
+    fetch: (request, address) => outside.answer(request, () => open(request, address)),
     async start() {
       await bell.start();
       watches.start();
@@ -292,6 +298,10 @@ async function readiness(store: Store, isReady: boolean): Promise<[number, strin
 
 function plain(status: number, text: string): Response {
   return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+}
+
+function allowing(allow: string): Response {
+  return new Response(null, { status: 204, headers: { allow } });
 }
 
 function welcome(baseUrl: string): string {

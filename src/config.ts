@@ -52,6 +52,22 @@ const perMinute = (usual: number) =>
     .max(100_000_000, 'must be at most 100000000')
     .default(usual);
 
+/** An origin as browsers write it; null for what is none. */
+function originOf(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isBare = url !== null && `${url.pathname}${url.search}${url.hash}${url.username}${url.password}` === '/';
+  return isBare && /^https?:$/.test(url.protocol) && !/[?#@]/.test(text) ? url.origin : null;
+}
+
+const corsOrigins = z
+  .string()
+  .transform((value) => value.split(',').map((each) => each.trim()))
+  .refine((given) => given.join() === '*' || given.every((each) => originOf(each) !== null), {
+    error:
+      'must be a comma-separated list of origins (https://console.example.com, without a path), or "*" by itself for all',
+  })
+  .transform((given) => [...new Set(given.map((each) => originOf(each) ?? each))]);
+
 /** Every variable: its meaning, its form, its default. Nothing else reads the environment. */
 const variables = z.object({
   /** The address to listen on. */
@@ -107,6 +123,8 @@ const variables = z.object({
     .default(45),
   /** Which proxies may say, in X-Forwarded-For, for whom they ask. */
   TRUST_PROXY: trustedProxies.default(0),
+  /** The origins whose pages may call the service from a browser; none when not set. */
+  CORS_ORIGINS: corsOrigins.optional(),
   /** REST requests of one key in a minute. */
   RATE_LIMIT_REST: perMinute(600),
   /** Points of one key's GraphQL operations in a minute. */
@@ -170,6 +188,8 @@ export interface Config {
   readonly leaseMs: number;
   /** How many proxies stand before this process, or which: addresses, ranges, and proxy-addr's words. 0: none. */
   readonly trustProxy: number | readonly string[];
+  /** Origins whose pages may call from a browser, as browsers write them, or `*` alone: all. Empty: none. */
+  readonly corsOrigins: readonly string[];
   /** REST requests of one key in a minute; 0: no limit, as in the next two. */
   readonly rateLimitRest: number;
   /** Points of one key's GraphQL operations in a minute. */
@@ -229,6 +249,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
     leaseMs: env.LEASE_SECONDS * 1_000,
     trustProxy: env.TRUST_PROXY,
+    corsOrigins: env.CORS_ORIGINS ?? [],
     rateLimitRest: env.RATE_LIMIT_REST,
     rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
     rateLimitLogin: env.RATE_LIMIT_LOGIN,

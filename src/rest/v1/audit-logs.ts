@@ -9,6 +9,7 @@ export function serveAuditLogs(door: Door): void {
       method: 'get',
       paths: ['/v1/audit-logs', '/v1/enterprise/audit-logs'],
       name: 'listAuditLogs',
+      successor: 'GET /v3/enterprise/audit-logs',
       summary: 'Read the audit log of the enterprise, newest first',
       query: earlierAuditQuery(page),
       answer: earlierAuditLog,

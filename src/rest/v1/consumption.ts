@@ -108,6 +108,7 @@ export function serveConsumption(door: Door): void {
       method: 'get',
       paths: ['/v1/enterprise/consumption', '/enterprise/consumption'],
       name: 'getEnterpriseConsumption',
+      successor: 'GET /v3/enterprise/consumption/daily',
       summary: 'What the sessions of the enterprise have consumed, the newest session first',
       query: periodQuery,
       answer: consumptionResponse,

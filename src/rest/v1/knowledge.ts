@@ -104,6 +104,7 @@ export function serveKnowledge(door: Door): void {
       method: 'get',
       paths: [collection],
       name: 'listKnowledge',
+      successor: 'GET /v3/organizations/{org_id}/knowledge/notes',
       summary: 'List all notes of the organization, newest first, and its folders',
       answer: knowledgeList,
       refusals: [403],
@@ -128,6 +129,7 @@ export function serveKnowledge(door: Door): void {
       method: 'post',
       paths: [collection],
       name: 'createKnowledge',
+      successor: 'POST /v3/organizations/{org_id}/knowledge/notes',
       summary: 'Make a note',
       body: knowledgeRequest,
       answer: knowledgeResponse,
@@ -144,6 +146,7 @@ export function serveKnowledge(door: Door): void {
       method: 'put',
       paths: [one],
       name: 'updateKnowledge',
+      successor: 'PUT /v3/organizations/{org_id}/knowledge/notes/{note_id}',
       summary: 'Write a note anew: what is left out is cleared',
       body: knowledgeRequest,
       answer: knowledgeResponse,
@@ -157,7 +160,14 @@ export function serveKnowledge(door: Door): void {
   );
 
   door.serve(
-    { method: 'delete', paths: [one], name: 'deleteKnowledge', summary: 'Delete a note', refusals: [403, 404] },
+    {
+      method: 'delete',
+      paths: [one],
+      name: 'deleteKnowledge',
+      successor: 'DELETE /v3/organizations/{org_id}/knowledge/notes/{note_id}',
+      summary: 'Delete a note',
+      refusals: [403, 404],
+    },
     async ({ context, param }) => {
       await deleteNote(context, param('note_id'), { organizationId: await organizationOf(context) });
       return new Response(null, { status: 204 });

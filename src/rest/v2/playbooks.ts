@@ -12,6 +12,7 @@ export function servePlaybooks(door: Door): void {
       method: 'delete',
       paths: ['/v2/enterprise/playbooks/{playbook_id}'],
       name: 'deletePlaybook',
+      successor: 'DELETE /v3/enterprise/playbooks/{playbook_id}',
       summary: 'Mark a playbook as deleted; its macro is free again',
       answer: done,
       refusals: [403, 404],

@@ -1,0 +1,68 @@
+/** What browsers are told about pages of other origins. */
+export interface Cors {
+  /** The answer to a browser that asks before it sends; null for every other request. */
+  preflight(request: Request): Response | null;
+  /** Lets the page that asked read the answer, whatever its status. */
+  allow(request: Request, response: Response): Response;
+}
+
+const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+
+/** What a page may send where it does not say itself what it would like to. */
+const usualHeaders = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID';
+
+/** What a page may read beside the few headers that browsers show anyway. */
+const exposed = [
+  'Allow',
+  'Content-Disposition',
+  'Content-Range',
+  'Deprecation',
+  'ETag',
+  'Link',
+  'Location',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'Sunset',
+  'WWW-Authenticate',
+].join(', ');
+
+/** How long a browser may remember a preflight, in seconds. */
+const rememberedSeconds = '600';
+
+/**
+ * Pages of these origins may call every door; `*`: those of any. Never with the browser's own credentials: what lets a
+ * page in is a token that it has, not who sits before it. No origins: nothing is said, and browsers let no page in.
+ */
+export function createCors(origins: readonly string[]): Cors {
+  const isAny = origins.includes('*');
+  const known = new Set(origins);
+  const say = (request: Request, headers: Headers): boolean => {
+    const origin = request.headers.get('origin');
+    // Also said to who has no origin: what a cache keeps of that answer is no answer to a page.
+    if (!isAny && known.size > 0) headers.append('vary', 'Origin');
+    if (origin === null || !(isAny || known.has(origin))) return false;
+    headers.set('access-control-allow-origin', isAny ? '*' : origin);
+    return true;
+  };
+  return {
+    preflight(request) {
+      if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return null;
+      const headers = new Headers();
+      if (!say(request, headers)) return null;
+      headers.append('vary', 'Access-Control-Request-Headers');
+      headers.set('access-control-allow-methods', methods);
+      headers.set(
+        'access-control-allow-headers',
+        request.headers.get('access-control-request-headers') ?? usualHeaders,
+      );
+      headers.set('access-control-max-age', rememberedSeconds);
+      return new Response(null, { status: 204, headers });
+    },
+    allow(request, response) {
+      if (say(request, response.headers)) response.headers.set('access-control-expose-headers', exposed);
+      return response;
+    },
+  };
+}

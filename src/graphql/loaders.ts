@@ -4,6 +4,7 @@ import { type AuditLogRequest, findAuditEntries, listAuditLogs } from '../domain
 import type { Context } from '../domain/context.ts';
 import { type ApiKeyRecord, findApiKeys } from '../domain/keys/key-record.ts';
 import { listServiceUserKeys } from '../domain/keys/list-api-keys.ts';
+import { type LegacyCallRecord, listLegacyCallsOfOrganizations } from '../domain/legacy-calls/list-legacy-calls.ts';
 import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
 import { findOrganizations } from '../domain/organizations/use-organization.ts';
@@ -35,6 +36,7 @@ export function createLoaders(context: Context) {
   const logPages = new Map<string, DataLoader<SessionRecord, Page<LogEntry>, string>>();
   const auditPages = new Map<string, DataLoader<string, Page<AuditEntryRecord>>>();
   const keyPages = new Map<string, DataLoader<string, Page<ApiKeyRecord>>>();
+  const legacyCallPages = new Map<string, DataLoader<string, Page<LegacyCallRecord>>>();
   const rolePages = new Map<string, DataLoader<string, Page<ListedRoleAssignment>>>();
   const sessionPages = new Map<string, Promise<Page<SessionRecord>>>();
   return {
@@ -83,6 +85,15 @@ export function createLoaders(context: Context) {
         new DataLoader((ids: readonly string[]) => listServiceUserKeys(context, ids, status, request, pageLimits));
       keyPages.set(key, loader);
       return loader.load(serviceUserId);
+    },
+    /** A page of the calls of legacy routes in an organization; those with the same arguments are read together. */
+    legacyCallPage(organizationId: string, request: PageRequest): Promise<Page<LegacyCallRecord>> {
+      const key = JSON.stringify(request);
+      const loader =
+        legacyCallPages.get(key) ??
+        new DataLoader((ids: readonly string[]) => listLegacyCallsOfOrganizations(context, ids, request, pageLimits));
+      legacyCallPages.set(key, loader);
+      return loader.load(organizationId);
     },
     /** A page of a session's log; those with the same arguments are read together. */
     logPage(session: SessionRecord, request: LogListRequest): Promise<Page<LogEntry>> {

@@ -4,6 +4,7 @@ import './api-keys.ts';
 import './audit-log.ts';
 import './events.ts';
 import './ip-access-list.ts';
+import './legacy-calls.ts';
 import './node.ts';
 import './organization-mutations.ts';
 import './organizations.ts';

@@ -1,0 +1,57 @@
+import { prefixedId } from '../../domain/ids.ts';
+import { type LegacyCallRecord, listLegacyCalls } from '../../domain/legacy-calls/list-legacy-calls.ts';
+import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
+import { pageLimits } from '../loaders.ts';
+import { ApiKey } from './api-keys.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { Organization } from './organization-ref.ts';
+
+const LegacyCall = builder.objectRef<LegacyCallRecord>('LegacyCall').implement({
+  description: 'How often a key has called a route of REST that is deprecated.',
+  fields: (t) => ({
+    apiKeyId: t.string({
+      description: 'The key, as REST writes its id.',
+      resolve: ({ apiKeyId }) => prefixedId('apiKey', apiKeyId),
+    }),
+    apiKey: t.field({
+      type: ApiKey,
+      nullable: true,
+      description: 'The key; null for who may not see it.',
+      resolve: ({ apiKeyId }, _args, { loaders }) => loaders.apiKeys.load(apiKeyId),
+    }),
+    version: t.exposeString('version', { description: 'The version of the route: v1, v2 or v3.' }),
+    route: t.exposeString('route', { description: 'The method and path, as they are documented.' }),
+    count: t.exposeInt('count', { description: 'How often, up to half a minute late.' }),
+    lastCalledAt: t.expose('lastCalledAt', { type: 'DateTime', description: 'When last.' }),
+  }),
+});
+
+const LegacyCallConnection = builder.connectionObject(
+  { type: LegacyCall, name: 'LegacyCallConnection', description: 'A page of calls of deprecated routes.' },
+  { name: 'LegacyCallEdge', description: 'Calls of a deprecated route in a list.' },
+);
+
+builder.objectField(Enterprise, 'legacyCalls', (t) =>
+  t.connection(
+    {
+      type: LegacyCall,
+      description:
+        'Which keys still call which deprecated routes of REST, the latest call first. Needs MANAGE_ENTERPRISE_SETTINGS.',
+      resolve: async (_enterprise, page, { domain }) => toConnection(await listLegacyCalls(domain, page, pageLimits)),
+    },
+    LegacyCallConnection,
+  ),
+);
+
+builder.objectField(Organization, 'legacyCalls', (t) =>
+  t.connection(
+    {
+      type: LegacyCall,
+      description:
+        'Which keys that act in it alone still call which deprecated routes of REST, the latest call first. Needs MANAGE_ENTERPRISE_SETTINGS.',
+      resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.legacyCallPage(id, page)),
+    },
+    LegacyCallConnection,
+  ),
+);

@@ -15,7 +15,10 @@ import { serveApiKeys as serveV2ApiKeys } from './v2/api-keys.ts';
 import { serveAuditLogs as serveV2AuditLogs } from './v2/audit-logs.ts';
 import { serveConsumption as serveV2Consumption } from './v2/consumption.ts';
 import { dialect as v2 } from './v2/dialect.ts';
+import { serveMembers as serveV2Members } from './v2/members.ts';
+import { serveOrganizations as serveV2Organizations } from './v2/organizations.ts';
 import { servePlaybooks as serveV2Playbooks } from './v2/playbooks.ts';
+import { serveRoles as serveV2Roles } from './v2/roles.ts';
 import { serveAcuLimits } from './v3/acu-limits.ts';
 import { serveApiKeys } from './v3/api-keys.ts';
 import { serveAttachments } from './v3/attachments.ts';
@@ -99,6 +102,9 @@ function openV2(services: Services): Door {
   serveV2AuditLogs(door);
   serveV2Playbooks(door);
   serveV2Consumption(door);
+  serveV2Organizations(door);
+  serveV2Members(door);
+  serveV2Roles(door);
   return door;
 }
 

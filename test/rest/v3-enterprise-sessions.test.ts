@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRole } from '../../src/domain/people/change-roles.ts';
+import { upload } from '../support/uploads.ts';
 import {
   asAdministrator,
   call,
@@ -103,7 +104,7 @@ describe('the list', () => {
 });
 
 describe('one session', () => {
-  const read = ['', '/messages', '/tags', '/insights'];
+  const read = ['', '/messages', '/tags', '/insights', '/attachments'];
   const acts: [string, string, object?][] = [
     ['POST', '/messages', { message: 'hello' }],
     ['POST', '/tags', { tags: ['a'] }],
@@ -153,6 +154,24 @@ describe('one session', () => {
       is_archived: true,
       tags: ['b'],
     });
+  });
+
+  test('its attachments are those that the organization’s own path lists', async () => {
+    const organizationId = await makeOrganization(app);
+    const path = `/v3/organizations/org-${organizationId}`;
+    const form = { name: 'notes.txt', content: 'trains' };
+    const { body: file } = await upload(app, app.adminToken, `${path}/attachments`, form);
+    const id = await start(organizationId, { attachment_urls: [file.url] });
+    const own = (await call(app, app.adminToken, 'GET', `${path}/sessions/${id}/attachments`)).body.items;
+    const { status, body } = await call(app, app.adminToken, 'GET', `${enterprise}/devin-${id}/attachments`);
+    expect({ status, total: body.total, next: body.has_next_page }).toEqual({ status: 200, total: null, next: false });
+    expect(body.items.map(({ attachment_id }: any) => attachment_id)).toEqual([file.attachment_id]);
+    expect(body.items[0]).toEqual({ ...own[0], url: expect.any(String) });
+    expect(await (await fetch(body.items[0].url)).text()).toBe('trains');
+    const other = await makeOrganization(app);
+    const missing = await call(app, app.adminToken, 'GET', `${enterprise}/${id}/attachments?org_id=${other}`);
+    expect(missing.status).toBe(404);
+    expect((await call(app, app.adminToken, 'GET', `${enterprise}/${id}/attachments?first=0`)).status).toBe(422);
   });
 
   test('org_id: the session must be of that organization', async () => {

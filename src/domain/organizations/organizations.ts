@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
@@ -101,7 +102,16 @@ const createSchema = z.object({
 export type CreateOrganizationInput = z.input<typeof createSchema>;
 
 /** Makes an organization in the viewer's enterprise. FORBIDDEN, INVALID_INPUT. */
-export async function createOrganization(context: Context, raw: CreateOrganizationInput): Promise<OrganizationRecord> {
+export function createOrganization(context: Context, raw: CreateOrganizationInput): Promise<OrganizationRecord> {
+  return context.store.transact((tx) => createOrganizationIn(context, tx, raw));
+}
+
+/** {@link createOrganization} as a part of a larger act. */
+export async function createOrganizationIn(
+  context: Context,
+  tx: Transaction,
+  raw: CreateOrganizationInput,
+): Promise<OrganizationRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.createOrganization);
   const input = parseInput(createSchema, raw);
   const now = context.now();
@@ -114,13 +124,11 @@ export async function createOrganization(context: Context, raw: CreateOrganizati
     createdAt: now,
     updatedAt: now,
   };
-  await context.store.transact(async (tx) => {
-    await tx.prisma.organization.create({ data: record });
-    await audit(context, tx, 'create_org', {
-      organizationId: record.id,
-      targetId: record.id,
-      data: { name: record.name },
-    });
+  await tx.prisma.organization.create({ data: record });
+  await audit(context, tx, 'create_org', {
+    organizationId: record.id,
+    targetId: record.id,
+    data: { name: record.name },
   });
   return record;
 }

@@ -76,26 +76,29 @@ export interface AssignRoleInput {
  * another organization.
  */
 export async function assignRole(context: Context, input: AssignRoleInput): Promise<void> {
+  await context.store.transact((tx) => assignRoleIn(context, tx, input));
+}
+
+/** {@link assignRole} as the last part of a larger act. */
+export async function assignRoleIn(context: Context, tx: Transaction, input: AssignRoleInput): Promise<void> {
   requireAssigning(context, input.principal);
-  await context.store.transact(async (tx) => {
-    const organizationId = await findPlace(context, tx, input.organizationId);
-    const principal = await lockPrincipal(context, tx, input.principal);
-    const before = await findAssignment(tx, principal, organizationId);
-    if (input.mustExist && !before) throw notFound('role assignment');
-    if (!mayHaveRole(principal, organizationId)) {
-      throw new DomainError('INVALID_STATE', 'A service user of an organization can have a role in that one only.');
-    }
-    const scope = organizationId === null ? 'enterprise' : 'organization';
-    const role = await requireAssignableRole(context, input.roleId, scope, organizationId, { tx });
-    await requireNotAbove(context, input.principal, tx);
-    if (before?.roleId === role.id) return;
-    const { id: targetId } = principal;
-    if (before) await tx.query('update role_assignment set role_id = $2 where id = $1', [before.id, role.id]);
-    else await insertAssignment(context, tx, { principal, organizationId, roleId: role.id });
-    const data = before ? { role: role.id, roleBefore: before.roleId } : { role: role.id };
-    await audit(context, tx, assignAction(principal, organizationId, !before), { organizationId, targetId, data });
-    if (before) await announceKeyChange(context, tx);
-  });
+  const organizationId = await findPlace(context, tx, input.organizationId);
+  const principal = await lockPrincipal(context, tx, input.principal);
+  const before = await findAssignment(tx, principal, organizationId);
+  if (input.mustExist && !before) throw notFound('role assignment');
+  if (!mayHaveRole(principal, organizationId)) {
+    throw new DomainError('INVALID_STATE', 'A service user of an organization can have a role in that one only.');
+  }
+  const scope = organizationId === null ? 'enterprise' : 'organization';
+  const role = await requireAssignableRole(context, input.roleId, scope, organizationId, { tx });
+  await requireNotAbove(context, input.principal, tx);
+  if (before?.roleId === role.id) return;
+  const { id: targetId } = principal;
+  if (before) await tx.query('update role_assignment set role_id = $2 where id = $1', [before.id, role.id]);
+  else await insertAssignment(context, tx, { principal, organizationId, roleId: role.id });
+  const data = before ? { role: role.id, roleBefore: before.roleId } : { role: role.id };
+  await audit(context, tx, assignAction(principal, organizationId, !before), { organizationId, targetId, data });
+  if (before) await announceKeyChange(context, tx);
 }
 
 /**

@@ -8,7 +8,13 @@ export const dialect: Dialect = {
   ...earlierDialect('v2'),
   title: 'Switchyard, version 2',
   description: 'Administration of the enterprise. Legacy: version 3 is the current one.',
-  wireNames: { first: 'limit', timeAfter: 'start_date', timeBefore: 'end_date' },
+  wireNames: {
+    first: 'limit',
+    timeAfter: 'start_date',
+    timeBefore: 'end_date',
+    name: 'display_name',
+    maxCycleAcuLimit: 'acu_limit',
+  },
 };
 
 /** Which keys of administrators an endpoint takes (pinned 2). */

@@ -10,6 +10,7 @@ import { useOrganization } from '../../domain/organizations/use-organization.ts'
 import type { Door } from '../door.ts';
 import { receiveFile } from '../multipart.ts';
 import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
+import { sessionScopes } from './session-scopes.ts';
 
 const organization = '/v3/organizations/{org_id}';
 const field = 'file';
@@ -38,7 +39,7 @@ function presentSessionAttachment(context: Context, attachment: AttachmentRecord
   };
 }
 
-/** `…/attachments`, and `…/sessions/{devin_id}/attachments`. */
+/** `…/attachments`, and `…/sessions/{devin_id}/attachments` in both scopes. */
 export function serveAttachments(door: Door): void {
   door.serve(
     {
@@ -81,21 +82,22 @@ export function serveAttachments(door: Door): void {
     },
   );
 
-  door.serve(
-    {
-      method: 'get',
-      paths: [`${organization}/sessions/{devin_id}/attachments`],
-      name: 'listSessionAttachments',
-      summary: 'List the files of a session, oldest first',
-      query: z.object(pageQuery),
-      answer: pageOf(sessionAttachment),
-      refusals: [403, 404, 422],
-    },
-    async ({ context, query, param }) => {
-      const { id: organizationId } = await useOrganization(context, param('org_id'), permissionFor.viewSession);
-      const session = { organizationId, sessionId: param('devin_id') };
-      const attachments = await listSessionAttachments(context, session, query, page);
-      return presentPage(attachments, (each) => presentSessionAttachment(context, each));
-    },
-  );
+  for (const { one, word, of, query, enter } of sessionScopes) {
+    door.serve(
+      {
+        method: 'get',
+        paths: [`${one}/attachments`],
+        name: `list${word}SessionAttachments`,
+        summary: `List the files of a session ${of}, oldest first`,
+        query: z.object({ ...query, ...pageQuery }),
+        answer: pageOf(sessionAttachment),
+        refusals: [403, 404, 422],
+      },
+      async (call) => {
+        const { context, target } = await enter(call, 'view');
+        const attachments = await listSessionAttachments(context, target, call.query, page);
+        return presentPage(attachments, (each) => presentSessionAttachment(context, each));
+      },
+    );
+  }
 }

@@ -11,7 +11,7 @@ import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import { jsonAnswer, withCaching } from './answer.ts';
 import { addressOf, deprecationHeaders } from './deprecation.ts';
 import type { Credentials, Dialect } from './dialect.ts';
-import { type AnyEndpoint, type Call, describe, type Endpoint, parseRequest, placesOf } from './endpoint.ts';
+import { type AnyEndpoint, type Call, describe, type Endpoint, parseRequest, placesOf, tagOf } from './endpoint.ts';
 import { idempotencyHeader, type Places, type Refusal, RequestError, refusalOf } from './refusal.ts';
 
 /** What comes with a request beside itself: the caller's network address. */
@@ -41,6 +41,7 @@ const nowhere: Places = { query: new Set(), path: new Set() };
 export function createDoor(dialect: Dialect, services: Services): Door {
   // Not strict: a slash at the end of a path makes no difference (pinned 2).
   const app = new OpenAPIHono<{ Bindings: RestEnv }>({ strict: false });
+  const tagNames = new Set<string>();
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
 
   const refuse = (error: unknown, c: HonoContext, places: Places = nowhere, own: OwnStatuses = {}): Response => {
@@ -61,7 +62,7 @@ export function createDoor(dialect: Dialect, services: Services): Door {
     set(response, limitHeaders(seen.spending));
     const deprecation = endpoint.deprecation ?? dialect.deprecation;
     if (deprecation) set(response, deprecationHeaders(deprecation, successorOf(endpoint, c, seen.viewer)));
-    return withCaching(c.req.raw, response, endpoint.answerTypes !== undefined);
+    return withCaching(c.req.raw, response, endpoint.isAlsoStream === true || endpoint.answerTypes !== undefined);
   };
 
   app.onError((error, c) => refuse(error, c));
@@ -107,6 +108,7 @@ export function createDoor(dialect: Dialect, services: Services): Door {
       };
       const routes = endpoint.paths.map((path) => createRoute(describe(endpoint, path, dialect)));
       if (routes[0]) app.openAPIRegistry.registerPath(routes[0]);
+      tagNames.add(tagOf(endpoint.paths[0]));
       for (const route of routes) {
         // The router sees paths without a slash at their end; an endpoint that needs one looks at the address itself.
         app.on(route.method.toUpperCase(), route.getRoutingPath().replace(/(?<=.)\/$/, ''), handle);
@@ -114,9 +116,11 @@ export function createDoor(dialect: Dialect, services: Services): Door {
     },
     fetch: async (request, env) => app.fetch(request, env),
     document() {
-      const info = { title: dialect.title, description: dialect.description, version: '1.0.0' };
+      const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
+      const info = { title: dialect.title, description: dialect.description, version: '1.0.0', license };
       const servers = [{ url: services.baseUrl }];
-      return app.getOpenAPI31Document({ openapi: '3.1.0', info, servers, security: [{ bearer: [] }] });
+      const tags = [...tagNames].toSorted().map((name) => ({ name }));
+      return app.getOpenAPI31Document({ openapi: '3.1.0', info, servers, tags, security: [{ bearer: [] }] });
     },
   };
 }

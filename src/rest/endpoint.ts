@@ -24,6 +24,8 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly status?: 201 | 307;
   /** The content types of `answer` where it is not only JSON; `run` then gives a Response. */
   readonly answerTypes?: readonly string[];
+  /** True where `Accept: text/event-stream` gets server-sent events instead of `answer`. */
+  readonly isAlsoStream?: true;
   /** The statuses that it may answer beside success, 401, 429 and 500. */
   readonly refusals: readonly number[];
   /** True where the Idempotency-Key header means something. */
@@ -69,6 +71,13 @@ export function placesOf(endpoint: AnyEndpoint): Places {
   return { query: new Set(Object.keys(endpoint.query?.shape ?? {})), path: new Set(pathNames(endpoint.paths[0])) };
 }
 
+/** What readers find an endpoint under: its resource, the first word of a path after version and scope. */
+export function tagOf(path: string): string {
+  const [, , ...words] = path.split('/');
+  const scope = words[0] === 'enterprise' ? 1 : words[0] === 'organizations' && words.length > 2 ? 2 : 0;
+  return words.slice(scope).find((word) => !word.startsWith('{')) ?? words[0] ?? '';
+}
+
 function pathNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
 }
@@ -86,6 +95,7 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
     path,
     operationId: endpoint.name,
     summary: endpoint.summary,
+    tags: [tagOf(path)],
     ...((endpoint.deprecation ?? dialect.deprecation) ? { deprecated: true } : {}),
     ...(endpoint.successor ? { description: `Use \`${endpoint.successor}\` instead.` } : {}),
     request: {
@@ -102,7 +112,10 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
         ? {
             [endpoint.status ?? 200]: {
               description: 'Done.',
-              content: types(endpoint.answer, endpoint.answerTypes),
+              content: {
+                ...types(endpoint.answer, endpoint.answerTypes),
+                ...(endpoint.isAlsoStream ? types(z.string(), ['text/event-stream']) : {}),
+              },
             },
           }
         : { [endpoint.status ?? 204]: { description: endpoint.status === 307 ? 'It is at `Location`.' : 'Done.' } }),

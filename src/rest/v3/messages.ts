@@ -49,6 +49,7 @@ function serveList(door: Door, scope: SessionScope, watches: Watches, streams: E
       summary: `List the messages of a session ${of}, oldest first; with "Accept: text/event-stream" also as they come`,
       query: z.object({ ...query, ...pageQuery }),
       answer: pageOf(sessionMessage),
+      isAlsoStream: true,
       refusals: [403, 404, 422],
     },
     async (call) => {

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { say } from '../support/sessions.ts';
+import { call, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({ rateLimitRest: 1_000 });
+});
+afterAll(() => test.close());
+
+/** An organization with a playbook, a session and a user: paths of what can be read, with the key that reads it. */
+async function readable() {
+  const organizationId = await makeOrganization(test);
+  const { v1Key, v3Token } = await makeUser(test, organizationId, 'org_admin');
+  const home = `/v3/organizations/${organizationId}`;
+  const playbook = await call(test, v1Key, 'POST', '/v1/playbooks', { title: 'Ship', body: 'Carefully.' });
+  const session = await call(test, v3Token, 'POST', `${home}/sessions`, { prompt: 'say hello' });
+  const { playbook_id } = playbook.body;
+  const { session_id } = session.body;
+  return { organizationId, home, v1Key, v3Token, playbookId: playbook_id, sessionId: session_id };
+}
+
+describe('what is read', () => {
+  it.each([
+    ['v1', 'v1Key', (at: Awaited<ReturnType<typeof readable>>) => `/v1/playbooks/${at.playbookId}`],
+    ['v3', 'v3Token', (at: Awaited<ReturnType<typeof readable>>) => `${at.home}/sessions/${at.sessionId}`],
+    ['v3, a short list', 'v3Token', (at: Awaited<ReturnType<typeof readable>>) => `${at.home}/playbooks`],
+  ] as const)('has a validator, and no body for who has it already: %s', async (_version, key, pathOf) => {
+    const at = await readable();
+    const path = pathOf(at);
+    const whole = await call(test, at[key], 'GET', path);
+    const etag = whole.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+    expect(whole.headers.get('cache-control')).toBe('private, no-cache');
+    expect(whole.headers.get('vary')).toContain('Authorization');
+
+    for (const known of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
+      const again = await call(test, at[key], 'GET', path, undefined, { 'if-none-match': known });
+      expect({ status: again.status, body: again.body }).toEqual({ status: 304, body: null });
+      for (const name of ['etag', 'cache-control', 'vary']) {
+        expect(again.headers.get(name), name).toBe(whole.headers.get(name));
+      }
+      expect(again.headers.get('ratelimit-limit')).toBe('1000');
+      expect(again.headers.get('content-type')).toBe(null);
+    }
+    for (const other of ['"other"', etag.toUpperCase(), 'other', '']) {
+      const again = await call(test, at[key], 'GET', path, undefined, { 'if-none-match': other });
+      expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: whole.body });
+    }
+  });
+
+  it('has another validator when it has changed', async () => {
+    const { v3Token, home, sessionId } = await readable();
+    const read = (known: string) =>
+      call(test, v3Token, 'GET', `${home}/sessions/${sessionId}/tags`, undefined, { 'if-none-match': known });
+    const before = (await read('')).headers.get('etag') ?? '';
+    expect((await read(before)).status).toBe(304);
+    await call(test, v3Token, 'PUT', `${home}/sessions/${sessionId}/tags`, { tags: ['new'] });
+    const after = await read(before);
+    expect({ status: after.status, body: after.body }).toEqual({ status: 200, body: { tags: ['new'] } });
+    expect(after.headers.get('etag')).not.toBe(before);
+  });
+
+  it('is asked for anew by another key: a validator opens nothing', async () => {
+    const { v3Token, home, sessionId } = await readable();
+    const { headers } = await call(test, v3Token, 'GET', `${home}/sessions/${sessionId}`);
+    const other = await readable();
+    const etag = headers.get('etag') ?? '';
+    const known = { 'if-none-match': etag };
+    expect(await call(test, other.v3Token, 'GET', `${home}/sessions/${sessionId}`, undefined, known)).toMatchObject({
+      status: 403,
+    });
+    expect(await call(test, null, 'GET', `${home}/sessions/${sessionId}`, undefined, known)).toMatchObject({
+      status: 401,
+    });
+  });
+});
+
+it('keeps nothing of what is written or refused', async () => {
+  const { v3Token, home } = await readable();
+  const made = await call(test, v3Token, 'POST', `${home}/playbooks`, { title: 'Ship', body: 'Now.' });
+  const refused = await call(test, v3Token, 'GET', `${home}/playbooks/nothing`);
+  expect([made.status, refused.status]).toEqual([200, 404]);
+  for (const { headers } of [made, refused]) {
+    expect(headers.get('etag')).toBe(null);
+    expect(headers.get('cache-control')).toBe('no-store');
+  }
+});
+
+it('gives streamed answers no validator', async () => {
+  const { v1Key, sessionId } = await readable();
+  for (const path of [`/v1/sessions/${sessionId}`, '/v1/playbooks']) {
+    const { status, headers } = await call(test, v1Key, 'GET', path, undefined, { 'if-none-match': '*' });
+    expect({ path, status, etag: headers.get('etag') }).toEqual({ path, status: 200, etag: null });
+  }
+});
+
+it('answers the messages of a session by what is accepted, and says so to caches', async () => {
+  const { v3Token, home, sessionId } = await readable();
+  await say(test, sessionId.replace('devin-', ''), 'hello');
+  const { status, headers } = await call(test, v3Token, 'GET', `${home}/sessions/${sessionId}/messages`);
+  expect({ status, vary: headers.get('vary') }).toEqual({
+    status: 200,
+    vary: 'Authorization, Accept, Accept-Encoding',
+  });
+});
+
+describe('HEAD', () => {
+  const head = async (path: string, token: string, encoding: string) => {
+    const send = (method: string) =>
+      fetch(test.url + path, { method, headers: { authorization: `Bearer ${token}`, 'accept-encoding': encoding } });
+    const [get, answer] = [await send('GET'), await send('HEAD')];
+    const of = ({ status, headers }: Response) => ({
+      status,
+      ...Object.fromEntries(
+        [...headers].filter(([name]) => !/^(?:date|ratelimit-.*|keep-alive|connection)$/.test(name)),
+      ),
+    });
+    expect(await answer.text()).toBe('');
+    return { get: of(get), head: of(answer), body: await get.text() };
+  };
+
+  it.each(['identity', 'gzip'])('says what GET says, its length too: %s', async (encoding) => {
+    const { v1Key, v3Token, home, sessionId, playbookId } = await readable();
+    const tags = await head(`${home}/sessions/${sessionId}/tags`, v3Token, encoding);
+    expect(tags.head).toEqual(tags.get);
+    expect(tags.head).toMatchObject({ status: 200, 'content-length': String(tags.body.length) });
+    const playbook = await head(`/v1/playbooks/${playbookId}`, v1Key, encoding);
+    expect(playbook.head).toEqual(playbook.get);
+  });
+
+  it('says of a long answer that it is compressed, without its length, which nobody knows', async () => {
+    const { v3Token, home } = await readable();
+    const body = 'Carefully. '.repeat(200);
+    await call(test, v3Token, 'POST', `${home}/playbooks`, { title: 'Long', body });
+    const { head: said, get } = await head(`${home}/playbooks`, v3Token, 'gzip');
+    const { 'content-length': length, ...others } = get as Record<string, unknown>;
+    expect(said).toEqual(others);
+    expect(said).toMatchObject({ 'content-encoding': 'gzip', etag: expect.stringMatching(/^W\//) });
+    expect(Number(length)).toBeLessThan(1_024);
+  });
+
+  it('is counted as one request, and is 404 where GET is', async () => {
+    const { v3Token, home } = await readable();
+    const answer = await call(test, v3Token, 'HEAD', `${home}/playbooks/nothing`);
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body: null });
+    expect(Number(answer.headers.get('ratelimit-remaining'))).toBeLessThan(1_000);
+  });
+});
+
+it('answers a path with a slash at its end as one without', async () => {
+  const { v3Token, home, sessionId } = await readable();
+  const [bare, slashed] = await Promise.all(
+    ['', '/'].map((end) => call(test, v3Token, 'GET', `${home}/sessions/${sessionId}/tags${end}`)),
+  );
+  expect(slashed?.status).toBe(200);
+  expect(slashed?.headers.get('etag')).toBe(bare?.headers.get('etag'));
+});
+
+describe('OPTIONS', () => {
+  it.each([
+    ['/v1/sessions', 'GET, HEAD, POST, OPTIONS'],
+    ['/v1/session/', 'GET, HEAD, POST, OPTIONS'],
+    ['/v1/secrets/x', 'DELETE, OPTIONS'],
+    ['/v3/self', 'GET, HEAD, OPTIONS'],
+    ['/v3/organizations/x/playbooks/y', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['/attachments/x/y', 'GET, HEAD, OPTIONS'],
+    ['/openapi/v3.json', 'GET, HEAD, OPTIONS'],
+    ['/graphql', 'GET, POST, OPTIONS'],
+    ['/healthz', 'GET, HEAD, OPTIONS'],
+  ])('says without a key what %s takes', async (path, allow) => {
+    const answer = await call(test, null, 'OPTIONS', path);
+    const { status, body, headers } = answer;
+    expect({ status, body, allow: headers.get('allow') }).toEqual({ status: 204, body: null, allow });
+    expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  it('is 404 where nothing is', async () => {
+    for (const path of ['/v1/nothing', '/v3/nothing', '/v9', '/openapi/v9.json']) {
+      expect({ path, status: (await call(test, null, 'OPTIONS', path)).status }).toEqual({ path, status: 404 });
+    }
+  });
+});

@@ -11,8 +11,9 @@ import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import { jsonAnswer, withCaching } from './answer.ts';
 import { addressOf, deprecationHeaders } from './deprecation.ts';
 import type { Credentials, Dialect } from './dialect.ts';
-import { type AnyEndpoint, type Call, describe, type Endpoint, parseRequest, placesOf, tagOf } from './endpoint.ts';
+import { type AnyEndpoint, type Call, describe, type Endpoint, parseRequest, placesOf } from './endpoint.ts';
 import { idempotencyHeader, type Places, type Refusal, RequestError, refusalOf } from './refusal.ts';
+import { describeTag, tagOf } from './tags.ts';
 
 /** What comes with a request beside itself: the caller's network address. */
 export interface RestEnv {
@@ -41,7 +42,7 @@ const nowhere: Places = { query: new Set(), path: new Set() };
 export function createDoor(dialect: Dialect, services: Services): Door {
   // Not strict: a slash at the end of a path makes no difference (pinned 2).
   const app = new OpenAPIHono<{ Bindings: RestEnv }>({ strict: false });
-  const tagNames = new Set<string>();
+  const tags = new Map<string, object>();
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
 
   const refuse = (error: unknown, c: HonoContext, places: Places = nowhere, own: OwnStatuses = {}): Response => {
@@ -108,7 +109,8 @@ export function createDoor(dialect: Dialect, services: Services): Door {
       };
       const routes = endpoint.paths.map((path) => createRoute(describe(endpoint, path, dialect)));
       if (routes[0]) app.openAPIRegistry.registerPath(routes[0]);
-      tagNames.add(tagOf(endpoint.paths[0]));
+      const tag = describeTag(tagOf(endpoint.paths[0]));
+      tags.set(tag.name, tag);
       for (const route of routes) {
         // The router sees paths without a slash at their end; an endpoint that needs one looks at the address itself.
         app.on(route.method.toUpperCase(), route.getRoutingPath().replace(/(?<=.)\/$/, ''), handle);
@@ -119,8 +121,13 @@ export function createDoor(dialect: Dialect, services: Services): Door {
       const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
       const info = { title: dialect.title, description: dialect.description, version: '1.0.0', license };
       const servers = [{ url: services.baseUrl }];
-      const tags = [...tagNames].toSorted().map((name) => ({ name }));
-      return app.getOpenAPI31Document({ openapi: '3.1.0', info, servers, tags, security: [{ bearer: [] }] });
+      return app.getOpenAPI31Document({
+        openapi: '3.1.0',
+        info,
+        servers,
+        tags: inOrder(tags),
+        security: [{ bearer: [] }],
+      });
     },
   };
 }
@@ -130,6 +137,8 @@ interface Seen {
   viewer: Viewer | null;
   spending: Spending | null;
 }
+
+const inOrder = <T>(named: ReadonlyMap<string, T>): T[] => [...named].toSorted().map(([, value]) => value);
 
 function set(response: Response, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);

@@ -6,6 +6,7 @@ import type { Dialect } from './dialect.ts';
 import { readQuery } from './query.ts';
 import { idempotencyHeader, type Places } from './refusal.ts';
 import { parseShape, readJson } from './request.ts';
+import { tagOf } from './tags.ts';
 
 /** What can be called, and what the OpenAPI document says of it. */
 export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType> {
@@ -71,13 +72,6 @@ export function placesOf(endpoint: AnyEndpoint): Places {
   return { query: new Set(Object.keys(endpoint.query?.shape ?? {})), path: new Set(pathNames(endpoint.paths[0])) };
 }
 
-/** What readers find an endpoint under: its resource, the first word of a path after version and scope. */
-export function tagOf(path: string): string {
-  const [, , ...words] = path.split('/');
-  const scope = words[0] === 'enterprise' ? 1 : words[0] === 'organizations' && words.length > 2 ? 2 : 0;
-  return words.slice(scope).find((word) => !word.startsWith('{')) ?? words[0] ?? '';
-}
-
 function pathNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
 }
@@ -88,7 +82,10 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
     Object.fromEntries(names.map((name) => [name, { schema }]));
   const params = pathNames(path).map((name) => [name, z.string().openapi({ param: { name, in: 'path' } })]);
   const header = z.object({ [idempotencyHeader]: z.string().min(1).max(255).optional() });
-  const refusals = [401, ...endpoint.refusals, 429, 500].toSorted((a, b) => a - b);
+  // A redirection has no success of its own (2xx): what is left is "default".
+  const isRedirection = endpoint.status === 307;
+  const refusals = [401, ...endpoint.refusals, 429, isRedirection ? 'default' : 500].toSorted();
+  const isValidated = endpoint.method === 'get' && endpoint.answer !== undefined && endpoint.answerTypes === undefined;
   const problem = { description: 'Refused.', content: { [dialect.problemType]: { schema: dialect.problemSchema } } };
   return {
     method: endpoint.method,
@@ -118,7 +115,8 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
               },
             },
           }
-        : { [endpoint.status ?? 204]: { description: endpoint.status === 307 ? 'It is at `Location`.' : 'Done.' } }),
+        : { [endpoint.status ?? 204]: { description: isRedirection ? 'It is at `Location`.' : 'Done.' } }),
+      ...(isValidated ? { 304: { description: 'It is what `If-None-Match` names.' } } : {}),
       ...Object.fromEntries(refusals.map((status) => [status, problem])),
     },
   };

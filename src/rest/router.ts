@@ -3,6 +3,7 @@ import type { Watches } from '../domain/sessions/watch.ts';
 import { createAttachments } from './attachments.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
 import { createEventStreams, type EventStreams } from './event-streams.ts';
+import { createDescriptions } from './openapi.ts';
 import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
 import { serveConsumption as serveV1Consumption } from './v1/consumption.ts';
@@ -64,21 +65,17 @@ export function createRest(services: Services, watches: Watches): Rest {
     ['v3', openV3(services, watches, streams)],
   ]);
   const attachments = createAttachments(services);
+  const descriptions = createDescriptions(doors);
   return {
     async fetch(request, env) {
-      const [segment = '', name = ''] = new URL(request.url).pathname.slice(1).split('/');
+      const [segment = ''] = new URL(request.url).pathname.slice(1).split('/');
       // The first version let a session be terminated without its name; other methods there are the console's.
       const isEarliest = segment === 'sessions' && request.method === 'DELETE';
       const door = doors.get(isEarliest ? 'v1' : (versionOf.get(segment) ?? segment));
       if (door) return door.fetch(request, env);
       if (segment === 'attachments') return attachments.fetch(request, env);
-      const described = segment === 'openapi' ? doors.get(name.replace(/\.json$/, '')) : undefined;
-      if (!described || !name.endsWith('.json')) {
-        return Response.json({ detail: 'There is no such route.' }, { status: 404 });
-      }
-      if (request.method === 'GET') return Response.json(described.document());
-      if (request.method === 'HEAD') return new Response(null, { headers: { 'content-type': 'application/json' } });
-      return Response.json({ detail: 'Method not allowed.' }, { status: 405, headers: { allow: 'GET, HEAD' } });
+      if (segment === 'openapi') return descriptions.fetch(request);
+      return Response.json({ detail: 'There is no such route.' }, { status: 404 });
     },
     stop: () => streams.stop(),
   };

@@ -58,7 +58,8 @@ describe('addresses that are none', () => {
     ['/v2/enterprise', { detail: 'The requested resource does not exist' }],
     ['/v9/sessions', { detail: 'There is no such route.' }],
     ['/openapi/v9.json', { detail: 'There is no such route.' }],
-    ['/openapi/v1', { detail: 'There is no such route.' }],
+    ['/openapi/v9', { detail: 'There is no such route.' }],
+    ['/openapi/assets/package.json', { detail: 'There is no such route.' }],
   ])('404: %s', async (path, body) => {
     const answer = await call(app, app.v1Key, 'GET', path);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body });
@@ -78,7 +79,7 @@ describe('addresses that are none', () => {
 
   test('405: a description cannot be written', async () => {
     const { status, headers } = await call(app, null, 'POST', '/openapi/v1.json', {});
-    expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD' });
+    expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, OPTIONS' });
     expect(await call(app, null, 'HEAD', '/openapi/v1.json')).toMatchObject({ status: 200, body: null });
   });
 });

@@ -1,0 +1,49 @@
+import { jsonAnswer } from './answer.ts';
+import type { Door } from './door.ts';
+import { openapiAsset, openapiPage } from './openapi-page.ts';
+
+/** Everything under `/openapi`: `v1.json` and the like for programs, `v1` for readers. No key is needed. */
+export interface Descriptions {
+  /** Answers every request; 404 and 405 as `{detail}`. */
+  fetch(request: Request): Promise<Response>;
+}
+
+const allow = 'GET, HEAD, OPTIONS';
+
+/** The documents of all versions, made when they are first asked for: the address of this installation is known then. */
+export function createDescriptions(doors: ReadonlyMap<string, Door>): Descriptions {
+  const versions = [...doors.keys()];
+  const documents = new Map<string, object>();
+
+  const documentOf = (version: string, door: Door): object => {
+    const document = documents.get(version) ?? door.document();
+    documents.set(version, document);
+    return document;
+  };
+
+  const find = async (path: string, request: Request): Promise<Response | null> => {
+    const newest = versions.at(-1) as string;
+    // With its last segment, so that the page's relative addresses hold behind every proxy.
+    if (path === '') return new Response(null, { status: 302, headers: { location: `openapi/${newest}` } });
+    if (path.startsWith('assets/')) return openapiAsset(path.slice('assets/'.length), request);
+    if (doors.has(path)) return openapiPage(path, versions);
+    const version = path.replace(/\.json$/, '');
+    const door = path.endsWith('.json') ? doors.get(version) : undefined;
+    if (!door) return null;
+    const response = jsonAnswer(request, documentOf(version, door));
+    response.headers.set('cache-control', 'no-cache');
+    return response;
+  };
+
+  return {
+    async fetch(request) {
+      const path = new URL(request.url).pathname.replace(/^\/openapi\/?/, '');
+      const found = await find(path, request);
+      if (!found) return Response.json({ detail: 'There is no such route.' }, { status: 404 });
+      if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } });
+      if (request.method === 'GET') return found;
+      if (request.method === 'HEAD') return new Response(null, { status: found.status, headers: found.headers });
+      return Response.json({ detail: 'Method not allowed.' }, { status: 405, headers: { allow } });
+    },
+  };
+}

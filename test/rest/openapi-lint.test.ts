@@ -1,0 +1,17 @@
+import { lintFromString, loadConfig } from '@redocly/openapi-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApp, type TestApp } from './rest-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+// What `redocly lint` says here; redocly.yaml has the one rule that the contract breaks.
+test.each(['v1', 'v2', 'v3'])('%s: Redocly finds nothing in its document', async (version) => {
+  const source = await (await fetch(`${app.url}/openapi/${version}.json`)).text();
+  const config = await loadConfig({ configPath: 'redocly.yaml' });
+  const problems = await lintFromString({ source, absoluteRef: `${version}.json`, config });
+  expect(problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)).toEqual([]);
+});

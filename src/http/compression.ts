@@ -30,13 +30,15 @@ export async function compressed(request: Request, response: Response): Promise<
     encoded(headers);
     return new Response(null, { status: response.status, headers });
   }
-  if (length !== null) {
-    const bytes = await gzipWhole(new Uint8Array(await response.arrayBuffer()), options);
-    encoded(headers);
-    headers.set('content-length', String(bytes.byteLength));
-    return new Response(bytes, { status: response.status, headers });
-  }
-  return compressStream(response, response.body);
+  if (length === null) return compressStream(response, response.body);
+  return packed(response, new Uint8Array(await response.arrayBuffer()));
+}
+
+async function packed({ status, headers }: Response, whole: Uint8Array): Promise<Response> {
+  const bytes = await gzipWhole(whole, options);
+  encoded(headers);
+  headers.set('content-length', String(bytes.byteLength));
+  return new Response(bytes, { status, headers });
 }
 
 function isCompressible({ status, headers }: Response): boolean {
@@ -57,31 +59,43 @@ function encoded(headers: Headers): void {
   headers.set('content-encoding', 'gzip');
 }
 
-// The beginning is awaited, so that a short answer stays as it is.
+// The beginning is awaited, so that a short answer stays as it is, and what is all there already is packed as a whole.
 async function compressStream(response: Response, body: ReadableStream<Uint8Array>): Promise<Response> {
   const { status, headers } = response;
   const reader = body.getReader();
   const head: Uint8Array[] = [];
   let size = 0;
-  while (size < leastBytes) {
+  let next = reader.read();
+  for (;;) {
+    const isLong = size >= leastBytes;
     // A source that fails breaks the answer off below, as it would without this.
-    const next = await reader.read().catch(() => null);
-    if (next === null) break;
-    if (next.done) return new Response(Buffer.concat(head), { status, headers });
-    head.push(next.value);
-    size += next.value.byteLength;
+    const part = await Promise.race([next, ...(isLong ? [soon()] : [])]).catch(() => null);
+    if (part === null) break;
+    if (part.done) return isLong ? packed(response, Buffer.concat(head)) : new Response(Buffer.concat(head), response);
+    head.push(part.value);
+    size += part.value.byteLength;
+    next = reader.read();
+    if (isLong) break;
   }
+  // Awaited below; here only so that a failure before that is not one that nobody handles.
+  next.catch(() => undefined);
   encoded(headers);
   const packer = createGzip(options);
   // Where the source fails or the client leaves, the other side ends with it: nothing is left to do here.
-  pipeline(Readable.from(rest(head, reader), { objectMode: false }), packer, () => undefined);
+  pipeline(Readable.from(rest(head, next, reader), { objectMode: false }), packer, () => undefined);
   return new Response(Readable.toWeb(packer) as ReadableStream<Uint8Array>, { status, headers });
 }
 
-async function* rest(head: Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>) {
+const soon = () => new Promise<null>((resolve) => setImmediate(resolve, null));
+
+async function* rest(
+  head: readonly Uint8Array[],
+  next: ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+) {
   try {
     yield* head;
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    for (let part = await next; !part.done; part = await reader.read()) yield part.value;
   } finally {
     await reader.cancel().catch(() => undefined);
   }

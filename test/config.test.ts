@@ -32,6 +32,36 @@ describe('TRUST_PROXY', () => {
   });
 });
 
+describe('CORS_ORIGINS', () => {
+  it.each([
+    [undefined, []],
+    ['', []],
+    ['*', ['*']],
+    ['https://a.example, http://localhost:5173,https://a.example/', ['https://a.example', 'http://localhost:5173']],
+    ['HTTPS://A.Example:443,http://[::1]:80', ['https://a.example', 'http://[::1]']],
+  ])('%j is taken', (given, corsOrigins) => {
+    expect(readConfig({ CORS_ORIGINS: given })).toMatchObject({ corsOrigins });
+  });
+
+  it.each([
+    '*,https://a.example',
+    'https://*.a.example/x',
+    'a.example',
+    'https://a.example/console',
+    'https://a.example?x',
+    'https://user@a.example',
+    'ftp://a.example',
+    'null',
+    'https://a.example,',
+  ])('%j is refused, without being repeated', (given) => {
+    const read = () => readConfig({ CORS_ORIGINS: given });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(
+      /^The configuration has a problem:\n {2}CORS_ORIGINS must be a comma-separated list of origins/,
+    );
+  });
+});
+
 describe('RATE_LIMIT_…', () => {
   it('have usual values', () => {
     expect(readConfig({})).toMatchObject({ rateLimitRest: 600, rateLimitGraphql: 60_000, rateLimitLogin: 30 });

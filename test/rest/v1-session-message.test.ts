@@ -33,12 +33,16 @@ describe('200', () => {
     expect(await messagesOf(id)).toEqual(['say hello', 'go on']);
   });
 
-  test('the singular alias and a bare id', async () => {
-    const id = await makeSession();
-    const path = `/v1/session/${id.replace('devin-', '')}/message`;
-    expect((await call(app, app.v1Key, 'POST', path, { message: 'go on' })).status).toBe(200);
-    expect(await messagesOf(id)).toEqual(['say hello', 'go on']);
-  });
+  test.each(['session/{id}/message', 'session/{id}/messages', 'sessions/{id}/messages'])(
+    'the alias /v1/%s and a bare id',
+    async (alias) => {
+      const id = await makeSession();
+      const path = `/v1/${alias.replace('{id}', id.replace('devin-', ''))}`;
+      const { status, body } = await call(app, app.v1Key, 'POST', path, { message: 'go on' });
+      expect({ status, body }).toEqual({ status: 200, body: null });
+      expect(await messagesOf(id)).toEqual(['say hello', 'go on']);
+    },
+  );
 
   test('a terminated session takes none: detail says why, and nothing is written', async () => {
     const id = await makeSession();

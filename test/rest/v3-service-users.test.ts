@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unassignRole } from '../../src/domain/people/role-assignments.ts';
 import { createServiceUser } from '../../src/domain/people/service-users.ts';
 import { asAdministrator, call, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
 
@@ -45,6 +46,20 @@ describe('service users of the enterprise', () => {
       'create_service_user',
       'assign_service_user_role',
     ]);
+  });
+
+  test('POST gives a role on the enterprise to one that has roles in organizations only', async () => {
+    const organizationId = await makeOrganization(app);
+    const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
+    await admin('POST', `${managed(organizationId)}/${serviceUserId}`, { role_id: 'org_member' });
+    const inOrganization = { org_id: `org-${organizationId}`, role: orgMember };
+    await unassignRole(await asAdministrator(app), { principal: { serviceUserId }, organizationId: null });
+    const path = `${enterprise}/${serviceUserId}`;
+    expect((await admin('PATCH', path, { role_id: 'account_member' })).status).toBe(404);
+    expect(await admin('POST', path, { role_id: 'account_member' })).toMatchObject({
+      status: 200,
+      body: { role_assignments: [{ org_id: null, role: accountMember }, inOrganization] },
+    });
   });
 
   test('PATCH needs a role that is there already, POST does not; a role of another scope is refused', async () => {

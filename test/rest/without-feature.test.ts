@@ -74,6 +74,8 @@ const others = [
   ['PUT', `${enterprise}/org-group-limits`, { groups: {} }, 404, 'There is no such limit of organization groups.'],
   ['PUT', `${beta}/repositories/indexing`, {}, 409, 'Repositories are not indexed here.'],
   ['DELETE', `${beta}/repositories/indexing`, undefined, 409, 'Repositories are not indexed here.'],
+  ['PUT', `${beta}/repositories/a%2Fb/indexing`, {}, 404, 'There is no such repository.'],
+  ['DELETE', `${beta}/repositories/a%2Fb/indexing`, undefined, 404, 'There is no such repository.'],
   ['GET', `${beta}/repositories/a%2Fb/indexing`, undefined, 404, 'There is no such repository.'],
   ['POST', `${own}/pr-reviews`, { pr_url: 'https://example.com/pull/1' }, 409, 'Pull requests are not reviewed here.'],
 ] as const;

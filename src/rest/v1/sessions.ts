@@ -110,7 +110,12 @@ function serveOne(door: Door): void {
   door.serve(
     {
       method: 'post',
-      paths: ['/v1/sessions/{session_id}/message', '/v1/session/{session_id}/message'],
+      paths: [
+        '/v1/sessions/{session_id}/message',
+        '/v1/session/{session_id}/message',
+        '/v1/sessions/{session_id}/messages',
+        '/v1/session/{session_id}/messages',
+      ],
       name: 'sendMessage',
       successor: 'POST /v3/organizations/{org_id}/sessions/{session_id}/messages',
       summary: 'Send a message to a session',

@@ -50,6 +50,7 @@ export function serveMembers(door: Door): void {
       method: 'get',
       paths: [path],
       name: 'listMembers',
+      successor: 'GET /v3/enterprise/members/users',
       summary: 'List the users of the enterprise, oldest first, each with its first organization',
       query: z.object({
         ...pageQuery,
@@ -70,6 +71,7 @@ export function serveMembers(door: Door): void {
       method: 'get',
       paths: [`${path}/{user_id}`],
       name: 'getMember',
+      successor: 'GET /v3/enterprise/members/users/{user_id}',
       summary: 'Read a user of the enterprise, with its first organization',
       answer: member,
       refusals: [403, 404],
@@ -85,6 +87,7 @@ export function serveMembers(door: Door): void {
       method: 'get',
       paths: [`${path}/{user_id}/organizations`],
       name: 'listMemberOrganizations',
+      successor: 'GET /v3/enterprise/members/users/{user_id}',
       summary: 'List the organizations that a user is a member of, the oldest membership first',
       query: z.object(pageQuery),
       answer: pageOf(member),

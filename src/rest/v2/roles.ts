@@ -39,6 +39,7 @@ export function serveRoles(door: Door): void {
       method: 'get',
       paths: ['/v2/enterprise/roles'],
       name: 'listRoles',
+      successor: 'GET /v3/enterprise/roles',
       summary: 'List the roles of the enterprise, its own and the built-in ones',
       answer: z.array(role),
       refusals: [403],

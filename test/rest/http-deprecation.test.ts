@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({ rateLimitLogin: 0 });
+});
+afterAll(() => test.close());
+
+const told = (headers: Headers) => ({
+  deprecation: headers.get('deprecation'),
+  sunset: headers.get('sunset'),
+  link: headers.get('link'),
+});
+const since = `@${Date.UTC(2026, 0, 1) / 1_000}`;
+const successor = (address: string) => ({
+  deprecation: since,
+  sunset: null,
+  link: `<${address}>; rel="successor-version"`,
+});
+
+describe('versions 1 and 2', () => {
+  it('name what to ask instead, with the ids of the request and the organization of the key', async () => {
+    const organizationId = await makeOrganization(test);
+    const { v1Key, v3Token } = await makeUser(test, organizationId, 'org_admin');
+    const home = `/v3/organizations/org-${organizationId}`;
+    const list = await call(test, v1Key, 'GET', '/v1/sessions?limit=1');
+    expect(told(list.headers)).toEqual(successor(`${home}/sessions`));
+    const { body, headers } = await call(test, v1Key, 'POST', '/v1/sessions', { prompt: 'say hello' });
+    expect(told(headers)).toEqual(successor(`${home}/sessions`));
+
+    const one = `/v1/session/${body.session_id}`;
+    const read = await call(test, v1Key, 'GET', one);
+    expect(told(read.headers)).toEqual(successor(`${home}/sessions/${body.session_id}`));
+    const sent = await call(test, v1Key, 'POST', `${one}/message`, { message: 'go on' });
+    expect(told(sent.headers)).toEqual(successor(`${home}/sessions/${body.session_id}/messages`));
+    // What is named is there, for a key of version 3.
+    const [, address = ''] = /<(.*)>/.exec(read.headers.get('link') ?? '') ?? [];
+    expect(await call(test, v3Token, 'GET', address)).toMatchObject({
+      status: 200,
+      body: { session_id: body.session_id.replace('devin-', '') },
+    });
+  });
+
+  it('say so when they refuse, have nothing new and stream', async () => {
+    const { v1Key } = test;
+    const home = `/v3/organizations/org-${test.organizationId}`;
+    const missing = await call(test, v1Key, 'GET', '/v1/playbooks/a%2Fb%3E');
+    expect(missing.status).toBe(404);
+    expect(told(missing.headers)).toEqual(successor(`${home}/playbooks/a%2Fb%3E`));
+    const list = await call(test, v1Key, 'GET', '/v1/secrets');
+    const known = { 'if-none-match': list.headers.get('etag') ?? '' };
+    const same = await call(test, v1Key, 'GET', '/v1/secrets', undefined, known);
+    expect(same.status).toBe(304);
+    expect(told(same.headers)).toEqual(successor(`${home}/secrets`));
+    expect(told((await call(test, v1Key, 'GET', '/v1/knowledge')).headers)).toEqual(
+      successor(`${home}/knowledge/notes`),
+    );
+    expect(told((await call(test, v1Key, 'GET', '/v2/enterprise/audit-logs')).headers)).toEqual(
+      successor('/v3/enterprise/audit-logs'),
+    );
+  });
+
+  it('name the current version where the caller, or a successor, is not known', async () => {
+    const unknown = await call(test, null, 'GET', '/v1/sessions');
+    expect({ status: unknown.status, ...told(unknown.headers) }).toEqual({
+      status: 401,
+      ...successor('/openapi/v3.json'),
+    });
+    const without = await call(test, test.v1Key, 'DELETE', '/v2/enterprise/api-keys/nothing');
+    expect(told(without.headers)).toEqual(successor('/openapi/v3.json'));
+    expect((await call(test, null, 'GET', '/openapi/v3.json')).status).toBe(200);
+  });
+});
+
+it('version 3 is not deprecated', async () => {
+  const { headers } = await call(test, test.adminToken, 'GET', '/v3/self');
+  expect(told(headers)).toEqual({ deprecation: null, sunset: null, link: null });
+});
+
+describe('the descriptions', () => {
+  type Operation = { deprecated?: boolean; description?: string };
+  const operations = async (version: string) => {
+    const { body } = await call(test, null, 'GET', `/openapi/${version}.json`);
+    return Object.entries(body.paths as Record<string, Record<string, Operation>>).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, ...operation })),
+    );
+  };
+  const nameless = (route: string) => route.replaceAll(/\{\w+\}/g, '{}');
+  /** What there is nothing for in version 3: the keys of versions 1 and 2 themselves. */
+  const without = ['DELETE /v2/enterprise/api-keys/', 'DELETE /v2/enterprise/api-keys/{api_key_id}'];
+
+  it.each(['v1', 'v2'])(
+    'say of every route of %s that it is deprecated, and for which one that there is',
+    async (version) => {
+      const current = new Set((await operations('v3')).map(({ name }) => nameless(name)));
+      for (const { name, deprecated, description = '' } of await operations(version)) {
+        expect({ name, deprecated }).toEqual({ name, deprecated: true });
+        const [, route] = /Use `(\S+ \S+)` instead/.exec(description) ?? [];
+        expect({ name, route: route === undefined ? null : current.has(nameless(route)) }).toEqual({
+          name,
+          route: without.includes(name) ? null : true,
+        });
+      }
+    },
+  );
+});

@@ -23,8 +23,8 @@ export function createDescriptions(doors: ReadonlyMap<string, Door>): Descriptio
 
   const find = async (path: string, request: Request): Promise<Response | null> => {
     const newest = versions.at(-1) as string;
-    // With its last segment, so that the page's relative addresses hold behind every proxy.
-    if (path === '') return new Response(null, { status: 302, headers: { location: `openapi/${newest}` } });
+    // Relative, as all addresses of the page are, so that they hold behind every proxy.
+    if (path === '') return redirect(request.url.endsWith('/') ? newest : `openapi/${newest}`);
     if (path.startsWith('assets/')) return openapiAsset(path.slice('assets/'.length), request);
     if (doors.has(path)) return openapiPage(path, versions);
     const version = path.replace(/\.json$/, '');
@@ -47,3 +47,5 @@ export function createDescriptions(doors: ReadonlyMap<string, Door>): Descriptio
     },
   };
 }
+
+const redirect = (location: string) => new Response(null, { status: 302, headers: { location } });

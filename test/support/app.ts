@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { FirstStart } from '../../src/domain/bootstrap.ts';
+import { holdToDescription } from './described.ts';
 import { requireNoSecrets } from './leaks.ts';
 import { openTestStore } from './test-store.ts';
 
@@ -59,6 +60,7 @@ async function wrap(
   firstStart: FirstStart,
   cleanUp: () => Promise<unknown>,
 ): Promise<TestApp> {
+  const described = holdToDescription(app);
   const { url } = await app.start();
   return {
     app,
@@ -80,6 +82,7 @@ async function wrap(
       await app.stop();
       await cleanUp();
       if (leaked !== null) throw leaked;
+      await described.requireNone();
     },
   };
 }

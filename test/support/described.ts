@@ -1,0 +1,152 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { App } from '../../src/app.ts';
+
+/** What is kept of a body for a look at it; longer ones are passed on unseen. */
+const mostBytes = 4 * 1_024 * 1_024;
+const versions = ['v1', 'v2', 'v3'];
+
+/**
+ * Holds every answer of an app to its OpenAPI document, both ways: the status and the content type must be described, the
+ * body must be as described and have no property beside; and the body of a request that was taken must be one that the
+ * document allows. Paths that are not described (aliases) and streams of events pass.
+ */
+export function holdToDescription(app: App): { requireNone(): Promise<void> } {
+  const differences = new Set<string>();
+  const looks: Promise<void>[] = [];
+  const fetch = app.fetch;
+  let described: Promise<readonly Described[]> | null = null;
+
+  const note = async (request: Request, sent: Buffer | null, response: Response, body: Buffer | null) => {
+    described ??= readDocuments((path) => fetch(new Request(new URL(path, request.url)), null));
+    const operation = findOperation(await described, request);
+    if (!operation) return;
+    const told = await operation.compare(response, sent, body);
+    for (const each of told) differences.add(`${request.method} ${new URL(request.url).pathname}: ${each}`);
+  };
+
+  app.fetch = async (request, address) => {
+    const segment = new URL(request.url).pathname.split('/')[1] ?? '';
+    if (!/^v\d/.test(segment)) return fetch(request, address);
+    const isJson = /^application\/json/.test(request.headers.get('content-type') ?? '');
+    const length = Number(request.headers.get('content-length') ?? Number.POSITIVE_INFINITY);
+    const isShort = isJson && length < mostBytes;
+    // Only what is there as a whole: a body that comes slowly, or never ends, is the server's to wait for.
+    const sent = isShort ? request.clone().arrayBuffer() : null;
+    const response = await fetch(request, address);
+    const given = sent ? await sent.then(Buffer.from, () => null) : null;
+    const type = response.headers.get('content-type') ?? '';
+    if (!response.body || !/json/.test(type)) {
+      looks.push(note(request, given, response, null));
+      return response;
+    }
+    return passOn(response, (body) => looks.push(note(request, given, response, body)));
+  };
+
+  return {
+    async requireNone() {
+      await Promise.all(looks);
+      if (differences.size > 0) throw new Error(`Not as described:\n${[...differences].slice(0, 20).join('\n')}`);
+    },
+  };
+}
+
+// Read as it goes by, at the pace of the client; what a client does not take to its end is not looked at.
+function passOn(response: Response, look: (body: Buffer) => void): Response {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const passing = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      size += chunk.byteLength;
+      if (size <= mostBytes) chunks.push(chunk);
+      controller.enqueue(chunk);
+    },
+    flush() {
+      if (size <= mostBytes) look(Buffer.concat(chunks));
+    },
+  });
+  return new Response(response.body?.pipeThrough(passing) ?? null, response);
+}
+
+interface Described {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly parameters: number;
+  compare(response: Response, sent: Buffer | null, body: Buffer | null): Promise<readonly string[]>;
+}
+
+function findOperation(described: readonly Described[], request: Request): Described | undefined {
+  const { pathname } = new URL(request.url);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  return described.find((each) => each.method === method && each.path.test(pathname));
+}
+
+async function readDocuments(get: (path: string) => Promise<Response>): Promise<readonly Described[]> {
+  const documents = versions.map(async (name) => describeAll(name, await (await get(`/openapi/${name}.json`)).json()));
+  // `/sessions/insights` before `/sessions/{devin_id}`.
+  return (await Promise.all(documents)).flat().toSorted((a, b) => a.parameters - b.parameters);
+}
+
+type Json = any;
+
+function describeAll(name: string, document: Json): Described[] {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema({ $id: `open-${name}`, ...document });
+  ajv.addSchema({ $id: `closed-${name}`, ...closed(document, name) });
+  return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, operation]) => {
+      const at = `#/paths/${pointer(path)}/${method}`;
+      const compiled = new Map<string, ValidateFunction>();
+      const problemsOf = (place: string, value: Json): string[] => {
+        const validate = compiled.get(place) ?? ajv.compile({ $ref: place });
+        compiled.set(place, validate);
+        if (validate(value)) return [];
+        return (validate.errors ?? []).map(
+          ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+        );
+      };
+      return {
+        method: method.toUpperCase(),
+        path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+        parameters: path.split('{').length,
+        async compare(response, sent, body) {
+          const status = response.status in operation.responses ? String(response.status) : 'default';
+          const answer = operation.responses[status];
+          if (!answer) return [`status ${response.status} is not described`];
+          const type = (response.headers.get('content-type') ?? '').split(';')[0] as string;
+          const types = Object.keys(answer.content ?? {});
+          const told: string[] = [];
+          if (types.length > 0 ? !types.includes(type) : type !== '') {
+            told.push(`${response.status} with "${type}" where ${JSON.stringify(types)} is described`);
+          } else if (body) {
+            const place = `closed-${name}${at}/responses/${status}/content/${pointer(type)}/schema`;
+            const text = response.headers.get('content-encoding') === 'gzip' ? await promisify(gunzip)(body) : body;
+            told.push(...problemsOf(place, JSON.parse(text.toString())).map((each) => `${response.status}: ${each}`));
+          }
+          if (sent && response.status < 300 && operation.requestBody) {
+            const place = `open-${name}${at}/requestBody/content/${pointer('application/json')}/schema`;
+            told.push(...problemsOf(place, JSON.parse(sent.toString())).map((each) => `was taken: ${each}`));
+          }
+          return told;
+        },
+      };
+    }),
+  );
+}
+
+const pointer = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+
+// Objects have no properties but those described. Of an intersection only the whole is closed.
+function closed(node: Json, name: string): Json {
+  if (Array.isArray(node)) return node.map((each) => closed(each, name));
+  if (node === null || typeof node !== 'object') return node;
+  if (node.allOf) return { ...opened(node, name), unevaluatedProperties: false };
+  const inside = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value, name)]));
+  const isObject = node.type === 'object' && node.properties && node.additionalProperties === undefined;
+  return isObject ? { ...inside, additionalProperties: false } : inside;
+}
+
+function opened(node: Json, name: string): Json {
+  return JSON.parse(JSON.stringify(node).replaceAll('"#/components', `"open-${name}#/components`));
+}

@@ -6,7 +6,7 @@ import type { Keyring } from '../store/cipher.ts';
 import type { Files } from '../store/files.ts';
 import type { Store } from '../store/store.ts';
 import type { LiveViewers } from './keys/live-viewers.ts';
-import type { LegacyUsage } from './legacy-calls/legacy-uses.ts';
+import type { LegacyUsage } from './legacy-calls/legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */

@@ -1,20 +1,8 @@
-import type { Viewer } from '../../auth/viewer.ts';
 import type { Services } from '../context.ts';
+import type { LegacyRoute, LegacyUsage } from './legacy-usage.ts';
 
 /** How late the counts may be. */
 const flushMs = 30_000;
-
-/** One route that clients should leave, as it is documented: `GET /v1/sessions` of `v1`. */
-export interface LegacyRoute {
-  readonly version: string;
-  readonly route: string;
-}
-
-/** Where calls of legacy routes are counted. */
-export interface LegacyUsage {
-  /** Counts one call. Who acts without a key is not counted. */
-  note(viewer: Pick<Viewer, 'apiKeyId' | 'enterpriseId'>, called: LegacyRoute): void;
-}
 
 /** Counts that are kept in memory and written for all keys at once, so that no request waits for it. */
 export interface LegacyUses extends LegacyUsage {

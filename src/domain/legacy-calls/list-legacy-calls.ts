@@ -2,7 +2,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow, readCursor, toPage, writeCursor } from '../pages.ts';
-import type { LegacyRoute } from './legacy-uses.ts';
+import type { LegacyRoute } from './legacy-usage.ts';
 
 /** How often a key has called a legacy route, up to half a minute late. */
 export interface LegacyCallRecord extends LegacyRoute {

@@ -58,16 +58,15 @@ export function createDoor(dialect: Dialect, services: Services): Door {
     return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, c.req.path);
   };
 
-  // What every answer of an endpoint has beside what it says.
-  const finish = (response: Response, c: HonoContext, endpoint: AnyEndpoint, seen: Seen): Response => {
+  // What every answer has beside what it says; without an endpoint where the address, or the method, is none.
+  const finish = (response: Response, c: HonoContext, endpoint: AnyEndpoint | null, seen: Seen): Response => {
     set(response, limitHeaders(seen.spending));
-    const deprecation = endpoint.deprecation ?? dialect.deprecation;
+    const deprecation = endpoint?.deprecation ?? dialect.deprecation;
     if (deprecation) set(response, deprecationHeaders(deprecation, successorOf(endpoint, c, seen.viewer)));
-    return withCaching(c.req.raw, response, endpoint.isAlsoStream === true || endpoint.answerTypes !== undefined);
+    return withCaching(c.req.raw, response, endpoint?.isAlsoStream === true || endpoint?.answerTypes !== undefined);
   };
 
-  app.onError((error, c) => refuse(error, c));
-  app.notFound((c) => {
+  const lost = (c: HonoContext): Response => {
     const path = c.req.path.replace(/(?<=.)\/$/, '');
     const known = methods.filter((method) => app.router.match(method, path)[0].length > 0);
     if (known.length === 0) return refuse(new RequestError(dialect.unknownRoute, { status: 404 }), c);
@@ -75,7 +74,10 @@ export function createDoor(dialect: Dialect, services: Services): Door {
     const headers = { allow: `${taken}, OPTIONS` };
     if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers });
     return refuse(new RequestError(`Method not allowed: this takes ${taken}.`, { status: 405, headers }), c);
-  });
+  };
+
+  app.onError((error, c) => refuse(error, c));
+  app.notFound((c) => finish(lost(c), c, null, { viewer: null, spending: null }));
 
   return {
     serve(endpoint, run) {
@@ -145,11 +147,11 @@ function set(response: Response, headers: Readonly<Record<string, string>>): voi
 }
 
 // Earlier versions name no organization in their paths: it is the key's.
-function successorOf({ successor }: AnyEndpoint, c: HonoContext, viewer: Viewer | null): string | null {
-  if (successor === undefined) return null;
+function successorOf(endpoint: AnyEndpoint | null, c: HonoContext, viewer: Viewer | null): string | null {
+  if (endpoint?.successor === undefined) return null;
   const [only = null, ...others] = viewer?.organizations.keys() ?? [];
   const home = viewer?.homeOrganizationId ?? (others.length === 0 ? only : null);
-  return addressOf(successor, (name) => {
+  return addressOf(endpoint.successor, (name) => {
     const given = c.req.param(name);
     if (given !== undefined || name !== 'org_id') return given ?? null;
     return home === null ? null : prefixedId('organization', home);

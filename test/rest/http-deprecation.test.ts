@@ -67,6 +67,13 @@ describe('versions 1 and 2', () => {
       status: 401,
       ...successor('/openapi/v3.json'),
     });
+    for (const [method, path] of [
+      ['GET', '/v1/nothing'],
+      ['PATCH', '/v1/sessions'],
+      ['OPTIONS', '/v2/enterprise/roles'],
+    ] as const) {
+      expect(told((await call(test, null, method, path)).headers)).toEqual(successor('/openapi/v3.json'));
+    }
     const without = await call(test, test.v1Key, 'DELETE', '/v2/enterprise/api-keys/nothing');
     expect(told(without.headers)).toEqual(successor('/openapi/v3.json'));
     expect((await call(test, null, 'GET', '/openapi/v3.json')).status).toBe(200);

@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
 /** Tests that open no store: they run once. All others run on both databases. */
-const storeless = ['test/rules/**/*.test.ts', 'test/agents/**/*.test.ts'];
+const storeless = ['test/rules/**/*.test.ts', 'test/agents/**/*.test.ts', 'test/automations/**/*.test.ts'];
 
 const everywhere = {
   testTimeout: 30_000,

@@ -105,6 +105,7 @@ export const permissionFor = {
   viewAutomations: 'ViewOrgAutomations',
   changeAutomations: 'ManageOrgAutomations',
   runAutomationAsCreator: 'UsePersonalAutomations',
+  runAutomationAsUser: 'ImpersonateOrgSessions',
   manageSchedules: 'ManageOrgSchedules',
 
   viewConsumption: 'ViewOrgSessions',

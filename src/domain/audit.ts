@@ -58,6 +58,9 @@ export const auditActions = {
   'create_playbook': { target: 'playbook', meaning: 'A playbook was made.' },
   'update_playbook': { target: 'playbook', meaning: 'A playbook was changed; `changed` names what of it.' },
   'delete_playbook': { target: 'playbook', meaning: 'A playbook was deleted.' },
+  'create_automation': { target: 'automation', meaning: 'An automation was made, or a schedule.' },
+  'update_automation': { target: 'automation', meaning: 'An automation was changed; `changed` names what of it.' },
+  'delete_automation': { target: 'automation', meaning: 'An automation was deleted.' },
 } as const satisfies Record<string, AuditActMeaning>;
 
 /** One of {@link auditActions}. */

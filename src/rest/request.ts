@@ -75,7 +75,16 @@ function isDeeper(value: unknown, depth: number): boolean {
 export function parseShape<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query'): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalidRequest(result.error.issues.map((issue) => toWireIssue(issue, value, place)));
+  throw invalidRequest(result.error.issues.flatMap((issue) => toWireIssues(issue, value, place)));
+}
+
+// Of members that a closed shape has not, each is told where it stands.
+function toWireIssues(issue: z.core.$ZodIssue, value: unknown, place: string): WireIssue[] {
+  if (issue.code !== 'unrecognized_keys') return [toWireIssue(issue, value, place)];
+  return issue.keys.map((key) => {
+    const path = [...issue.path.map(String), key];
+    return { loc: [place, ...path], msg: `"${path.join('.')}" is no field of this request.`, type: 'extra_forbidden' };
+  });
 }
 
 function toWireIssue(issue: z.core.$ZodIssue, value: unknown, place: string): WireIssue {

@@ -67,6 +67,7 @@ async function makeSession({ rest }: Hand, organization: string): Promise<string
 
 const note = { name: 'Note', body: words, trigger: words };
 const playbook = { title: 'Playbook', body: words };
+const automation = { name: 'Automation', triggers: [], actions: [{ type: 'start_session', prompt: words }] };
 const secret = () => ({ type: 'key-value', key: `KEY_${Date.now()}`, value: `${secretCanary}-value`, note: words });
 
 /** Makes something in an organization over v3, and gives its id. */
@@ -311,6 +312,20 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   async delete_playbook(hand, organization) {
     const target = await make(hand, organization, 'playbooks', playbook, 'playbook_id');
     await hand.rest('DELETE', `${inOrganization(organization)}/playbooks/${target}`);
+    return { target, organization };
+  },
+  async create_automation(hand, organization) {
+    return { target: await make(hand, organization, 'automations', automation, 'automation_id'), organization };
+  },
+  async update_automation(hand, organization) {
+    const target = await make(hand, organization, 'automations', automation, 'automation_id');
+    const actions = [{ type: 'start_session', prompt: `${words} too` }];
+    await hand.rest('PATCH', `${inOrganization(organization)}/automations/${target}`, { actions });
+    return { target, organization };
+  },
+  async delete_automation(hand, organization) {
+    const target = await make(hand, organization, 'automations', automation, 'automation_id');
+    await hand.rest('DELETE', `${inOrganization(organization)}/automations/${target}`);
     return { target, organization };
   },
 };

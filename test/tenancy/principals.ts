@@ -50,7 +50,6 @@ const goneWithOrganization = new Set([
   'knowledge_note',
   'knowledge_folder',
   'automation',
-  'schedule',
 ]);
 
 /** Every kind of live principal of A and of its enterprise. */

@@ -38,7 +38,7 @@ export async function plantKnowledge(test: TestApp, tx: Transaction, place: Reso
   return { playbookId, noteId };
 }
 
-/** What only organizations have: secrets, automations, schedules. */
+/** What only organizations have: secrets and automations. */
 export async function plantAutomations(
   test: TestApp,
   tx: Transaction,
@@ -65,7 +65,7 @@ export async function plantAutomations(
   });
   const automationId = newId();
   const at = `DTSTART:21000101T000000Z\nRRULE:FREQ=DAILY`;
-  const conditions = { any: [{ all: [{ field: 'rrule', operator: 'matches', value: at }] }] };
+  const conditions = { any: [{ all: [{ field: 'rrule', operator: 'recurrence', value: at }] }] };
   await tx.prisma.automation.create({
     data: {
       id: automationId,
@@ -73,19 +73,27 @@ export async function plantAutomations(
       name: canary('automation'),
       isEnabled: false,
       runAs: 'organization',
-      triggers: [{ event_type: 'schedule:recurring', conditions }],
+      triggers: [{ eventType: 'schedule:recurring', conditions, replies: [] }],
       actions: [{ type: 'start_session', prompt: canary('prompt') }],
+      // It shows as a schedule too.
+      schedule: {
+        scheduleType: 'recurring',
+        frequency: '0 0 * * *',
+        intervalCount: 1,
+        scheduledAt: null,
+        prompt: canary('prompt'),
+        agent: 'standard',
+        notifyOn: 'failure',
+        bypassApproval: false,
+        platform: null,
+        playbookId: null,
+        tags: null,
+        targetSessionId: null,
+        slackChannelId: null,
+        slackTeamId: null,
+      },
       userId,
-      ...when,
-    },
-  });
-  await tx.prisma.schedule.create({
-    data: {
-      id: newId(),
-      organizationId,
-      name: canary('schedule'),
-      definition: { prompt: canary('prompt') },
-      userId,
+      updatedByUserId: userId,
       ...when,
     },
   });

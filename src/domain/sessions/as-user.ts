@@ -11,7 +11,7 @@ export type Owner = ReturnType<typeof ownerOf>;
 /** A wish to act as a user: the id as it came, the argument that it came in, and what it takes. */
 export interface AsUser {
   readonly userId: string | null | undefined;
-  readonly argument: 'createAsUserId' | 'messageAsUserId';
+  readonly argument: 'createAsUserId' | 'messageAsUserId' | 'runAsUserId';
   readonly permission: OrganizationPermission;
 }
 

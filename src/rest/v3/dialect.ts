@@ -163,6 +163,8 @@ export const dialect: Dialect = {
     sessionId: 'devin_id',
     isUnlisted: 'unlisted',
     attachmentIds: 'attachment_urls',
+    targetSessionId: 'target_devin_id',
+    sessionMode: 'devin_mode',
   },
   says,
 };

@@ -1,0 +1,132 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { holds } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { type OrganizationRecord, useOrganization } from '../organizations/use-organization.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  pageWindow,
+  readTimeCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
+import { type Action, type AutomationOptions, type RunAs, recurrencesOf, type Trigger } from './definition.ts';
+import { nextRuns } from './recurrence.ts';
+import { parseRecurrence } from './recurrence-rule.ts';
+import type { ScheduleDefinition } from './schedule-definition.ts';
+
+/** Something that acts by itself: when, and what it does then. */
+export interface AutomationRecord {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly runAs: RunAs;
+  /** Whose its sessions are; null: the organization's. */
+  readonly runAsUserId: string | null;
+  readonly triggers: readonly Trigger[];
+  readonly actions: readonly Action[];
+  readonly options: AutomationOptions;
+  /** What only schedules have; null: it was not made as one, or is none any more. */
+  readonly schedule: ScheduleDefinition | null;
+  /** The secret itself is nowhere. Null: it has no incoming webhook. */
+  readonly webhookSecretHash: string | null;
+  /** The next time of its recurring triggers; null while it is disabled, or where it has none. */
+  readonly nextRunAt: Date | null;
+  readonly lastRunAt: Date | null;
+  readonly lastErrorAt: Date | null;
+  readonly lastErrorMessage: string | null;
+  readonly consecutiveFailures: number;
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  readonly updatedByUserId: string | null;
+  readonly updatedByServiceUserId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Set: it is in no list and never acts again. */
+  readonly deletedAt: Date | null;
+}
+
+/** The columns of an {@link AutomationRecord} of an `automation` aliased `a`. */
+export const automationColumns = `a.id, a.organization_id as "organizationId", a.name, a.is_enabled as enabled, a.run_as as "runAs",
+  a.run_as_user_id as "runAsUserId", a.triggers, a.actions, a.options, a.schedule, a.webhook_secret_hash as "webhookSecretHash",
+  a.next_run_at as "nextRunAt", a.last_run_at as "lastRunAt", a.last_error_at as "lastErrorAt",
+  a.last_error_message as "lastErrorMessage", a.consecutive_failures as "consecutiveFailures", a.user_id as "userId",
+  a.service_user_id as "serviceUserId", a.updated_by_user_id as "updatedByUserId",
+  a.updated_by_service_user_id as "updatedByServiceUserId", a.created_at as "createdAt", a.updated_at as "updatedAt",
+  a.deleted_at as "deletedAt"`;
+
+/**
+ * An organization whose automations the viewer may see: also who may change them without being allowed to view them. The
+ * errors of {@link useOrganization}.
+ */
+export function useAutomationsOf(context: Context, organizationId: string): Promise<OrganizationRecord> {
+  const bare = parseId('organization', organizationId);
+  const isKeeper = bare !== null && holds(context.viewer, permissionFor.changeAutomations, bare);
+  const permission = isKeeper ? permissionFor.changeAutomations : permissionFor.viewAutomations;
+  return useOrganization(context, organizationId, permission);
+}
+
+/** Which automation, by its id in any form, and the organization that the path named. */
+export interface AutomationPlace {
+  readonly organizationId: string;
+  readonly automationId: string;
+}
+
+/** An automation of an organization. NOT_FOUND, also for a deleted one; ORGANIZATION_NOT_USABLE, FORBIDDEN. */
+export async function getAutomation(context: Context, place: AutomationPlace): Promise<AutomationRecord> {
+  const { id } = await useAutomationsOf(context, place.organizationId);
+  const [automation] = await context.store.query<AutomationRecord>(
+    `select ${automationColumns} from automation a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null`,
+    [parseId('automation', place.automationId), id],
+  );
+  if (!automation) throw notFound('automation');
+  return automation;
+}
+
+/** The automations of an organization, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+export async function listAutomations(
+  context: Context,
+  request: PageRequest & { readonly organizationId: string },
+  limits: PageLimits,
+): Promise<Page<AutomationRecord>> {
+  const { id } = await useAutomationsOf(context, request.organizationId);
+  const window = pageWindow(request, limits, (text) => readTimeCursor('automations', text));
+  const values: unknown[] = [id];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['a.organization_id = $1', 'a.deleted_at is null'];
+  const beyond = (sign: string, cursor: { at: Date; id: string }) =>
+    where.push(`(a.created_at, a.id) ${sign} (${bind(cursor.at)}::timestamptz, ${bind(cursor.id)}::text)`);
+  if (window.after) beyond('<', window.after);
+  if (window.before) beyond('>', window.before);
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<AutomationRecord>(
+    `select ${automationColumns} from automation a where ${where.join(' and ')}
+      order by a.created_at ${direction}, a.id ${direction} limit ${bind(window.limit + 1)}`,
+    values,
+  );
+  return toPage(rows, window, (one) => writeCursor('automations', one.createdAt.getTime(), one.id));
+}
+
+/**
+ * The next times of all recurring triggers after a moment, in order, each once; none while it is disabled. Rules are read from
+ * when it was made.
+ */
+export function nextRunsOf(
+  automation: Pick<AutomationRecord, 'enabled' | 'triggers' | 'createdAt'>,
+  after: Date,
+  count: number,
+): Date[] {
+  if (!automation.enabled) return [];
+  const times = recurrencesOf(automation.triggers).flatMap(({ text }) => {
+    const { rule } = parseRecurrence(text, automation.createdAt);
+    return rule === null ? [] : nextRuns(rule, after, count).map((time) => time.getTime());
+  });
+  return [...new Set(times)]
+    .toSorted((one, other) => one - other)
+    .slice(0, count)
+    .map((time) => new Date(time));
+}

@@ -1,0 +1,149 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { DomainError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { parseInput } from '../input.ts';
+import { useOrganization } from '../organizations/use-organization.ts';
+import { chooseOwner } from '../sessions/as-user.ts';
+import { findPlaybook, findTarget } from './action-references.ts';
+import { type AutomationPlace, type AutomationRecord, nextRunsOf } from './automations.ts';
+import { changedBy, insertAutomation, lockAutomation, removeAutomation, saveAutomation } from './save-automation.ts';
+import {
+  combineSchedule,
+  doingOf,
+  type ParsedSchedule,
+  plainSchedule,
+  requireFrequency,
+  type ScheduleInput,
+  scheduleSchema,
+} from './schedule-input.ts';
+import { noSuchSchedule } from './schedules.ts';
+
+/** From when on an organization with automations makes no more schedules (spec 9). */
+const schedulesEndAt = Date.UTC(2026, 8, 24);
+
+/**
+ * Makes a schedule: an automation that shows as both. FORBIDDEN, saying so, where the organization makes automations instead;
+ * INVALID_INPUT for a frequency that is no cron expression or fires too often, a time that is over, and what does not go
+ * together; UNKNOWN_REFERENCE, ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED.
+ */
+export async function createSchedule(
+  context: Context,
+  organizationId: string,
+  raw: ScheduleInput & { readonly name: string; readonly prompt: string },
+): Promise<AutomationRecord> {
+  const { id } = await useOrganization(context, organizationId, permissionFor.manageSchedules);
+  await requireSchedules(context, id);
+  const input = parseInput(scheduleSchema, raw);
+  const now = context.now();
+  const schedule = combineSchedule(plainSchedule, await resolveReferences(context, id, input), now);
+  const runAsUserId = await chooseUser(context, id, input.runAsUserId ?? null, 'createAsUserId');
+  const made: AutomationRecord = {
+    id: newId(),
+    organizationId: id,
+    name: raw.name,
+    enabled: true,
+    runAs: runAsUserId === null ? 'organization' : 'creator',
+    runAsUserId,
+    ...doingOf(schedule, now),
+    options: {},
+    schedule,
+    webhookSecretHash: null,
+    nextRunAt: null,
+    lastRunAt: null,
+    lastErrorAt: null,
+    lastErrorMessage: null,
+    consecutiveFailures: 0,
+    ...ownerOf(context.viewer),
+    ...changedBy(context),
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  requireFrequency(made.triggers, now, now);
+  const automation = { ...made, nextRunAt: nextRunsOf(made, now, 1)[0] ?? null };
+  await context.store.transact((tx) => insertAutomation(context, tx, automation));
+  return automation;
+}
+
+/** Changes a schedule. NOT_FOUND, the errors of {@link createSchedule} and of {@link saveAutomation}. */
+export async function updateSchedule(
+  context: Context,
+  place: AutomationPlace,
+  raw: ScheduleInput,
+): Promise<AutomationRecord> {
+  const { id } = await useOrganization(context, place.organizationId, permissionFor.manageSchedules);
+  const input = parseInput(scheduleSchema, raw);
+  const resolved = await resolveReferences(context, id, input);
+  const user =
+    input.runAsUserId === undefined ? undefined : await chooseUser(context, id, input.runAsUserId, 'runAsUserId');
+  return context.store.transact(async (tx) => {
+    const before = await lockAutomation(tx, id, place.automationId, 'schedule');
+    if (before.schedule === null) throw noSuchSchedule();
+    const schedule = combineSchedule(before.schedule, resolved, context.now());
+    const isMoved = (['scheduleType', 'frequency', 'intervalCount', 'scheduledAt'] as const).some(
+      (name) => input[name] !== undefined,
+    );
+    const { triggers, actions } = doingOf(schedule, before.createdAt);
+    if (isMoved) requireFrequency(triggers, before.createdAt, context.now());
+    const runAsUserId = user === undefined ? before.runAsUserId : user;
+    return saveAutomation(context, tx, before, {
+      ...before,
+      name: input.name ?? before.name,
+      enabled: input.enabled ?? before.enabled,
+      runAs: runAsUserId === null ? 'organization' : 'creator',
+      runAsUserId,
+      triggers,
+      actions,
+      schedule,
+    });
+  });
+}
+
+/** Deletes a schedule, which is kept, and gives what it was. NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
+export async function deleteSchedule(context: Context, place: AutomationPlace): Promise<AutomationRecord> {
+  const { id } = await useOrganization(context, place.organizationId, permissionFor.manageSchedules);
+  return context.store.transact(async (tx) => {
+    return removeAutomation(context, tx, await lockAutomation(tx, id, place.automationId, 'schedule'));
+  });
+}
+
+async function requireSchedules(context: Context, organizationId: string): Promise<void> {
+  if (context.now().getTime() < schedulesEndAt) return;
+  const [organization] = await context.store.query<{ hasAutomations: boolean }>(
+    'select o.has_automations as "hasAutomations" from organization o where o.id = $1',
+    [organizationId],
+  );
+  if (organization?.hasAutomations === false) return;
+  const message = 'This organization makes automations since 24 September 2026: schedules can no longer be made.';
+  throw new DomainError('FORBIDDEN', message);
+}
+
+async function chooseUser(
+  context: Context,
+  organizationId: string,
+  userId: string | null,
+  argument: 'createAsUserId' | 'runAsUserId',
+): Promise<string | null> {
+  if (userId === null) return null;
+  const permission = permissionFor.runAutomationAsUser;
+  return (await chooseOwner(context, organizationId, { userId, argument, permission })).userId;
+}
+
+async function resolveReferences(
+  context: Context,
+  organizationId: string,
+  input: ParsedSchedule,
+): Promise<ParsedSchedule> {
+  const { playbookId, targetSessionId } = input;
+  return {
+    ...input,
+    ...(playbookId != null
+      ? { playbookId: await findPlaybook(context, organizationId, playbookId, ['playbookId']) }
+      : {}),
+    ...(targetSessionId != null
+      ? { targetSessionId: await findTarget(context, organizationId, targetSessionId, ['targetSessionId']) }
+      : {}),
+  };
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { text } from '../input.ts';
+
+/** What each operator compares with (wire-facts 4). */
+const operators = {
+  'eq': 'plain',
+  'neq': 'plain',
+  'contains': 'text',
+  'not_contains': 'text',
+  'starts_with': 'text',
+  'not_starts_with': 'text',
+  'ends_with': 'text',
+  'not_ends_with': 'text',
+  'gt': 'number',
+  'lt': 'number',
+  'gte': 'number',
+  'lte': 'number',
+  'between': 'range',
+  'in': 'texts',
+  'not_in': 'texts',
+  'matches': 'pattern',
+  'not_matches': 'pattern',
+  'globs': 'texts',
+  'not_globs': 'texts',
+  'is_empty': 'nothing',
+  'is_not_empty': 'nothing',
+  'recurrence': 'text',
+} as const;
+
+type Operand = (typeof operators)[keyof typeof operators];
+
+/** Every operator, and in words what its value must be. */
+export const operatorNames = Object.keys(operators) as (keyof typeof operators)[];
+
+const string = text('value', { max: 10_000 });
+
+const operands = {
+  plain: { schema: z.union([string, z.number(), z.boolean()]), is: 'a text, a number, true or false' },
+  text: { schema: string, is: 'a text' },
+  number: { schema: z.number(), is: 'a number' },
+  range: {
+    schema: z.tuple([z.number(), z.number()]).refine(([low, high]) => low <= high),
+    is: 'two numbers, the lower one first',
+  },
+  texts: { schema: z.array(string).min(1).max(200), is: 'a list of 1 to 200 texts' },
+  pattern: { schema: text('value', { min: 1, max: 1_000 }), is: 'a regular expression of at most 1000 characters' },
+  nothing: { schema: z.null(), is: 'null or left out' },
+} as const satisfies Record<Operand, { schema: z.ZodType; is: string }>;
+
+const conditionSchema = z
+  .strictObject({
+    field: text('field', { min: 1, max: 500 }),
+    operator: z.enum(operatorNames as [keyof typeof operators, ...(keyof typeof operators)[]], {
+      error: `"operator" must be one of ${operatorNames.join(', ')}.`,
+    }),
+    value: z
+      .unknown()
+      .optional()
+      .transform((value) => value ?? null),
+  })
+  .superRefine(({ operator, value }, check) => {
+    const { schema, is } = operands[operators[operator]];
+    if (schema.safeParse(value).success) return;
+    check.addIssue({ code: 'custom', path: ['value'], message: `"value" of the operator ${operator} must be ${is}.` });
+  });
+
+/** Some of which all must hold: any of these is enough. */
+export const conditionsSchema = z.strictObject({
+  any: z
+    .array(
+      z.strictObject({
+        all: z
+          .array(conditionSchema)
+          .min(1, '"all" must have at least one item.')
+          .max(50, '"all" must have at most 50 items.'),
+      }),
+    )
+    .min(1, '"any" must have at least one item.')
+    .max(50, '"any" must have at most 50 items.'),
+});

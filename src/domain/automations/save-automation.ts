@@ -1,0 +1,156 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { notFound, refuse } from '../errors.ts';
+import { canonicalJson } from '../idempotency.ts';
+import { parseId } from '../ids.ts';
+import { type AutomationRecord, automationColumns, nextRunsOf } from './automations.ts';
+
+/** The most automations of an organization. */
+export const maxAutomations = 20_000;
+
+/** Writes a new automation, and that it was made. LIMIT_EXCEEDED beyond {@link maxAutomations}. */
+export async function insertAutomation(context: Context, tx: Transaction, made: AutomationRecord): Promise<void> {
+  // One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
+  const [organization] = await tx.query(
+    'select id from organization where id = $1 and deleted_at is null for no key update',
+    [made.organizationId],
+  );
+  if (!organization) throw notFound('organization');
+  const [all] = await tx.query<{ count: number }>(
+    'select count(*)::int as count from automation where organization_id = $1 and deleted_at is null',
+    [made.organizationId],
+  );
+  if ((all?.count ?? 0) >= maxAutomations) {
+    throw refuse(['name'], `An organization has at most ${maxAutomations} automations.`, 'LIMIT_EXCEEDED');
+  }
+  await tx.query(
+    `insert into automation (id, ${written}, organization_id, user_id, service_user_id, created_at)
+     values ($1, ${places}, $16, $17, $18, $19::timestamptz)`,
+    [made.id, ...valuesOf(made), made.organizationId, made.userId, made.serviceUserId, made.createdAt],
+  );
+  await auditAutomation(context, tx, 'create_automation', made);
+}
+
+/**
+ * The automation of an id in any form, locked until the transaction ends. NOT_FOUND, also for a deleted one, and for one that is
+ * no schedule where that is asked for.
+ */
+export async function lockAutomation(
+  tx: Transaction,
+  organizationId: string,
+  automationId: string,
+  what: 'automation' | 'schedule' = 'automation',
+): Promise<AutomationRecord> {
+  const [automation] = await tx.query<AutomationRecord>(
+    `select ${automationColumns} from automation a
+      where a.id = $1 and a.organization_id = $2 and a.deleted_at is null for update of a`,
+    [parseId('automation', automationId), organizationId],
+  );
+  if (!automation || (what === 'schedule' && automation.schedule === null)) throw notFound(what);
+  return automation;
+}
+
+/** What callers change; the rest follows from it, or is the engine's. */
+const own = ['name', 'enabled', 'runAs', 'runAsUserId', 'triggers', 'actions', 'options', 'schedule'] as const;
+
+/** What of it decides what is done in somebody's name. */
+const directing: ReadonlySet<string> = new Set(['runAsUserId', 'triggers', 'actions', 'options']);
+
+/**
+ * Writes what has changed, and nothing when nothing has. Who changes what is done in another user's name, or switches it on,
+ * needs to be allowed to act as that user: FORBIDDEN. Switching on starts its failures anew; INVALID_INPUT at `enabled` when
+ * nothing would ever happen.
+ */
+export async function saveAutomation(
+  context: Context,
+  tx: Transaction,
+  before: AutomationRecord,
+  wanted: AutomationRecord,
+): Promise<AutomationRecord> {
+  const changed = own.filter((name) => canonicalJson(wanted[name]) !== canonicalJson(before[name]));
+  if (changed.length === 0) return before;
+  const isSwitchedOn = wanted.enabled && !before.enabled;
+  const { userId } = ownerOf(context.viewer);
+  const isAnothers = before.runAsUserId !== null && before.runAsUserId !== userId && wanted.runAsUserId !== null;
+  if (isAnothers && (isSwitchedOn || changed.some((name) => directing.has(name)))) {
+    requirePermission(context.viewer, permissionFor.runAutomationAsUser, before.organizationId);
+  }
+  const now = context.now();
+  const isMoved = changed.includes('enabled') || changed.includes('triggers');
+  const after: AutomationRecord = {
+    ...wanted,
+    ...changedBy(context),
+    nextRunAt: isMoved ? (nextRunsOf(wanted, now, 1)[0] ?? null) : before.nextRunAt,
+    consecutiveFailures: isSwitchedOn ? 0 : before.consecutiveFailures,
+  };
+  const isOver =
+    after.triggers.length > 0 && after.triggers.every(({ eventType }) => eventType === 'schedule:recurring');
+  if (isSwitchedOn && isOver && after.nextRunAt === null) {
+    throw refuse(['enabled'], '"enabled" must stay false: the times of its triggers are all over.');
+  }
+  await tx.query(`update automation set (${written}) = row(${places}) where id = $1`, [after.id, ...valuesOf(after)]);
+  await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
+  return after;
+}
+
+/** Marks an automation as deleted and gives what it was: it never acts again, and its webhook is gone. */
+export async function removeAutomation(
+  context: Context,
+  tx: Transaction,
+  before: AutomationRecord,
+): Promise<AutomationRecord> {
+  const by = changedBy(context);
+  await tx.query(
+    `update automation set deleted_at = $2::timestamptz, updated_at = $2::timestamptz, updated_by_user_id = $3,
+            updated_by_service_user_id = $4, is_enabled = false, next_run_at = null, webhook_secret_hash = null where id = $1`,
+    [before.id, by.updatedAt, by.updatedByUserId, by.updatedByServiceUserId],
+  );
+  await auditAutomation(context, tx, 'delete_automation', before);
+  return { ...before, ...by, deletedAt: by.updatedAt };
+}
+
+/** Who changes something now. */
+export function changedBy(
+  context: Context,
+): Pick<AutomationRecord, 'updatedByUserId' | 'updatedByServiceUserId' | 'updatedAt'> {
+  const { userId, serviceUserId } = ownerOf(context.viewer);
+  return { updatedByUserId: userId, updatedByServiceUserId: serviceUserId, updatedAt: context.now() };
+}
+
+// The columns of a change, and their parameters from $2 on; when it last ran, and how that went, is the engine's to write.
+const written = `name, is_enabled, run_as, run_as_user_id, triggers, actions, options, schedule, webhook_secret_hash, next_run_at,
+  consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at`;
+const places = `$2::text, $3::boolean, $4::text, $5::text, $6::jsonb, $7::jsonb, $8::jsonb, $9::jsonb, $10::text, $11::timestamptz,
+  $12::int, $13::text, $14::text, $15::timestamptz`;
+
+function valuesOf(automation: AutomationRecord): unknown[] {
+  return [
+    automation.name,
+    automation.enabled,
+    automation.runAs,
+    automation.runAsUserId,
+    JSON.stringify(automation.triggers),
+    JSON.stringify(automation.actions),
+    JSON.stringify(automation.options),
+    automation.schedule === null ? null : JSON.stringify(automation.schedule),
+    automation.webhookSecretHash,
+    automation.nextRunAt,
+    automation.consecutiveFailures,
+    automation.updatedByUserId,
+    automation.updatedByServiceUserId,
+    automation.updatedAt,
+  ];
+}
+
+function auditAutomation(
+  context: Context,
+  tx: Transaction,
+  action: 'create_automation' | 'update_automation' | 'delete_automation',
+  { id: targetId, organizationId, name }: AutomationRecord,
+  more: Record<string, string> = {},
+): Promise<void> {
+  return audit(context, tx, action, { organizationId, targetId, data: { name, ...more } });
+}

@@ -7,7 +7,7 @@ import { parseAccept } from 'hono/utils/accept';
 const leastBytes = 1_024;
 
 /** Text of ours that is read as a whole. Never event streams and multipart: of these each piece counts when it is written. */
-const compressible = /^(?:application\/(?:[\w.-]+\+)?json|text\/html)\s*(?:;|$)/i;
+const compressible = /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:html|css|javascript))\s*(?:;|$)/i;
 
 // Half the time of the usual level, for a few per cent more bytes.
 const options = { level: constants.Z_BEST_SPEED + 2 };

@@ -42,7 +42,7 @@ const nowhere: Places = { query: new Set(), path: new Set() };
 export function createDoor(dialect: Dialect, services: Services): Door {
   // Not strict: a slash at the end of a path makes no difference (pinned 2).
   const app = new OpenAPIHono<{ Bindings: RestEnv }>({ strict: false });
-  const tags = new Map<string, object>();
+  const tags = new Map<string, ReturnType<typeof describeTag>>();
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
 
   const refuse = (error: unknown, c: HonoContext, places: Places = nowhere, own: OwnStatuses = {}): Response => {

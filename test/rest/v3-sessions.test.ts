@@ -46,6 +46,13 @@ const issue = (name: string, message: RegExp, type: string = 'value_error') => [
 ];
 
 describe('POST …/sessions', () => {
+  test('200: fields that clients of other editions send are ignored', async () => {
+    const action = { repos: ['acme/api'], title: 'A change', tags: ['github-action'], devin_mode: 'normal' };
+    const others = { platform: 'linux', advanced_mode: 'analyze', session_links: [], bypass_approval: false };
+    const { status, body } = await create({ prompt: 'say hello', ...action, ...others, max_acu_limit: 5 });
+    expect({ status, body }).toMatchObject({ status: 200, body: { title: 'A change', tags: ['github-action'] } });
+  });
+
   test('200: the whole session comes back, times in Unix seconds, ids as this version writes them', async () => {
     const before = Math.floor(Date.now() / 1_000);
     const { status, body, headers } = await create({ prompt: 'say hello', tags: ['a'], snapshot_id: 's1' });

@@ -68,6 +68,14 @@ describe('the report', () => {
     ]);
   });
 
+  it('counts deprecated routes of version 3', async () => {
+    const { token, organizationId } = await world();
+    await call(test, token, 'GET', `/v3/organizations/${organizationId}/schedules`);
+    clock.advance(1_000);
+    const [last] = (await enterprise('(first: 1)')).nodes;
+    expect(last).toMatchObject({ version: 'v3', route: 'GET /v3/organizations/{org_id}/schedules', count: 1 });
+  });
+
   it('counts no calls of the current version, and none without a good key', async () => {
     const { token, v1Key, organizationId, report } = await world();
     await call(test, token, 'GET', `/v3/organizations/${organizationId}/sessions`);

@@ -80,6 +80,15 @@ describe('versions 1 and 2', () => {
   });
 });
 
+it('routes of version 3 that are deprecated say so, and when they end', async () => {
+  const { organizationId } = test;
+  const home = `/v3/organizations/${organizationId}`;
+  const list = await call(test, test.adminToken, 'GET', `${home}/schedules`);
+  expect({ status: list.status, ...told(list.headers) }).toEqual({ status: 200, ...successor(`${home}/automations`) });
+  const { headers } = await call(test, test.adminToken, 'POST', `${home}/schedules`, {});
+  expect(told(headers)).toEqual({ ...successor(`${home}/automations`), sunset: 'Thu, 24 Sep 2026 00:00:00 GMT' });
+});
+
 it('version 3 is not deprecated', async () => {
   const { headers } = await call(test, test.adminToken, 'GET', '/v3/self');
   expect(told(headers)).toEqual({ deprecation: null, sunset: null, link: null });
@@ -96,6 +105,18 @@ describe('the descriptions', () => {
   const nameless = (route: string) => route.replaceAll(/\{\w+\}/g, '{}');
   /** What there is nothing for in version 3: the keys of versions 1 and 2 themselves. */
   const without = ['DELETE /v2/enterprise/api-keys/', 'DELETE /v2/enterprise/api-keys/{api_key_id}'];
+
+  it('say it of the schedules of version 3, and for what', async () => {
+    const all = await operations('v3');
+    const deprecated = all.filter((operation) => operation.deprecated);
+    expect(deprecated.map(({ name }) => name.replace(/^.*org_id\}/, ''))).toEqual(
+      expect.arrayContaining(['/schedules', '/schedules/{schedule_id}']),
+    );
+    const routes = deprecated.map(({ description = '' }) =>
+      nameless(/Use `(\S+ \S+)` instead/.exec(description)?.[1] ?? ''),
+    );
+    expect(all.map(({ name }) => nameless(name))).toEqual(expect.arrayContaining(routes));
+  });
 
   it.each(['v1', 'v2'])(
     'say of every route of %s that it is deprecated, and for which one that there is',

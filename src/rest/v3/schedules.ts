@@ -9,6 +9,7 @@ import {
   withPlaybook,
 } from '../../domain/automations/schedules.ts';
 import { prefixedId } from '../../domain/ids.ts';
+import type { Deprecation } from '../deprecation.ts';
 import type { Door } from '../door.ts';
 import { integerParam } from '../query.ts';
 import { actorOf } from './automation-shapes.ts';
@@ -17,6 +18,11 @@ import { toOurNames } from './wire-names.ts';
 
 const collection = '/v3/organizations/{org_id}/schedules';
 const one = `${collection}/{schedule_id}` as const;
+
+/** In favour of automations (spec 9), since when is not said: as versions 1 and 2. */
+const deprecation: Deprecation = { since: new Date('2026-01-01T00:00:00Z') };
+/** From then on an organization that has moved makes none (spec 9). The other routes have no such day. */
+const sunset = new Date('2026-09-24T00:00:00Z');
 
 const agents = z.enum(['devin', 'data_analyst']);
 const notices = z.enum(['always', 'failure', 'never']);
@@ -158,6 +164,8 @@ export function serveSchedules(door: Door): void {
       method: 'get',
       paths: [collection],
       name: 'listSchedules',
+      deprecation,
+      successor: 'GET /v3/organizations/{org_id}/automations',
       summary: 'List the schedules of an organization, newest first',
       query: listQuery,
       answer: pageOf(scheduleResponse),
@@ -175,6 +183,8 @@ export function serveSchedules(door: Door): void {
       method: 'post',
       paths: [collection],
       name: 'createSchedule',
+      deprecation: { ...deprecation, sunset },
+      successor: 'POST /v3/organizations/{org_id}/automations',
       summary: 'Make a schedule; since 24 September 2026 only where an organization has no automations yet',
       body: createRequest,
       answer: scheduleResponse,
@@ -191,6 +201,8 @@ export function serveSchedules(door: Door): void {
       method: 'get',
       paths: [one],
       name: 'getSchedule',
+      deprecation,
+      successor: 'GET /v3/organizations/{org_id}/automations/{schedule_id}',
       summary: 'Read a schedule',
       answer: scheduleResponse,
       refusals: [403, 404],
@@ -203,6 +215,8 @@ export function serveSchedules(door: Door): void {
       method: 'patch',
       paths: [one],
       name: 'updateSchedule',
+      deprecation,
+      successor: 'PATCH /v3/organizations/{org_id}/automations/{schedule_id}',
       summary: 'Change a schedule: what is left out stays, null clears',
       body: updateRequest,
       answer: scheduleResponse,
@@ -217,6 +231,8 @@ export function serveSchedules(door: Door): void {
       method: 'delete',
       paths: [one],
       name: 'deleteSchedule',
+      deprecation,
+      successor: 'DELETE /v3/organizations/{org_id}/automations/{schedule_id}',
       summary: 'Delete a schedule; sessions that it started stay',
       answer: scheduleResponse,
       refusals: [403, 404],

@@ -44,7 +44,7 @@ export function serveAttachments(door: Door): void {
       successor: 'GET /v3/organizations/{org_id}/attachments/{uuid}/{name}',
       summary: 'Go to a file, by a link that needs no key and is good for an hour',
       status: 307,
-      refusals: [403, 404],
+      refusals: [403, 404, 422],
     },
     async ({ context, param }) => {
       const organizationId = await organizationOf(context);

@@ -107,7 +107,7 @@ export function serveKnowledge(door: Door): void {
       successor: 'GET /v3/organizations/{org_id}/knowledge/notes',
       summary: 'List all notes of the organization, newest first, and its folders',
       answer: knowledgeList,
-      refusals: [403],
+      refusals: [403, 422],
     },
     async ({ context }) => {
       const place = { organizationId: await organizationOf(context) };
@@ -166,7 +166,7 @@ export function serveKnowledge(door: Door): void {
       name: 'deleteKnowledge',
       successor: 'DELETE /v3/organizations/{org_id}/knowledge/notes/{note_id}',
       summary: 'Delete a note',
-      refusals: [403, 404],
+      refusals: [403, 404, 422],
     },
     async ({ context, param }) => {
       await deleteNote(context, param('note_id'), { organizationId: await organizationOf(context) });

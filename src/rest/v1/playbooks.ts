@@ -95,7 +95,7 @@ function serveCollection(door: Door): void {
       successor: 'GET /v3/organizations/{org_id}/playbooks',
       summary: 'List all playbooks of the organization, newest first',
       answer: z.array(playbookResponse),
-      refusals: [403],
+      refusals: [403, 422],
     },
     async ({ context }) => {
       const organizationId = await organizationOf(context);
@@ -140,7 +140,7 @@ function serveOne(door: Door): void {
       successor: 'GET /v3/organizations/{org_id}/playbooks/{playbook_id}',
       summary: 'Read a playbook',
       answer: playbookResponse,
-      refusals: [403, 404],
+      refusals: [403, 404, 422],
     },
     async ({ context, param }) => {
       const organizationId = await organizationOf(context);
@@ -179,7 +179,7 @@ function serveOne(door: Door): void {
       successor: 'DELETE /v3/organizations/{org_id}/playbooks/{playbook_id}',
       summary: 'Mark a playbook as deleted; its macro is free again',
       answer: deletion,
-      refusals: [403, 404],
+      refusals: [403, 404, 422],
     },
     async ({ context, param }) => {
       await deletePlaybook(context, param('playbook_id'), { organizationId: await organizationOf(context) });

@@ -44,7 +44,7 @@ export function serveSecrets(door: Door): void {
       successor: 'GET /v3/organizations/{org_id}/secrets',
       summary: 'List the secrets of the organization, newest first, without their values',
       answer: z.object({ secrets: z.array(secretMetadata) }),
-      refusals: [403],
+      refusals: [403, 422],
     },
     async ({ context }) => {
       const organizationId = await organizationOf(context);
@@ -81,7 +81,7 @@ export function serveSecrets(door: Door): void {
       name: 'deleteSecret',
       successor: 'DELETE /v3/organizations/{org_id}/secrets/{secret_id}',
       summary: 'Delete a secret',
-      refusals: [403, 404],
+      refusals: [403, 404, 422],
     },
     async ({ context, param }) => {
       const organizationId = await organizationOf(context);

@@ -48,7 +48,7 @@ describe('what is refused', () => {
     ],
     ['an empty prompt', { actions: [{ ...start, prompt: ' ' }] }, ['actions', '0', 'prompt'], /empty/],
     ['an unknown event', { triggers: [{ event_type: 'moon:full' }] }, ['triggers', '0', 'event_type'], /"moon:full"/],
-    ['an unknown run_as', { run_as: { type: 'nobody' } }, ['run_as', 'type'], /organization, creator/],
+    ['an unknown run_as', { run_as: { type: 'nobody' } }, ['run_as', 'type'], /organization.*creator/],
     [
       'two webhooks',
       { triggers: [{ event_type: 'webhook:incoming' }, { event_type: 'webhook:incoming' }] },
@@ -105,12 +105,7 @@ describe('what is refused', () => {
       ['notifications', 'email', 'when'],
       /dispatch_failed/,
     ],
-    [
-      'an unknown mode',
-      { session_settings: { devin_mode: 'warp' } },
-      ['session_settings', 'devin_mode'],
-      /"devin_mode".*normal/,
-    ],
+    ['an unknown mode', { session_settings: { devin_mode: 'warp' } }, ['session_settings', 'devin_mode'], /normal/],
     [
       'an address that is two',
       { session_settings: { net_policy: { allow: [{ ipv4: '1.1.1.1', ipv6: '::1' }] } } },

@@ -263,6 +263,8 @@ const plainTexts: Readonly<Record<string, string>> = {
   cidr: '0.0.0.0/0',
   key: 'WALK',
   permissions: 'ViewOrgSessions',
+  event_type: 'github:push',
+  frequency: '0 9 * * *',
 };
 
 function plainValue(schema: JsonSchema, name: string, fill: Fill): unknown {

@@ -63,6 +63,8 @@ export async function plantAutomations(
       ...when,
     },
   });
+  // One of earlier, which may still make schedules.
+  await tx.prisma.organization.update({ where: { id: organizationId }, data: { hasAutomations: false } });
   const automationId = newId();
   const at = `DTSTART:21000101T000000Z\nRRULE:FREQ=DAILY`;
   const conditions = { any: [{ all: [{ field: 'rrule', operator: 'recurrence', value: at }] }] };

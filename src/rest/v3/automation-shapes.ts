@@ -8,9 +8,10 @@ import { prefixedId } from '../../domain/ids.ts';
 import { time, timeSchema } from './dialect.ts';
 import { toOurNames, toWireNames } from './wire-names.ts';
 
+const when = z.enum(['always', 'dispatch_failed', 'dispatch_succeeded']);
 const notifications = z.strictObject({
-  email: z.strictObject({ when: z.string(), recipients: z.array(z.string()).nullish() }).nullish(),
-  slack: z.strictObject({ when: z.string(), channel_id: z.string() }).nullish(),
+  email: z.strictObject({ when, recipients: z.array(z.string()).nullish() }).nullish(),
+  slack: z.strictObject({ when, channel_id: z.string() }).nullish(),
 });
 
 const condition = z.strictObject({
@@ -29,7 +30,7 @@ const conditions = z
 const trigger = z.strictObject({
   event_type: z.string().openapi({ description: 'One of those that the schemas list, such as "schedule:recurring".' }),
   conditions: conditions.nullish(),
-  replies: z.array(z.strictObject({ type: z.string() })).nullish(),
+  replies: z.array(z.strictObject({ type: z.enum(['notify_thread', 'attach_thread', 'post_response']) })).nullish(),
 });
 
 const sessionOptions = z.strictObject({
@@ -58,7 +59,7 @@ const action = z.discriminatedUnion('type', [
 
 const runAs = z.strictObject({
   type: z
-    .string()
+    .enum(['organization', 'creator'])
     .openapi({ description: '"organization", or "creator": its sessions belong to the user who made it.' }),
 });
 
@@ -76,7 +77,7 @@ const options = {
   notifications: notifications.nullish(),
   session_settings: z
     .strictObject({
-      devin_mode: z.string().nullish(),
+      devin_mode: z.enum(['normal', 'fast', 'lite', 'ultra', 'fusion']).nullish(),
       net_policy: z
         .strictObject({
           allow: z.array(

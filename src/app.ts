@@ -309,7 +309,7 @@ function welcome(baseUrl: string): string {
     'Switchyard, the open agent session service.',
     '',
     `GraphQL, with an explorer for browsers: ${baseUrl}/graphql`,
-    `REST: ${baseUrl}/v1 and ${baseUrl}/v3, described at ${baseUrl}/openapi/v1.json and ${baseUrl}/openapi/v3.json`,
+    `REST: ${baseUrl}/v1, ${baseUrl}/v2 and ${baseUrl}/v3, described at ${baseUrl}/openapi`,
     `Health: ${baseUrl}/healthz and ${baseUrl}/readyz`,
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 // npm run token: a new administrator token, for whoever has the host but has lost the token.
 import { readConfig } from './config.ts';
-import { newAdministratorToken, prepareInstallation } from './domain/bootstrap.ts';
+import { findEnterpriseId, newAdministratorToken, prepareInstallation } from './domain/bootstrap.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openStore } from './store/store.ts';
 
@@ -10,6 +10,8 @@ try {
   const log = { warn: say, error: say };
   const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log });
   try {
+    // A token for a database that nothing runs on would be worth nothing.
+    await findEnterpriseId({ store });
     const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
     const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
     const services = { store, keyring, now: () => new Date() };

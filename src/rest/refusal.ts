@@ -38,7 +38,7 @@ export class RequestError extends Error implements Refusal {
 
 /** A 422 from its issues; the message joins theirs, for answers that have only one string. */
 export function invalidRequest(issues: readonly WireIssue[]): RequestError {
-  return new RequestError(issues.map((issue) => issue.msg).join(' '), { status: 422, issues });
+  return new RequestError([...new Set(issues.map((issue) => issue.msg))].join(' '), { status: 422, issues });
 }
 
 /** How a version says what the domain refuses: part of every dialect. */

@@ -148,11 +148,17 @@ describe('keys of a service user', () => {
     expect(beside.body.api_key_id).not.toBe(key.api_key_id);
     expect([await statusOf(token), await statusOf(beside.body.token)]).toEqual([200, 200]);
 
+    // One that was made to end is not made to stay.
+    const renewed = await rotate(beside.body.api_key_id, {});
+    const { expires_at } = (await list(serviceUserId)).find((each) => each.api_key_id === renewed.body.api_key_id);
+    expect(Math.abs(expires_at - inAnHour)).toBeLessThan(600);
+
     const instead = await rotate(key.api_key_id, {});
     expect([await statusOf(token), await statusOf(instead.body.token)]).toEqual([401, 200]);
     expect((await list(serviceUserId)).map(({ expires_at, is_active }) => [expires_at, is_active])).toEqual([
       [null, true],
-      [inAnHour, true],
+      [expires_at, true],
+      [inAnHour, false],
       [null, false],
     ]);
 
@@ -161,7 +167,7 @@ describe('keys of a service user', () => {
     await expire(beside.body.api_key_id);
     expect((await rotate(beside.body.api_key_id, {})).status).toBe(400);
     expect((await rotate(never, {})).status).toBe(404);
-    expect(await list(serviceUserId)).toHaveLength(3);
+    expect(await list(serviceUserId)).toHaveLength(4);
   });
 
   test('are rotated by themselves', async () => {

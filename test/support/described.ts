@@ -108,7 +108,9 @@ function describeAll(name: string, document: Json): Described[] {
       };
       return {
         method: method.toUpperCase(),
-        path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+        path: new RegExp(
+          `^${path.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}${path.endsWith('/') ? '/' : '/?'}$`,
+        ),
         parameters: path.split('{').length,
         async compare(response, sent, body) {
           const status = response.status in operation.responses ? String(response.status) : 'default';

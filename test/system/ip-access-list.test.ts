@@ -16,9 +16,14 @@ function makeDir(): string {
   return dir;
 }
 
+const notStarted =
+  'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?';
+
 /** Runs `npm run ip-access-list` as it is before the build. */
-async function command(env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/ip-access-list.ts', ...args], {
+const command = (env: Record<string, string>, ...args: string[]) => script('ip-access-list', env, ...args);
+
+async function script(name: string, env: Record<string, string>, ...args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', `src/${name}.ts`, ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -44,7 +49,7 @@ it('whoever has locked everybody out gets in again on the host', async () => {
   expect({ ...empty, stderr: empty.stderr.trim() }).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'This database is empty: start the service once before.',
+    stderr: notStarted,
   });
 
   let server = await startServer(env);
@@ -71,3 +76,12 @@ it('whoever has locked everybody out gets in again on the host', async () => {
   });
   expect(await command(host, 'open')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Usage:/) });
 }, 60_000);
+
+it('no token is made for a database that nothing runs on', async () => {
+  const { code, stdout, stderr } = await script('token', { DATA_DIR: makeDir() });
+  expect({ code, stdout, stderr: stderr.trim() }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `No token was made.\n${notStarted}`,
+  });
+});

@@ -198,20 +198,24 @@ describe('A key reaches no further than who asks for it', () => {
     const mortal = await call(app, app.adminToken, 'POST', keysOf(serviceUserId), { name: 'm', expires_at: inAnHour });
     const { token, api_key_id: own } = mortal.body;
 
+    const rotate = (keyId: string, expires?: number) =>
+      call(app, token, 'POST', `${keysOf(serviceUserId)}/${keyId}/rotate`, { new_key_expires_at: expires });
+    const endless = await call(app, app.adminToken, 'POST', keysOf(serviceUserId), { name: 'e' });
     for (const expires of [undefined, inAnHour + 1]) {
       const made = await call(app, token, 'POST', keysOf(serviceUserId), { name: 'n', expires_at: expires });
-      const rotated = await call(app, token, 'POST', `${keysOf(serviceUserId)}/${own}/rotate`, {
-        new_key_expires_at: expires,
-      });
+      const rotated = await rotate(endless.body.api_key_id, expires);
       expect([made.status, rotated.status]).toEqual([422, 422]);
     }
+    expect((await rotate(own, inAnHour + 1)).status).toBe(422);
     const input = { name: 'n', role_id: 'account_member', ttl_seconds: 7_200 };
     expect((await call(app, token, 'POST', '/v3beta1/enterprise/service-users', input)).status).toBe(422);
-    const kept = await call(app, token, 'POST', `${keysOf(serviceUserId)}/${own}/rotate`, {
-      new_key_expires_at: inAnHour,
-    });
+    // Left out, it is as long as it was meant to be, and never longer than itself.
+    const kept = await rotate(own);
     expect(kept.status).toBe(200);
     expect(await isLive(token)).toBe(false);
+    const { body } = await call(app, app.adminToken, 'GET', keysOf(serviceUserId));
+    const renewed = body.items.find((each: { api_key_id: string }) => each.api_key_id === kept.body.api_key_id);
+    expect(renewed.expires_at).toBe(inAnHour);
   });
 
   test('a service user that manages nobody makes itself no further keys', async () => {

@@ -20,7 +20,7 @@ const rotateAction = {
   SERVICE_USER: 'rotate_service_user_api_key',
 } as const satisfies Record<ApiKeyKind, AuditAction>;
 
-/** How to rotate a key. Left out: the new one never ends, and the present one ends now. */
+/** How to rotate a key. Left out: the new one lives as long as the present one was meant to, and that one ends now. */
 export interface RotateKeyInput {
   readonly newExpiresAt?: Date | null | undefined;
   readonly revokeCurrent?: boolean | null | undefined;
@@ -37,8 +37,6 @@ export async function rotateApiKey(
   input: RotateKeyInput = {},
 ): Promise<{ apiKey: ApiKeyRecord; token: string }> {
   const seen = await getApiKey(context, path);
-  const expiresAt = input.newExpiresAt ?? null;
-  checkExpiry(context, expiresAt, 'newExpiresAt');
   const revokes = input.revokeCurrent ?? true;
   const token = newToken(seen.kind);
   const apiKey = await context.store.transact(async (tx) => {
@@ -49,6 +47,8 @@ export async function rotateApiKey(
     if (!current || !isActive(current, context.now())) {
       throw new DomainError('INVALID_STATE', 'The key is not active: it has been revoked or has expired.');
     }
+    const expiresAt = input.newExpiresAt ?? renewed(context, current);
+    checkExpiry(context, expiresAt, 'newExpiresAt');
     await requireReach(context, tx, current, revokes);
     const made = await insertApiKey(context, tx, { ...current, expiresAt }, token);
     if (revokes) {
@@ -61,6 +61,12 @@ export async function rotateApiKey(
     return made;
   });
   return { apiKey, token };
+}
+
+// A key that was made to end is not made to stay by being renewed, nor beyond the end of the key that asks.
+function renewed({ viewer, now }: Context, { createdAt, expiresAt }: ApiKeyRecord): Date | null {
+  const ends = expiresAt && new Date(now().getTime() + expiresAt.getTime() - createdAt.getTime());
+  return ends && viewer.expiresAt && viewer.expiresAt < ends ? viewer.expiresAt : ends;
 }
 
 // A token is what its owner can do: nobody gets one of who may do more.

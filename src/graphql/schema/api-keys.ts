@@ -215,7 +215,7 @@ const RotateApiKeyInput = builder.inputType('RotateApiKeyInput', {
   description: 'Which key is to have a successor.',
   fields: (t) => ({
     apiKeyId: t.id({ required: true, description: apiKeyIdDescription }),
-    newExpiresAt: t.field({ type: 'DateTime', description: 'When the new one ends; never when left out.' }),
+    newExpiresAt: t.field({ type: 'DateTime', description: 'When the new one ends. Left out: it lives as long as the present one was meant to.' }),
     revokeCurrent: t.boolean({ defaultValue: true, description: 'Whether the present one ends now.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),

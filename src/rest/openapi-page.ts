@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const require = createRequire(import.meta.url);
 
 /** The parts of the page that Swagger UI brings, by the names they are served under. */
 const parts: ReadonlyMap<string, string> = new Map([
@@ -103,8 +106,8 @@ async function findAsset(name: string): Promise<Asset | null> {
 }
 
 async function readPart(name: string, type: string): Promise<Asset> {
-  const path = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
-  return asset(await readFile(path, 'utf8'), type);
+  const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
+  return asset(await readFile(join(folder, name), 'utf8'), type);
 }
 
 function asset(text: string, type: string): Asset {

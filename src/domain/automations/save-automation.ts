@@ -7,6 +7,7 @@ import { notFound, refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
 import { parseId } from '../ids.ts';
 import { type AutomationRecord, automationColumns, nextRunsOf } from './automations.ts';
+import { recurringEvent } from './event-types.ts';
 
 /** The most automations of an organization. */
 export const maxAutomations = 20_000;
@@ -86,8 +87,7 @@ export async function saveAutomation(
     nextRunAt: isMoved ? (nextRunsOf(wanted, now, 1)[0] ?? null) : before.nextRunAt,
     consecutiveFailures: isSwitchedOn ? 0 : before.consecutiveFailures,
   };
-  const isOver =
-    after.triggers.length > 0 && after.triggers.every(({ eventType }) => eventType === 'schedule:recurring');
+  const isOver = after.triggers.length > 0 && after.triggers.every(({ eventType }) => eventType === recurringEvent);
   if (isSwitchedOn && isOver && after.nextRunAt === null) {
     throw refuse(['enabled'], '"enabled" must stay false: the times of its triggers are all over.');
   }

@@ -59,7 +59,10 @@ export async function findEnterpriseId(services: Pick<Services, 'store'>): Promi
   const [known] = await services.store.query<{ enterpriseId: string }>(
     'select enterprise_id as "enterpriseId" from installation',
   );
-  if (!known) throw new StartError('This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?');
+  if (!known)
+    throw new StartError(
+      'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?',
+    );
   return known.enterpriseId;
 }
 

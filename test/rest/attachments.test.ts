@@ -349,7 +349,10 @@ describe('signed links', () => {
     const head = await fetch(link, { method: 'HEAD' });
     expect({ status: head.status, length: head.headers.get('content-length') }).toEqual({ status: 200, length: '10' });
     const post = await fetch(link, { method: 'POST' });
-    expect({ status: post.status, allow: post.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, OPTIONS' });
+    expect({ status: post.status, allow: post.headers.get('allow') }).toEqual({
+      status: 405,
+      allow: 'GET, HEAD, OPTIONS',
+    });
   });
 
   test.each<[string, number, string, string | null]>([

@@ -3,16 +3,9 @@ import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { getSession } from '../sessions/find-session.ts';
+import { timedPage } from '../timed-pages.ts';
 
 /** A file that a user gave to a session, or an agent made. */
 export interface AttachmentRecord {
@@ -72,19 +65,17 @@ export async function listSessionAttachments(
   limits: PageLimits,
 ): Promise<Page<AttachmentRecord>> {
   const { id } = await getSession(context, session.sessionId, session.organizationId);
-  const window = pageWindow(request, limits, (text) => readTimeCursor('attachments', text));
   const values: unknown[] = [id];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = ['a.session_id = $1'];
-  const beyond = (sign: string, { at, id }: { at: Date; id: string }) =>
-    where.push(`(a.created_at, a.id) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`);
-  if (window.after) beyond('>', window.after);
-  if (window.before) beyond('<', window.before);
-  const direction = window.backward ? 'desc' : 'asc';
+  const list = timedPage(
+    { name: 'attachments', row: 'a', isOldestFirst: true },
+    request,
+    limits,
+    (value) => `$${values.push(value)}`,
+  );
+  const where = ['a.session_id = $1', ...list.beyond];
   const rows = await context.store.query<AttachmentRecord>(
-    `select ${attachmentColumns} from attachment a where ${where.join(' and ')}
-      order by a.created_at ${direction}, a.id ${direction} limit ${bind(window.limit + 1)}`,
+    `select ${attachmentColumns} from attachment a where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,
   );
-  return toPage(rows, window, (each) => writeCursor('attachments', each.createdAt.getTime(), each.id));
+  return list.toPage(rows);
 }

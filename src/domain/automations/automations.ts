@@ -4,15 +4,8 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { type OrganizationRecord, useOrganization } from '../organizations/use-organization.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 import { type Action, type AutomationOptions, type RunAs, recurrencesOf, type Trigger } from './definition.ts';
 import { nextRuns } from './recurrence.ts';
 import { parseRecurrence } from './recurrence-rule.ts';
@@ -94,21 +87,14 @@ export async function listAutomations(
   limits: PageLimits,
 ): Promise<Page<AutomationRecord>> {
   const { id } = await useAutomationsOf(context, request.organizationId);
-  const window = pageWindow(request, limits, (text) => readTimeCursor('automations', text));
   const values: unknown[] = [id];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = ['a.organization_id = $1', 'a.deleted_at is null'];
-  const beyond = (sign: string, cursor: { at: Date; id: string }) =>
-    where.push(`(a.created_at, a.id) ${sign} (${bind(cursor.at)}::timestamptz, ${bind(cursor.id)}::text)`);
-  if (window.after) beyond('<', window.after);
-  if (window.before) beyond('>', window.before);
-  const direction = window.backward ? 'asc' : 'desc';
+  const list = timedPage({ name: 'automations', row: 'a' }, request, limits, (value) => `$${values.push(value)}`);
+  const where = ['a.organization_id = $1', 'a.deleted_at is null', ...list.beyond];
   const rows = await context.store.query<AutomationRecord>(
-    `select ${automationColumns} from automation a where ${where.join(' and ')}
-      order by a.created_at ${direction}, a.id ${direction} limit ${bind(window.limit + 1)}`,
+    `select ${automationColumns} from automation a where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,
   );
-  return toPage(rows, window, (one) => writeCursor('automations', one.createdAt.getTime(), one.id));
+  return list.toPage(rows);
 }
 
 /**

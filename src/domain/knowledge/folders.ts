@@ -1,14 +1,7 @@
 import type { Context } from '../context.ts';
 import { listConditions, type Place, reachOf, reachValues, usePlace, withinReach } from '../organizations/place.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 import { maxFolderDepth } from './folder-paths.ts';
 import { viewNotes } from './notes.ts';
 
@@ -48,21 +41,16 @@ export async function listFolders(
   limits: PageLimits,
 ): Promise<Page<FolderRecord>> {
   const used = await usePlace(context, place, viewNotes);
-  const window = pageWindow(request, limits, (cursor) => readTimeCursor('folders', cursor));
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = listConditions('f', used, null, bind);
-  if (window.after)
-    where.push(`(f.created_at, f.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
-  if (window.before)
-    where.push(`(f.created_at, f.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
-  const direction = window.backward ? 'asc' : 'desc';
+  const list = timedPage({ name: 'folders', row: 'f' }, request, limits, bind);
+  where.push(...list.beyond);
   const rows = await context.store.query<FolderRecord>(
-    `select ${folderColumns} from knowledge_folder f where ${where.join(' and ')}
-      order by f.created_at ${direction}, f.id ${direction} limit ${bind(window.limit + 1)}`,
+    `select ${folderColumns} from knowledge_folder f where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,
   );
-  return toPage(rows, window, (folder) => writeCursor('folders', folder.createdAt.getTime(), folder.id));
+  return list.toPage(rows);
 }
 
 /** A folder in its tree. `path`: its name behind those of the folders around it; `noteCount`: notes in it, not below it. */

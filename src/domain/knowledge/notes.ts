@@ -15,15 +15,8 @@ import {
   usePlace,
   withinReach,
 } from '../organizations/place.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 import { folderIdsAt } from './folder-paths.ts';
 
 /** What agents should know, and when. */
@@ -111,7 +104,6 @@ export async function listNotes(
 ): Promise<Page<NoteRecord>> {
   const used = await usePlace(context, place, viewNotes);
   const { search, folderId, folderPath, pinnedRepo, accessType } = parseInput(filterSchema, filter);
-  const window = pageWindow(request, limits, (cursor) => readTimeCursor('notes', cursor));
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = listConditions('n', used, accessType ?? null, bind);
@@ -124,17 +116,13 @@ export async function listNotes(
   if (folderId != null) where.push(`n.folder_id = ${bind(parseId('folder', folderId) ?? 'none')}`);
   if (folderPath != null) where.push(inFolderAt(folderPath, used, bind));
   if (pinnedRepo != null) where.push(`lower(n.pinned_repo) = lower(${bind(pinnedRepo)}::text)`);
-  if (window.after)
-    where.push(`(n.created_at, n.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
-  if (window.before)
-    where.push(`(n.created_at, n.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
-  const direction = window.backward ? 'asc' : 'desc';
+  const list = timedPage({ name: 'notes', row: 'n' }, request, limits, bind);
+  where.push(...list.beyond);
   const rows = await context.store.query<NoteRecord>(
-    `select ${noteColumns} from knowledge_note n where ${where.join(' and ')}
-      order by n.created_at ${direction}, n.id ${direction} limit ${bind(window.limit + 1)}`,
+    `select ${noteColumns} from knowledge_note n where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,
   );
-  return toPage(rows, window, (note) => writeCursor('notes', note.createdAt.getTime(), note.id));
+  return list.toPage(rows);
 }
 
 function inFolderAt(path: string, place: UsedPlace, bind: (value: unknown) => string): string {

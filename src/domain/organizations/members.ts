@@ -1,16 +1,9 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { type RoleColumns, type RoleRecord, roleColumns, toRole } from '../people/roles.ts';
+import { timedPage } from '../timed-pages.ts';
 import { useOrganization } from './use-organization.ts';
 
 /** A user's membership of an organization: its role assignment there, which gives the id and the time. */
@@ -44,22 +37,14 @@ export async function listMembers(
   limits: PageLimits,
 ): Promise<Page<MemberRecord>> {
   const organization = await useOrganization(context, organizationId, permissionFor.viewMembers);
-  const window = pageWindow(request, limits, (text) => readTimeCursor('members', text));
   const values: unknown[] = [organization.id];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = ['a.organization_id = $1'];
-  if (window.after)
-    where.push(`(a.created_at, a.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
-  if (window.before)
-    where.push(`(a.created_at, a.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
-  const direction = window.backward ? 'asc' : 'desc';
+  const list = timedPage({ name: 'members', row: 'a' }, request, limits, (value) => `$${values.push(value)}`);
+  const where = ['a.organization_id = $1', ...list.beyond].join(' and ');
   const rows = await context.store.query<MemberRow>(
-    `${members} where ${where.join(' and ')}
-      order by a.created_at ${direction}, a.id ${direction} limit ${bind(window.limit + 1)}`,
+    `${members} where ${where} ${list.order} limit ${list.limit}`,
     values,
   );
-  const cursorOf = (member: MemberRecord) => writeCursor('members', member.createdAt.getTime(), member.id);
-  return toPage(rows.map(toMember), window, cursorOf);
+  return list.toPage(rows.map(toMember));
 }
 
 /** A user's membership, or null. For the domain's own checks: it asks for no permission. */

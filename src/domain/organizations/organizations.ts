@@ -7,15 +7,8 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
 /** The organizations that the viewer may use, newest first. */
@@ -44,22 +37,17 @@ export async function readOrganizationPage(
   limits: PageLimits,
 ): Promise<Page<OrganizationRecord>> {
   const { viewer } = context;
-  const window = pageWindow(request, limits, (cursor) => readTimeCursor(list, cursor));
   const values: unknown[] = [viewer.enterpriseId, all, [...viewer.organizations.keys()]];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = ['o.enterprise_id = $1', 'o.deleted_at is null', '($2::boolean or o.id = any($3::text[]))'];
   if (isLimited) where.push('o.max_cycle_acu_limit is not null');
-  if (window.after)
-    where.push(`(o.created_at, o.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
-  if (window.before)
-    where.push(`(o.created_at, o.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
-  const direction = window.backward ? 'asc' : 'desc';
+  const page = timedPage({ name: list, row: 'o' }, request, limits, bind);
+  where.push(...page.beyond);
   const rows = await context.store.query<OrganizationRecord>(
-    `select ${organizationColumns} from organization o where ${where.join(' and ')}
-      order by o.created_at ${direction}, o.id ${direction} limit ${bind(window.limit + 1)}`,
+    `select ${organizationColumns} from organization o where ${where.join(' and ')} ${page.order} limit ${page.limit}`,
     values,
   );
-  return toPage(rows, window, (organization) => writeCursor(list, organization.createdAt.getTime(), organization.id));
+  return page.toPage(rows);
 }
 
 /** All organizations of the enterprise, also those that the viewer may not use: FORBIDDEN without ReadAccountMeta. */

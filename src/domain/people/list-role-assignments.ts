@@ -1,15 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 import type { RoleAssignmentRecord } from './role-assignments.ts';
 import { type RoleColumns, roleColumns, toRole } from './roles.ts';
 
@@ -47,19 +40,11 @@ export async function listRoleAssignments(
 ): Promise<Page<ListedRoleAssignment>[]> {
   const { viewer } = context;
   const { column, ofOrganization, ofEnterprise } = holders[kind];
-  const list = 'role_assignments';
-  const window = pageWindow(request, limits, (text) => readTimeCursor(list, text));
   const { all, ids } = organizationsWith(viewer, ofOrganization);
   const seesEnterprise = viewer.enterprisePermissions.has(ofEnterprise);
   const values: unknown[] = [holderIds, viewer.enterpriseId, seesEnterprise, viewer.principal.id, all, ids];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const position = ({ at, id }: { at: Date; id: string }) => `(${bind(at)}::timestamptz, ${bind(id)})`;
-  const beyond = [
-    ...(window.after ? [`and (a.created_at, a.id) < ${position(window.after)}`] : []),
-    ...(window.before ? [`and (a.created_at, a.id) > ${position(window.before)}`] : []),
-  ].join(' ');
-  const order = (direction: string) => `a.created_at ${direction}, a.id ${direction}`;
-  const direction = window.backward ? 'asc' : 'desc';
+  const { beyond, order, limit, toPage } = timedPage({ name: 'role_assignments', row: 'a' }, request, limits, bind);
   const rows = await context.store.query<RoleColumns & Omit<ListedRoleAssignment, 'role'> & { holderId: string }>(
     `select p.id as "holderId", a.id, a.organization_id as "organizationId", a.created_at as "createdAt", ${roleColumns}
        from unnest($1::text[]) p(id)
@@ -67,16 +52,15 @@ export async function listRoleAssignments(
          select a.* from role_assignment a left join organization o on o.id = a.organization_id
           where a.${column} = p.id and a.enterprise_id = $2 and o.deleted_at is null
             and ($3::boolean or p.id = $4 or (a.organization_id is not null and $5::boolean)
-                 or a.organization_id = any($6::text[])) ${beyond}
-          order by ${order(direction)} limit ${bind(window.limit + 1)}) a
+                 or a.organization_id = any($6::text[])) ${beyond.map((each) => `and ${each}`).join(' ')}
+          ${order} limit ${limit}) a
        join role r on r.id = a.role_id
-      order by ${order(direction)}`,
+      ${order}`,
     values,
   );
   const byHolder = new Map<string, ListedRoleAssignment[]>(holderIds.map((id) => [id, []]));
   for (const { holderId, id, organizationId, createdAt, ...role } of rows) {
     byHolder.get(holderId)?.push({ id, organizationId, createdAt, role: toRole(role) });
   }
-  const cursorOf = (item: ListedRoleAssignment) => writeCursor(list, item.createdAt.getTime(), item.id);
-  return holderIds.map((id) => toPage(byHolder.get(id) ?? [], window, cursorOf));
+  return holderIds.map((id) => toPage(byHolder.get(id) ?? []));
 }

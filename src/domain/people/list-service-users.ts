@@ -4,15 +4,8 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
 
 /** Which service users. */
@@ -60,7 +53,6 @@ async function readPage(
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<ServiceUserRecord>> {
-  const window = pageWindow(request, limits, (text) => readTimeCursor('serviceUsers', text));
   const values: unknown[] = [context.viewer.enterpriseId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = ['s.enterprise_id = $1', 'o.deleted_at is null'];
@@ -72,17 +64,14 @@ async function readPage(
   if (!filter.includeInactive) {
     where.push('s.deleted_at is null', `(s.expires_at is null or s.expires_at > ${bind(context.now())}::timestamptz)`);
   }
-  const position = (sign: string, cursor: { at: Date; id: string }) =>
-    `(s.created_at, s.id) ${sign} (${bind(cursor.at)}::timestamptz, ${bind(cursor.id)})`;
-  if (window.after) where.push(position('<', window.after));
-  if (window.before) where.push(position('>', window.before));
-  const direction = window.backward ? 'asc' : 'desc';
+  const list = timedPage({ name: 'serviceUsers', row: 's' }, request, limits, bind);
+  where.push(...list.beyond);
   const rows = await context.store.query<ServiceUserRecord>(
     `select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
-      where ${where.join(' and ')} order by s.created_at ${direction}, s.id ${direction} limit ${bind(window.limit + 1)}`,
+      where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,
   );
-  return toPage(rows, window, (user) => writeCursor('serviceUsers', user.createdAt.getTime(), user.id));
+  return list.toPage(rows);
 }
 
 /** A service user for who manages it; `organizationId`: it must have a role there or be of it. FORBIDDEN, NOT_FOUND. */

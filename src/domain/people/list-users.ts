@@ -4,15 +4,8 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 import { type UserRecord, userColumns } from './find-people.ts';
 
 /** Which users. `email`: the one with exactly this address, however it is written. */
@@ -68,26 +61,21 @@ async function readPage(
   limits: PageLimits,
 ): Promise<Page<ListedUser>> {
   // A membership has a time of its own: by it the members of one organization stand in an index.
-  const [row, list] = organization === null ? ['u', 'users'] : ['a', 'organization_users'];
-  const window = pageWindow(request, limits, (text) => readTimeCursor(list, text));
+  const [row, name] = organization === null ? ['u', 'users'] : ['a', 'organization_users'];
   const values: unknown[] = [context.viewer.enterpriseId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = ['u.enterprise_id = $1', 'u.deleted_at is null'];
   if (organization !== null) where.push(`a.organization_id = ${bind(organization)}`);
   if (email != null) where.push(`lower(u.email) = lower(${bind(email)})`);
-  const after = (sign: string, cursor: { at: Date; id: string }) =>
-    `(${row}.created_at, ${row}.id) ${sign} (${bind(cursor.at)}::timestamptz, ${bind(cursor.id)})`;
-  if (window.after) where.push(after('<', window.after));
-  if (window.before) where.push(after('>', window.before));
-  const direction = window.backward ? 'asc' : 'desc';
+  const page = timedPage({ name, row }, request, limits, bind);
+  where.push(...page.beyond);
   const rows = await context.store.query<ListedUser>(
     `select ${userColumns}, ${row}.created_at as "placedAt", ${row}.id as "placeId" from user_account u
        ${organization === null ? '' : 'join role_assignment a on a.user_id = u.id'}
-      where ${where.join(' and ')} order by ${row}.created_at ${direction}, ${row}.id ${direction}
-      limit ${bind(window.limit + 1)}`,
+      where ${where.join(' and ')} ${page.order} limit ${page.limit}`,
     values,
   );
-  return toPage(rows, window, (user) => writeCursor(list, user.placedAt.getTime(), user.placeId));
+  return page.toPage(rows, (user) => ({ at: user.placedAt, id: user.placeId }));
 }
 
 /**

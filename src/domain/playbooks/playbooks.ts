@@ -15,15 +15,8 @@ import {
   usePlace,
   withinReach,
 } from '../organizations/place.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 
 /** Instructions to be used again. */
 export interface PlaybookRecord {
@@ -102,21 +95,16 @@ export async function listPlaybooks(
   limits: PageLimits,
 ): Promise<Page<PlaybookRecord>> {
   const used = await usePlace(context, place, viewPlaybooks);
-  const window = pageWindow(request, limits, (cursor) => readTimeCursor('playbooks', cursor));
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const given = parseInput(filterSchema, { accessType });
   const where = listConditions('p', used, given.accessType ?? null, bind);
   where.push('p.deleted_at is null');
-  if (window.after)
-    where.push(`(p.created_at, p.id) < (${bind(window.after.at)}::timestamptz, ${bind(window.after.id)})`);
-  if (window.before)
-    where.push(`(p.created_at, p.id) > (${bind(window.before.at)}::timestamptz, ${bind(window.before.id)})`);
-  const direction = window.backward ? 'asc' : 'desc';
+  const list = timedPage({ name: 'playbooks', row: 'p' }, request, limits, bind);
+  where.push(...list.beyond);
   const rows = await context.store.query<PlaybookRecord>(
-    `select ${playbookColumns} from playbook p where ${where.join(' and ')}
-      order by p.created_at ${direction}, p.id ${direction} limit ${bind(window.limit + 1)}`,
+    `select ${playbookColumns} from playbook p where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,
   );
-  return toPage(rows, window, (playbook) => writeCursor('playbooks', playbook.createdAt.getTime(), playbook.id));
+  return list.toPage(rows);
 }

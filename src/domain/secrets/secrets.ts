@@ -3,15 +3,8 @@ import { holds, organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { parseId } from '../ids.ts';
 import { type OrganizationRecord, useOrganization } from '../organizations/use-organization.ts';
-import {
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  pageWindow,
-  readTimeCursor,
-  toPage,
-  writeCursor,
-} from '../pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
 
 /** What a secret can be (spec 2.2). */
 export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
@@ -50,21 +43,14 @@ export async function listSecrets(
   limits: PageLimits,
 ): Promise<Page<SecretRecord>> {
   const { id } = await useSecretsOf(context, request.organizationId);
-  const window = pageWindow(request, limits, (text) => readTimeCursor('secrets', text));
   const values: unknown[] = [id];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = ['x.organization_id = $1'];
-  const beyond = (sign: string, { at, id }: { at: Date; id: string }) =>
-    where.push(`(x.created_at, x.id) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`);
-  if (window.after) beyond('<', window.after);
-  if (window.before) beyond('>', window.before);
-  const direction = window.backward ? 'asc' : 'desc';
+  const list = timedPage({ name: 'secrets', row: 'x' }, request, limits, (value) => `$${values.push(value)}`);
+  const where = ['x.organization_id = $1', ...list.beyond];
   const rows = await context.store.query<SecretRecord>(
-    `select ${secretColumns} from secret x where ${where.join(' and ')}
-      order by x.created_at ${direction}, x.id ${direction} limit ${bind(window.limit + 1)}`,
+    `select ${secretColumns} from secret x where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,
   );
-  return toPage(rows, window, (secret) => writeCursor('secrets', secret.createdAt.getTime(), secret.id));
+  return list.toPage(rows);
 }
 
 // Who may change secrets may see which there are, also without being allowed to use sessions.

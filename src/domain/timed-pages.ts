@@ -1,0 +1,75 @@
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  type PageWindow,
+  pageWindow,
+  readTimeCursor,
+  type TimeCursor,
+  toPage,
+  writeCursor,
+} from './pages.ts';
+
+/** A list that is ordered by a time and then an id. */
+export interface TimedList {
+  /** The name in its cursors: those of another list are refused. */
+  readonly name: string;
+  /** The alias of the table whose `created_at` and `id` make the order. */
+  readonly row: string;
+  /** True: the oldest first. Left out: the newest first. */
+  readonly isOldestFirst?: boolean;
+}
+
+/** The parts of a statement that reads one page of a {@link TimedList}, and what makes the page of its rows. */
+export interface TimedPage {
+  readonly window: PageWindow<TimeCursor>;
+  /** What holds for the rows after and before the cursors; empty without cursors. */
+  readonly beyond: readonly string[];
+  /** `order by …`, from the end that is read from. */
+  readonly order: string;
+  /** The placeholder of how many rows to read: one more than the page has. */
+  readonly limit: string;
+  /** `at` says where a row stands, if not by its own `createdAt` and `id`. */
+  toPage<T extends TimedRow>(rows: readonly T[]): Page<T>;
+  toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor): Page<T>;
+}
+
+interface TimedRow {
+  readonly id: string;
+  readonly createdAt: Date;
+}
+
+/** Reads a request for a page of a list. `bind` adds a value and gives its placeholder. The errors of {@link pageWindow}. */
+export function timedPage(
+  { name, row, isOldestFirst = false }: TimedList,
+  request: PageRequest,
+  limits: PageLimits,
+  bind: (value: unknown) => string,
+): TimedPage {
+  const window = pageWindow(request, limits, (text) => readTimeCursor(name, text));
+  const position = (sign: string, { at, id }: TimeCursor) =>
+    `(${row}.created_at, ${row}.id) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`;
+  const [later, earlier] = isOldestFirst ? ['>', '<'] : ['<', '>'];
+  const direction = isOldestFirst === window.backward ? 'desc' : 'asc';
+  return {
+    window,
+    beyond: [
+      ...(window.after ? [position(later, window.after)] : []),
+      ...(window.before ? [position(earlier, window.before)] : []),
+    ],
+    order: `order by ${row}.created_at ${direction}, ${row}.id ${direction}`,
+    limit: bind(window.limit + 1),
+    toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor = standsAt) {
+      return toPage(rows, window, (item) => {
+        const place = at(item);
+        return writeCursor(name, place.at.getTime(), place.id);
+      });
+    },
+  };
+}
+
+// Only reached for rows that have both: the overload without `at` asks for them.
+function standsAt(item: unknown): TimeCursor {
+  const { createdAt, id } = item as TimedRow;
+  return { at: createdAt, id };
+}

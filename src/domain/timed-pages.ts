@@ -10,12 +10,16 @@ import {
   writeCursor,
 } from './pages.ts';
 
+const timeColumns = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
+
 /** A list that is ordered by a time and then an id. */
 export interface TimedList {
   /** The name in its cursors: those of another list are refused. */
   readonly name: string;
-  /** The alias of the table whose `created_at` and `id` make the order. */
+  /** The alias of the table whose time and `id` make the order. */
   readonly row: string;
+  /** Which of its times, as its records name it; `createdAt` when left out. */
+  readonly at?: keyof typeof timeColumns;
   /** True: the oldest first. Left out: the newest first. */
   readonly isOldestFirst?: boolean;
 }
@@ -29,7 +33,7 @@ export interface TimedPage {
   readonly order: string;
   /** The placeholder of how many rows to read: one more than the page has. */
   readonly limit: string;
-  /** `at` says where a row stands, if not by its own `createdAt` and `id`. */
+  /** `at` says where a row stands, if not by its own time and `id`. */
   toPage<T extends TimedRow>(rows: readonly T[]): Page<T>;
   toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor): Page<T>;
 }
@@ -41,14 +45,15 @@ interface TimedRow {
 
 /** Reads a request for a page of a list. `bind` adds a value and gives its placeholder. The errors of {@link pageWindow}. */
 export function timedPage(
-  { name, row, isOldestFirst = false }: TimedList,
+  { name, row, at: time = 'createdAt', isOldestFirst = false }: TimedList,
   request: PageRequest,
   limits: PageLimits,
   bind: (value: unknown) => string,
 ): TimedPage {
   const window = pageWindow(request, limits, (text) => readTimeCursor(name, text));
+  const column = `${row}.${timeColumns[time]}`;
   const position = (sign: string, { at, id }: TimeCursor) =>
-    `(${row}.created_at, ${row}.id) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`;
+    `(${column}, ${row}.id) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`;
   const [later, earlier] = isOldestFirst ? ['>', '<'] : ['<', '>'];
   const direction = isOldestFirst === window.backward ? 'desc' : 'asc';
   return {
@@ -57,9 +62,9 @@ export function timedPage(
       ...(window.after ? [position(later, window.after)] : []),
       ...(window.before ? [position(earlier, window.before)] : []),
     ],
-    order: `order by ${row}.created_at ${direction}, ${row}.id ${direction}`,
+    order: `order by ${column} ${direction}, ${row}.id ${direction}`,
     limit: bind(window.limit + 1),
-    toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor = standsAt) {
+    toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor = standsAt(time)) {
       return toPage(rows, window, (item) => {
         const place = at(item);
         return writeCursor(name, place.at.getTime(), place.id);
@@ -69,7 +74,9 @@ export function timedPage(
 }
 
 // Only reached for rows that have both: the overload without `at` asks for them.
-function standsAt(item: unknown): TimeCursor {
-  const { createdAt, id } = item as TimedRow;
-  return { at: createdAt, id };
+function standsAt(time: keyof typeof timeColumns): (item: unknown) => TimeCursor {
+  return (item) => {
+    const row = item as TimedRow & { readonly updatedAt: Date };
+    return { at: row[time], id: row.id };
+  };
 }

@@ -1,41 +1,15 @@
-import { type IdKind, parseId, prefixedId } from '../../domain/ids.ts';
+import { prefixedId } from '../../domain/ids.ts';
 import { listMembers } from '../../domain/organizations/members.ts';
 import { listEnterpriseOrganizations, listOrganizations } from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
-import type { SessionFilter } from '../../domain/sessions/session-filter.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { Member, MemberConnection } from './people.ts';
-import { Session, SessionConnection, SessionFilterInput, SessionOrderInput } from './sessions.ts';
-
-type FilterInput = typeof SessionFilterInput.$inferInput;
-
-// An id that is none matches nothing, as any other id of something that does not exist.
-const readId = (kind: IdKind, id: string | null | undefined) => (id == null ? undefined : (parseId(kind, id) ?? ''));
-
-function parseFilter(filter: FilterInput | null | undefined): SessionFilter {
-  if (!filter) return {};
-  const { createdById } = filter;
-  const automationId = readId('automation', filter.automationId);
-  return {
-    status: filter.status ?? undefined,
-    tags: filter.tags ?? undefined,
-    isArchived: filter.isArchived ?? undefined,
-    origins: filter.origin ?? undefined,
-    playbookId: readId('playbook', filter.playbookId),
-    automationIds: automationId === undefined ? undefined : [automationId],
-    createdByIds:
-      createdById == null ? undefined : [parseId('user', createdById) ?? parseId('serviceUser', createdById) ?? ''],
-    createdAfter: filter.createdAfter ?? undefined,
-    createdBefore: filter.createdBefore ?? undefined,
-    updatedAfter: filter.updatedAfter ?? undefined,
-    updatedBefore: filter.updatedBefore ?? undefined,
-    search: filter.search ?? undefined,
-  };
-}
+import { parseSessionFilter, SessionFilterInput, SessionOrderInput } from './session-filter.ts';
+import { Session, SessionConnection } from './sessions.ts';
 
 builder.node(Organization, {
   description: 'A part of the enterprise with sessions, members and resources of its own.',
@@ -64,7 +38,12 @@ builder.node(Organization, {
           orderBy: t.arg({ type: SessionOrderInput, description: 'In which order.' }),
         },
         resolve: async ({ id }, { filter, orderBy, ...page }, { loaders }) => {
-          const request = { ...page, organizationId: id, filter: parseFilter(filter), order: orderBy ?? undefined };
+          const request = {
+            ...page,
+            organizationId: id,
+            filter: parseSessionFilter(filter),
+            order: orderBy ?? undefined,
+          };
           return toConnection(await loaders.sessionPage(request));
         },
       },

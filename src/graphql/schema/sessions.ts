@@ -3,14 +3,7 @@ import { findSession } from '../../domain/sessions/find-session.ts';
 import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
-import {
-  OrderDirectionEnum,
-  SessionEventKindEnum,
-  SessionOrderFieldEnum,
-  SessionOriginEnum,
-  SessionStatusDetailEnum,
-  SessionStatusEnum,
-} from './enums.ts';
+import { SessionEventKindEnum, SessionOriginEnum, SessionStatusDetailEnum, SessionStatusEnum } from './enums.ts';
 import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
 import { Organization } from './organization-ref.ts';
 import { Actor, loadActor } from './people.ts';
@@ -127,34 +120,6 @@ export const SessionConnection = builder.connectionObject(
   { type: Session, name: 'SessionConnection', description: 'A page of sessions.' },
   { name: 'SessionEdge', description: 'A session in a list.' },
 );
-
-/** SessionFilter of the contract. */
-export const SessionFilterInput = builder.inputType('SessionFilter', {
-  description: 'What narrows a list of sessions; every condition given must hold.',
-  fields: (t) => ({
-    status: t.field({ type: [SessionStatusEnum], description: 'Any of these.' }),
-    tags: t.stringList({ description: 'Tagged with any of these.' }),
-    isArchived: t.boolean({ description: 'Only archived ones, or only others; both when left out.' }),
-    origin: t.field({ type: [SessionOriginEnum], description: 'Started at any of these.' }),
-    playbookId: t.id({ description: 'With this playbook.' }),
-    automationId: t.id({ description: 'Started by this automation.' }),
-    createdById: t.id({ description: 'Started by this user or service user.' }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Started then or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Started before.' }),
-    updatedAfter: t.field({ type: 'DateTime', description: 'Changed then or later.' }),
-    updatedBefore: t.field({ type: 'DateTime', description: 'Changed before.' }),
-    search: t.string({ description: 'Part of the title, upper and lower case alike.' }),
-  }),
-});
-
-/** SessionOrder of the contract. */
-export const SessionOrderInput = builder.inputType('SessionOrder', {
-  description: 'The order of a list of sessions; without it the newest come first.',
-  fields: (t) => ({
-    field: t.field({ type: SessionOrderFieldEnum, required: true, description: 'What counts.' }),
-    direction: t.field({ type: OrderDirectionEnum, required: true, description: 'Which end comes first.' }),
-  }),
-});
 
 builder.queryField('session', (t) =>
   t.field({

@@ -1,0 +1,88 @@
+import type { Store } from '../store/store.ts';
+import type { Page, PageLimits, PageRequest } from './pages.ts';
+import { type TimedList, timedPage } from './timed-pages.ts';
+
+/** Adds a value to a statement and gives its placeholder. */
+export type Bind = (value: unknown) => string;
+
+/**
+ * The list of one owner among those of many, as an organization's notes. Whoever makes one has asked for the permission to
+ * read it. Lists with the same key differ in nothing but their owner: one statement reads a page of each.
+ */
+export interface NestedList<T> extends TimedList {
+  readonly key: string;
+  /** Bare. */
+  readonly ownerId: string;
+  /** What `row` is the alias of. */
+  readonly table: string;
+  /** The columns of an item, of `row`. */
+  readonly columns: string;
+  /** Joins to `owner(id)` that leave only owners of the viewer's enterprise, in organizations that are not deleted. */
+  readonly owners: (bind: Bind) => string;
+  /** What holds for the rows of `owner`. */
+  readonly where: (bind: Bind) => readonly string[];
+  /** What is in it; only a type. */
+  readonly item?: T;
+}
+
+/** How many items a list has, up to {@link mostCounted}. */
+export interface Count {
+  readonly total: number;
+  /** False: there are at least so many. */
+  readonly isExact: boolean;
+}
+
+/** Where counting stops: a list is never read to its end for a number. */
+export const mostCounted = 10_001;
+
+type Keyed = { readonly id: string; readonly createdAt: Date };
+
+/** A page of each of these lists, which have the same key: in their order, in one statement. The errors of `pageWindow`. */
+export async function listNested<T extends Keyed>(
+  { store }: { readonly store: Store },
+  lists: readonly NestedList<T>[],
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<T>[]> {
+  const [list] = lists;
+  if (!list) return [];
+  const { values, bind, from, of } = startOf(list, lists);
+  const page = timedPage(list, request, limits, bind);
+  const where = [...list.where(bind), ...page.beyond].join(' and ');
+  const rows = await store.query<T & { ownerPlace: number }>(
+    `select owner.place::int as "ownerPlace", ${list.columns} ${from} cross join lateral (
+       select ${of} where ${where} ${page.order} limit ${page.limit}) ${list.row} ${page.order.replace('order by', 'order by owner.place,')}`,
+    values,
+  );
+  const found = lists.map((): T[] => []);
+  for (const { ownerPlace, ...row } of rows) found[ownerPlace - 1]?.push(row as unknown as T);
+  return found.map((items) => page.toPage(items));
+}
+
+/** How many items each of these lists has, which have the same key: in one statement. */
+export async function countNested(
+  { store }: { readonly store: Store },
+  lists: readonly NestedList<unknown>[],
+): Promise<Count[]> {
+  const [list] = lists;
+  if (!list) return [];
+  const { values, bind, from, of } = startOf(list, lists);
+  const where = list.where(bind).join(' and ');
+  const rows = await store.query<{ ownerPlace: number; total: number }>(
+    `select owner.place::int as "ownerPlace", counted.total ${from} cross join lateral (
+       select count(*)::int as total from (select ${of} where ${where} limit ${bind(mostCounted)}) ${list.row}) counted`,
+    values,
+  );
+  const totals = new Map(rows.map(({ ownerPlace, total }) => [ownerPlace, total]));
+  return lists.map((_list, n) => {
+    const total = totals.get(n + 1) ?? 0;
+    return { total, isExact: total < mostCounted };
+  });
+}
+
+function startOf<T>(list: NestedList<T>, lists: readonly NestedList<T>[]) {
+  const values: unknown[] = [lists.map(({ ownerId }) => ownerId)];
+  const bind: Bind = (value) => `$${values.push(value)}`;
+  const from = `from unnest($1::text[]) with ordinality owner (id, place) ${list.owners(bind)}`;
+  return { values, bind, from, of: `${list.row}.* from ${list.table} ${list.row}` };
+}

@@ -25,6 +25,19 @@ export interface NestedList<T> extends TimedList {
   readonly item?: T;
 }
 
+/** Owners that are organizations of an enterprise, in {@link NestedList.owners}. */
+export const organizationOwners =
+  (enterpriseId: string) =>
+  (bind: Bind): string =>
+    `join organization o on o.id = owner.id and o.enterprise_id = ${bind(enterpriseId)} and o.deleted_at is null`;
+
+/** Owners that are sessions of an enterprise, in {@link NestedList.owners}. */
+export const sessionOwners =
+  (enterpriseId: string) =>
+  (bind: Bind): string =>
+    `join session parent on parent.id = owner.id join organization o on o.id = parent.organization_id
+        and o.enterprise_id = ${bind(enterpriseId)} and o.deleted_at is null`;
+
 /** How many items a list has, up to {@link mostCounted}. */
 export interface Count {
   readonly total: number;

@@ -1,4 +1,6 @@
-import type { Page } from '../domain/pages.ts';
+import type { Count, NestedList } from '../domain/nested-pages.ts';
+import type { Page, PageRequest } from '../domain/pages.ts';
+import type { GraphqlContext } from './context.ts';
 
 /** A domain page in Relay's shape. */
 export function toConnection<T>(page: Page<T>) {
@@ -12,4 +14,18 @@ export function toConnection<T>(page: Page<T>) {
       endCursor: edges.at(-1)?.cursor ?? null,
     },
   };
+}
+
+/** A {@link toConnection} that can say how long its list is; it is counted when that is asked. */
+export interface CountedConnection {
+  readonly count: () => Promise<Count>;
+}
+
+/** A page of one owner's list in Relay's shape; those of other owners are read with it. */
+export async function nestedConnection<T extends { readonly id: string; readonly createdAt: Date }>(
+  { loaders }: GraphqlContext,
+  list: NestedList<T>,
+  page: PageRequest,
+) {
+  return { ...toConnection(await loaders.nestedPage(list, page)), count: () => loaders.nestedCount(list) };
 }

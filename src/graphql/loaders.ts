@@ -5,6 +5,7 @@ import type { Context } from '../domain/context.ts';
 import { type ApiKeyRecord, findApiKeys } from '../domain/keys/key-record.ts';
 import { listServiceUserKeys } from '../domain/keys/list-api-keys.ts';
 import { type LegacyCallRecord, listLegacyCallsOfOrganizations } from '../domain/legacy-calls/list-legacy-calls.ts';
+import { type Count, countNested, listNested, type NestedList } from '../domain/nested-pages.ts';
 import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
 import { findOrganizations } from '../domain/organizations/use-organization.ts';
@@ -18,9 +19,10 @@ import {
 import { findRolesByIds } from '../domain/people/list-roles.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
-import { listSessions, type SessionListRequest } from '../domain/sessions/list-sessions.ts';
 import type { LogEntry } from '../domain/sessions/log.ts';
 import type { SessionRecord } from '../domain/sessions/session.ts';
+import { createUsageLoaders } from './usage-loaders.ts';
+import { createResourceLoaders } from './resource-loaders.ts';
 
 /** The most that GraphQL gives in one page, and what it gives when not asked (contract.graphql). */
 export const pageLimits: PageLimits = { max: 100, default: 20 };
@@ -28,6 +30,40 @@ export const pageLimits: PageLimits = { max: 100, default: 20 };
 function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]>): DataLoader<string, T | null> {
   return new DataLoader((ids: readonly string[]) => find(ids));
 }
+
+/** A page's arguments and the list's key: what is alike in both is read in one statement. */
+function createNestedLoaders(context: Context) {
+  const pages = new Map<string, DataLoader<NestedList<NestedItem>, Page<NestedItem>, string>>();
+  const counts = new Map<string, DataLoader<NestedList<unknown>, Count, string>>();
+  const cacheKeyFn = ({ ownerId }: NestedList<unknown>) => ownerId;
+  return {
+    /** A page of one owner's list. */
+    nestedPage<T extends NestedItem>(
+      list: NestedList<T>,
+      { first, after, last, before }: PageRequest,
+    ): Promise<Page<T>> {
+      const request = { first, after, last, before };
+      const key = JSON.stringify([list.key, request]);
+      const loader =
+        pages.get(key) ??
+        new DataLoader((lists: readonly NestedList<NestedItem>[]) => listNested(context, lists, request, pageLimits), {
+          cacheKeyFn,
+        });
+      pages.set(key, loader);
+      return loader.load(list) as Promise<unknown> as Promise<Page<T>>;
+    },
+    /** How long one owner's list is. */
+    nestedCount(list: NestedList<unknown>): Promise<Count> {
+      const loader =
+        counts.get(list.key) ??
+        new DataLoader((lists: readonly NestedList<unknown>[]) => countNested(context, lists), { cacheKeyFn });
+      counts.set(list.key, loader);
+      return loader.load(list);
+    },
+  };
+}
+
+type NestedItem = { readonly id: string; readonly createdAt: Date };
 
 const toError = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
 
@@ -38,8 +74,9 @@ export function createLoaders(context: Context) {
   const keyPages = new Map<string, DataLoader<string, Page<ApiKeyRecord>>>();
   const legacyCallPages = new Map<string, DataLoader<string, Page<LegacyCallRecord>>>();
   const rolePages = new Map<string, DataLoader<string, Page<ListedRoleAssignment>>>();
-  const sessionPages = new Map<string, Promise<Page<SessionRecord>>>();
   return {
+    ...createNestedLoaders(context),
+    ...createResourceLoaders(context),
     sessions: byId((ids) => findSessions(context, ids)),
     organizations: byId((ids) => findOrganizations(context, ids)),
     enterprises: byId((ids) => findEnterprises(context, ids)),
@@ -52,13 +89,7 @@ export function createLoaders(context: Context) {
     members: byId((ids) => findMembersByIds(context, ids)),
     logEntries: byId((ids) => findLogEntries(context, ids)),
     auditEntries: byId((ids) => findAuditEntries(context, ids)),
-    /** A page of an organization's sessions; the same one, asked for beside each of its sessions, is read once. */
-    sessionPage(request: SessionListRequest): Promise<Page<SessionRecord>> {
-      const key = JSON.stringify(request);
-      const page = sessionPages.get(key) ?? listSessions(context, request, pageLimits);
-      sessionPages.set(key, page);
-      return page;
-    },
+    ...createUsageLoaders(context, pageLimits),
     /** A page of an organization's audit log; those with the same arguments are read together. */
     auditLogPage(organizationId: string, request: AuditLogRequest): Promise<Page<AuditEntryRecord>> {
       const key = JSON.stringify(request);

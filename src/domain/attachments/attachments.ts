@@ -1,8 +1,9 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith } from '../../auth/viewer.ts';
+import { organizationsWith, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
+import { type NestedList, sessionOwners } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { getSession } from '../sessions/find-session.ts';
 import { timedPage } from '../timed-pages.ts';
@@ -78,4 +79,24 @@ export async function listSessionAttachments(
     values,
   );
   return list.toPage(rows);
+}
+
+/** The attachments of a session, oldest first, as one of many such lists. FORBIDDEN without the permission to view it. */
+export function attachmentsOf(
+  context: Context,
+  session: { readonly id: string; readonly organizationId: string },
+): NestedList<AttachmentRecord> {
+  const { viewer } = context;
+  requirePermission(viewer, permissionFor.viewSession, session.organizationId);
+  return {
+    key: 'attachments',
+    name: 'attachments',
+    ownerId: session.id,
+    row: 'a',
+    isOldestFirst: true,
+    table: 'attachment',
+    columns: attachmentColumns,
+    owners: sessionOwners(viewer.enterpriseId),
+    where: () => ['a.session_id = owner.id'],
+  };
 }

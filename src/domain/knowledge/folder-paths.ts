@@ -1,19 +1,15 @@
 import type { Context } from '../context.ts';
-import type { UsedPlace } from '../organizations/place.ts';
+import type { Bind } from '../nested-pages.ts';
 
 /** How deep folders may nest: one in no other has depth 1. */
 export const maxFolderDepth = 8;
 
 /**
  * A subselect of the ids of the folders that these names lead to from the root, upper and lower case alike: at most one in an
- * organization, one in each place from the enterprise.
+ * organization, one in each place from the enterprise. The enterprise and the organization, or null, as they stand in SQL.
  */
-export function folderIdsAt(
-  names: readonly string[],
-  { enterpriseId, organizationId }: UsedPlace,
-  bind: (value: unknown) => string,
-): string {
-  const [path, enterprise, organization] = [bind(names), bind(enterpriseId), bind(organizationId)];
+export function folderIdsAt(names: readonly string[], enterprise: string, organization: string, bind: Bind): string {
+  const path = bind(names);
   return `with recursive walk as (
       select f.id, 1 as depth from knowledge_folder f
        where f.enterprise_id = ${enterprise} and (${organization}::text is null or f.organization_id is null or f.organization_id = ${organization})

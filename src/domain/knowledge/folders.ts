@@ -1,5 +1,14 @@
 import type { Context } from '../context.ts';
-import { listConditions, type Place, reachOf, reachValues, usePlace, withinReach } from '../organizations/place.ts';
+import type { NestedList } from '../nested-pages.ts';
+import {
+  listConditions,
+  type Place,
+  placeList,
+  reachOf,
+  reachValues,
+  usePlace,
+  withinReach,
+} from '../organizations/place.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { maxFolderDepth } from './folder-paths.ts';
@@ -51,6 +60,20 @@ export async function listFolders(
     values,
   );
   return list.toPage(rows);
+}
+
+/**
+ * The folders of an organization that has been read, by its bare id, or of the enterprise and all its organizations for null,
+ * as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ */
+export function foldersOf(context: Context, organizationId: string | null): NestedList<FolderRecord> {
+  return {
+    ...placeList(context, organizationId, { row: 'f', permissions: viewNotes }),
+    key: `folders ${organizationId === null}`,
+    name: 'folders',
+    table: 'knowledge_folder',
+    columns: folderColumns,
+  };
 }
 
 /** A folder in its tree. `path`: its name behind those of the folders around it; `noteCount`: notes in it, not below it. */

@@ -4,11 +4,14 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
+import type { Bind, NestedList } from '../nested-pages.ts';
 import {
   accessTypeSchema,
+  inReach,
   listConditions,
   type Place,
   type PlacePermissions,
+  placeList,
   reachOf,
   reachValues,
   type UsedPlace,
@@ -103,19 +106,11 @@ export async function listNotes(
   limits: PageLimits,
 ): Promise<Page<NoteRecord>> {
   const used = await usePlace(context, place, viewNotes);
-  const { search, folderId, folderPath, pinnedRepo, accessType } = parseInput(filterSchema, filter);
+  const given = parseInput(filterSchema, filter);
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = listConditions('n', used, accessType ?? null, bind);
-  if (search != null) {
-    const p = bind(search);
-    where.push(
-      `(${['name', 'trigger', 'body'].map((name) => `strpos(lower(n.${name}), lower(${p}::text)) > 0`).join(' or ')})`,
-    );
-  }
-  if (folderId != null) where.push(`n.folder_id = ${bind(parseId('folder', folderId) ?? 'none')}`);
-  if (folderPath != null) where.push(inFolderAt(folderPath, used, bind));
-  if (pinnedRepo != null) where.push(`lower(n.pinned_repo) = lower(${bind(pinnedRepo)}::text)`);
+  const where = listConditions('n', used, given.accessType ?? null, bind);
+  where.push(...filterConditions(given, used.enterpriseId, () => `${bind(used.organizationId)}::text`, bind));
   const list = timedPage({ name: 'notes', row: 'n' }, request, limits, bind);
   where.push(...list.beyond);
   const rows = await context.store.query<NoteRecord>(
@@ -125,7 +120,66 @@ export async function listNotes(
   return list.toPage(rows);
 }
 
-function inFolderAt(path: string, place: UsedPlace, bind: (value: unknown) => string): string {
-  const names = path.split('/').filter((name) => name !== '');
-  return names.length === 0 ? 'n.folder_id is null' : `n.folder_id in (${folderIdsAt(names, place, bind)})`;
+/**
+ * The notes of an organization that has been read, by its bare id, or of the enterprise for null, as one of many such lists.
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ */
+export function notesOf(
+  context: Context,
+  organizationId: string | null,
+  filter: NoteFilter = {},
+): NestedList<NoteRecord> {
+  const given = parseInput(filterSchema, filter);
+  const { enterpriseId } = context.viewer;
+  const place = placeList(context, organizationId, { row: 'n', permissions: viewNotes, accessType: given.accessType });
+  return {
+    ...place,
+    key: `notes ${JSON.stringify([organizationId === null, given])}`,
+    name: 'notes',
+    table: 'knowledge_note',
+    columns: noteColumns,
+    where: (bind) => [
+      ...place.where(bind),
+      ...filterConditions(given, enterpriseId, () => (organizationId === null ? 'null' : 'owner.id'), bind),
+    ],
+  };
+}
+
+/** The notes in a folder itself that the viewer may read, as one of many such lists. */
+export function notesIn(context: Context, folder: { readonly id: string }): NestedList<NoteRecord> {
+  const reach = reachOf(context.viewer, null, viewNotes);
+  return {
+    key: 'notes in a folder',
+    name: 'notes',
+    ownerId: folder.id,
+    row: 'n',
+    table: 'knowledge_note',
+    columns: noteColumns,
+    owners: () => '',
+    where: (bind) => ['n.folder_id = owner.id', inReach('n', reach, bind)],
+  };
+}
+
+/** The conditions of a filter on a note aliased `n`; `organization`: the organization of the list in SQL, or null. */
+function filterConditions(
+  { search, folderId, folderPath, pinnedRepo }: NoteFilter,
+  enterpriseId: string,
+  organization: () => string,
+  bind: Bind,
+): string[] {
+  const where: string[] = [];
+  if (search != null) {
+    const p = bind(search);
+    where.push(
+      `(${['name', 'trigger', 'body'].map((name) => `strpos(lower(n.${name}), lower(${p}::text)) > 0`).join(' or ')})`,
+    );
+  }
+  if (folderId != null) where.push(`n.folder_id = ${bind(parseId('folder', folderId) ?? 'none')}`);
+  if (folderPath != null) {
+    const names = folderPath.split('/').filter((name) => name !== '');
+    const isIn = () => `n.folder_id in (${folderIdsAt(names, bind(enterpriseId), organization(), bind)})`;
+    where.push(names.length === 0 ? 'n.folder_id is null' : isIn());
+  }
+  if (pinnedRepo != null) where.push(`lower(n.pinned_repo) = lower(${bind(pinnedRepo)}::text)`);
+  return where;
 }

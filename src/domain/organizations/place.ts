@@ -4,7 +4,8 @@ import { organizationsWith, requireEnterprisePermission, requirePermission, type
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
-import { useOrganization } from './use-organization.ts';
+import { type Bind, type NestedList, organizationOwners } from '../nested-pages.ts';
+import { requireUsable, useOrganization } from './use-organization.ts';
 
 /** Where things are that can belong to an organization or to the whole enterprise. The id is in any form. */
 export type Place = { readonly organizationId: string } | 'enterprise';
@@ -69,6 +70,13 @@ export const withinReach = (alias: string): string =>
   `${alias}.enterprise_id = $2 and ($3::boolean or ${alias}.organization_id = any($4::text[])
      or ($5::boolean and ${alias}.organization_id is null)) and ${inLivingOrganization(alias)}`;
 
+/** {@link withinReach} in a statement of other parameters. */
+export function inReach(alias: string, reach: Reach, bind: Bind): string {
+  const [enterprise, all, organizations, isShared] = reachValues(reach).map(bind);
+  return `${alias}.enterprise_id = ${enterprise} and (${all}::boolean or ${alias}.organization_id = any(${organizations}::text[])
+     or (${isShared}::boolean and ${alias}.organization_id is null)) and ${inLivingOrganization(alias)}`;
+}
+
 /** The condition on a row of this alias not to be in an organization that was deleted. */
 export const inLivingOrganization = (alias: string): string =>
   `not exists (select 1 from organization gone where gone.id = ${alias}.organization_id and gone.deleted_at is not null)`;
@@ -121,4 +129,44 @@ export function listConditions(
   where.push(inLivingOrganization(alias));
   if (accessType === 'org') where.push(`${alias}.organization_id is not null`);
   return where;
+}
+
+/** A list of the things of a place, and who may read it. */
+interface PlaceList {
+  /** The alias of the table. */
+  readonly row: string;
+  readonly permissions: PlacePermissions;
+  readonly accessType?: AccessType | null | undefined;
+}
+
+/**
+ * What {@link listConditions} are for one list among many: of an organization that has been read, by its bare id, or of the
+ * enterprise for null. ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ */
+export function placeList(
+  context: Context,
+  organizationId: string | null,
+  { row, permissions, accessType = null }: PlaceList,
+): Pick<NestedList<unknown>, 'ownerId' | 'row' | 'owners' | 'where'> {
+  const { viewer } = context;
+  const { enterpriseId } = viewer;
+  if (organizationId === null) {
+    requireEnterprisePermission(viewer, permissions.enterprise);
+    const used = { enterpriseId, organizationId: null };
+    return {
+      ownerId: enterpriseId,
+      row,
+      owners: () => '',
+      where: (bind) => listConditions(row, used, accessType, bind),
+    };
+  }
+  requireUsable(context, organizationId, permissions.organization);
+  const own = () => [`${row}.organization_id = owner.id`];
+  const shared = (bind: Bind) => listConditions(row, { enterpriseId, organizationId }, 'enterprise', bind);
+  return {
+    ownerId: organizationId,
+    row,
+    owners: organizationOwners(enterpriseId),
+    where: accessType === 'enterprise' ? shared : own,
+  };
 }

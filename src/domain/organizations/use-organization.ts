@@ -1,5 +1,5 @@
 import type { OrganizationPermission } from '../../auth/permissions.ts';
-import { mayUseOrganization, requirePermission } from '../../auth/viewer.ts';
+import { holds, mayUseOrganization, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
@@ -56,17 +56,32 @@ export async function useOrganization(
   return organization;
 }
 
+/**
+ * What {@link useOrganization} asks of the viewer, for an organization that has been read: by its bare id, without a statement.
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ */
+export function requireUsable(context: Context, id: string, ...anyOf: readonly OrganizationPermission[]): void {
+  const { viewer } = context;
+  if (!mayUseOrganization(viewer, id)) throw notUsable();
+  const [needed] = anyOf;
+  if (needed !== undefined && !anyOf.some((permission) => holds(viewer, permission, id))) {
+    requirePermission(viewer, needed, id);
+  }
+}
+
 /** {@link useOrganization} for an act that asks for its permission itself. */
 export async function enterOrganization(context: Context, id: string): Promise<OrganizationRecord> {
   const { viewer } = context;
   const bare = parseId('organization', id);
   if (viewer.everywhere.size === 0 && (bare === null || !viewer.organizations.has(bare))) {
-    throw new DomainError('ORGANIZATION_NOT_USABLE', 'You do not have access to this organization.');
+    throw notUsable();
   }
   const organization = bare === null ? null : await findOrganization(context, bare);
   if (!organization) throw notFound('organization');
   return organization;
 }
+
+const notUsable = () => new DomainError('ORGANIZATION_NOT_USABLE', 'You do not have access to this organization.');
 
 /**
  * The organization that an act is for when the input may leave it out: the one named, else the viewer's only one.

@@ -4,12 +4,14 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { parseInput } from '../input.ts';
+import type { NestedList } from '../nested-pages.ts';
 import {
   type AccessType,
   accessTypeSchema,
   listConditions,
   type Place,
   type PlacePermissions,
+  placeList,
   reachOf,
   reachValues,
   usePlace,
@@ -107,4 +109,24 @@ export async function listPlaybooks(
     values,
   );
   return list.toPage(rows);
+}
+
+/**
+ * The playbooks of an organization that has been read, by its bare id, or of the enterprise and all its organizations for
+ * null, as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ */
+export function playbooksOf(
+  context: Context,
+  organizationId: string | null,
+  accessType: AccessType | null = null,
+): NestedList<PlaybookRecord> {
+  const place = placeList(context, organizationId, { row: 'p', permissions: viewPlaybooks, accessType });
+  return {
+    ...place,
+    key: `playbooks ${organizationId === null} ${accessType}`,
+    name: 'playbooks',
+    table: 'playbook',
+    columns: playbookColumns,
+    where: (bind) => [...place.where(bind), 'p.deleted_at is null'],
+  };
 }

@@ -2,7 +2,8 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { holds, organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { parseId } from '../ids.ts';
-import { type OrganizationRecord, useOrganization } from '../organizations/use-organization.ts';
+import { type NestedList, organizationOwners } from '../nested-pages.ts';
+import { type OrganizationRecord, requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 
@@ -51,6 +52,24 @@ export async function listSecrets(
     values,
   );
   return list.toPage(rows);
+}
+
+/**
+ * The secrets of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN.
+ */
+export function secretsOf(context: Context, organizationId: string): NestedList<SecretRecord> {
+  requireUsable(context, organizationId, permissionFor.viewSecrets, permissionFor.changeSecrets);
+  return {
+    key: 'secrets',
+    name: 'secrets',
+    ownerId: organizationId,
+    row: 'x',
+    table: 'secret',
+    columns: secretColumns,
+    owners: organizationOwners(context.viewer.enterpriseId),
+    where: () => ['x.organization_id = owner.id'],
+  };
 }
 
 // Who may change secrets may see which there are, also without being allowed to use sessions.

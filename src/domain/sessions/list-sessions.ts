@@ -1,8 +1,9 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import { requireEnterprisePermission, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
+import { type NestedList, organizationOwners, sessionOwners } from '../nested-pages.ts';
+import { requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import {
   type Page,
   type PageLimits,
@@ -51,6 +52,56 @@ export async function listSessions(
   const ofOrganization: Source = ({ bind, where, order, limit }) =>
     `select ${sessionColumns} from session s where s.organization_id = ${bind(id)} and ${where} ${order} limit ${limit}`;
   return readPage(context, ofOrganization, request, limits);
+}
+
+/**
+ * The sessions of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN, INVALID_INPUT.
+ */
+export function sessionsOf(
+  context: Context,
+  organizationId: string,
+  filter: SessionFilter = {},
+  { field, direction }: SessionOrder = newestFirst,
+): NestedList<SessionRecord> {
+  const { enterpriseId } = context.viewer;
+  requireUsable(context, organizationId, permissionFor.viewSession);
+  checkFilter(filter);
+  return {
+    key: `sessions ${JSON.stringify([filter, field, direction])}`,
+    name: `sessions.${field}`,
+    ownerId: organizationId,
+    row: 's',
+    at: field,
+    isOldestFirst: direction === 'asc',
+    table: 'session',
+    columns: sessionColumns,
+    owners: organizationOwners(enterpriseId),
+    where: (bind) => ['s.organization_id = owner.id', ...filterConditions(filter, enterpriseId, bind)],
+  };
+}
+
+/** The sessions that a session has started, as one of many such lists. FORBIDDEN without the permission to view them. */
+export function childrenOf(
+  context: Context,
+  session: Pick<SessionRecord, 'id' | 'organizationId'>,
+): NestedList<SessionRecord> {
+  const { viewer } = context;
+  requirePermission(viewer, permissionFor.viewSession, session.organizationId);
+  return {
+    key: 'children',
+    name: 'sessions.createdAt',
+    ownerId: session.id,
+    row: 's',
+    table: 'session',
+    columns: sessionColumns,
+    owners: sessionOwners(viewer.enterpriseId),
+    where: (bind) => [
+      's.parent_id = owner.id',
+      's.organization_id = parent.organization_id',
+      ...filterConditions({}, viewer.enterpriseId, bind),
+    ],
+  };
 }
 
 /**

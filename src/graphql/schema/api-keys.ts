@@ -215,7 +215,10 @@ const RotateApiKeyInput = builder.inputType('RotateApiKeyInput', {
   description: 'Which key is to have a successor.',
   fields: (t) => ({
     apiKeyId: t.id({ required: true, description: apiKeyIdDescription }),
-    newExpiresAt: t.field({ type: 'DateTime', description: 'When the new one ends. Left out: it lives as long as the present one was meant to.' }),
+    newExpiresAt: t.field({
+      type: 'DateTime',
+      description: 'When the new one ends. Left out: it lives as long as the present one was meant to.',
+    }),
     revokeCurrent: t.boolean({ defaultValue: true, description: 'Whether the present one ends now.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),

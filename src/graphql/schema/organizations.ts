@@ -2,8 +2,9 @@ import { prefixedId } from '../../domain/ids.ts';
 import { listMembers } from '../../domain/organizations/members.ts';
 import { listEnterpriseOrganizations, listOrganizations } from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
+import { sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
+import { nestedConnection, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
@@ -37,14 +38,9 @@ builder.node(Organization, {
           filter: t.arg({ type: SessionFilterInput, description: 'Which ones.' }),
           orderBy: t.arg({ type: SessionOrderInput, description: 'In which order.' }),
         },
-        resolve: async ({ id }, { filter, orderBy, ...page }, { loaders }) => {
-          const request = {
-            ...page,
-            organizationId: id,
-            filter: parseSessionFilter(filter),
-            order: orderBy ?? undefined,
-          };
-          return toConnection(await loaders.sessionPage(request));
+        resolve: async ({ id }, { filter, orderBy, ...page }, context) => {
+          const list = sessionsOf(context.domain, id, parseSessionFilter(filter), orderBy ?? undefined);
+          return nestedConnection(context, list, page);
         },
       },
       SessionConnection,

@@ -1,0 +1,35 @@
+import DataLoader from 'dataloader';
+import { findAttachments } from '../domain/attachments/attachments.ts';
+import type { Context } from '../domain/context.ts';
+import { findFolderPaths } from '../domain/knowledge/folder-paths.ts';
+import { findFolders } from '../domain/knowledge/folders.ts';
+import { findNotes } from '../domain/knowledge/notes.ts';
+import { findPlaybooks } from '../domain/playbooks/playbooks.ts';
+import { findSecrets } from '../domain/secrets/secrets.ts';
+import { readInsights, type SessionInsights } from '../domain/sessions/insights.ts';
+import type { SessionRecord } from '../domain/sessions/session.ts';
+
+type Session = Pick<SessionRecord, 'id' | 'acusConsumed'>;
+
+/** One statement for all that is asked for in the same tick, of what sessions use. */
+export function createResourceLoaders(context: Context) {
+  return {
+    notes: new DataLoader((ids: readonly string[]) => findNotes(context, ids)),
+    folders: new DataLoader((ids: readonly string[]) => findFolders(context, ids)),
+    /** By the ids of folders that the viewer has been given. */
+    folderPaths: new DataLoader(async (ids: readonly string[]) => {
+      const paths = await findFolderPaths(
+        context,
+        ids.map((folderId) => ({ folderId })),
+      );
+      return ids.map((id) => paths.get(id) ?? null);
+    }),
+    playbooks: new DataLoader((ids: readonly string[]) => findPlaybooks(context, ids)),
+    secrets: new DataLoader((ids: readonly string[]) => findSecrets(context, ids)),
+    attachments: new DataLoader((ids: readonly string[]) => findAttachments(context, ids)),
+    /** Of sessions that the viewer may view. */
+    insights: new DataLoader<Session, SessionInsights, string>((sessions) => readInsights(context, sessions), {
+      cacheKeyFn: ({ id }) => id,
+    }),
+  };
+}

@@ -4,7 +4,7 @@ import { Matrix } from './matrix.ts';
 import type { Answer, Operation } from './operation.ts';
 import { livePrincipals } from './principals.ts';
 import { readDocuments, restOperations } from './rest-operations.ts';
-import { readRows } from './rows.ts';
+import { readRows, writtenLater } from './rows.ts';
 import { send } from './send.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -52,8 +52,11 @@ it('answers every dead key alike, 401, at every field, mutation and route', { ti
   }
   process.stdout.write(`Dead keys: ${cases} cases (operation × key), ${problems.length} that tell one from another\n`);
   expect(problems).toEqual([]);
-  expect(JSON.stringify([...(await readRows(world.test, [...world.rows.keys()]))])).toBe(
-    JSON.stringify([...world.rows]),
+  const kept = [...world.rows].filter(([table]) => !writtenLater.has(table));
+  const found = await readRows(
+    world.test,
+    kept.map(([table]) => table),
   );
+  expect(JSON.stringify([...found])).toBe(JSON.stringify(kept));
   expect(cases).toBeGreaterThan(1_000);
 });

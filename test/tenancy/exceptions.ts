@@ -6,6 +6,8 @@ import type { Operation } from './operation.ts';
 const notLookedUp = [
   // Uploading is REST's; what is planted is in use already.
   / \/ input\.attachmentIds$/,
+  // What is optional is sent in its first form only, and the first action starts a session; its creation tries each.
+  /^PATCH .*\/automations\/\{automation_id\} \/ body:\.actions\.target_devin_id$/,
   // No session is started by a schedule.
   / \/ query:schedule_id$/,
   // There are no searches to be counted, and no categories.

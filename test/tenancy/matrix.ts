@@ -10,6 +10,7 @@ import {
   restoreRows,
   type TenantName,
   tellingStrings,
+  writtenLater,
 } from './rows.ts';
 import { comparable, send } from './send.ts';
 import { foreignIds, foreignTexts, neverId, ownIds, rowOf } from './slots.ts';
@@ -278,7 +279,7 @@ export class Matrix {
   async settle(principal: Principal, name: string, isDone: boolean): Promise<void> {
     this.settled += 1;
     const { test, places, rows: wanted } = this.world;
-    const tables = [...wanted.keys()];
+    const tables = [...wanted.keys()].filter((table) => !writtenLater.has(table));
     const stamps = await readStamps(test, tables);
     const touched = tables.filter((table) => stamps.get(table) !== this.stamps.get(table));
     if (touched.length === 0) return;

@@ -240,7 +240,8 @@ function buildBody(document: OpenApi, given: JsonSchema, name: string, fill: Fil
       (key) => key === path || key.startsWith(`${path}.`),
     );
     const isGiven = fill.isFull && depth === 0 && !leftOut.has(member) && kindsOf(member, false, '') === null;
-    if (!isAsked && !isGiven && !(schema.required ?? []).includes(member)) continue;
+    const isRequired = alwaysGiven.has(member) || (schema.required ?? []).includes(member);
+    if (!isAsked && !isGiven && !isRequired) continue;
     if (depth < maxDepth) value[member] = buildBody(document, inner, path, fill, depth + 1);
   }
   return value;
@@ -251,7 +252,10 @@ const wireId = (kind: IdKind, id: string) => prefixedId(kind, id);
 const today = new Date().toISOString().slice(0, 10);
 
 /** What would make a call another one: its own tests try these. */
-const leftOut = new Set(['idempotent', 'force', 'snapshot_id', 'agent', 'after', 'offset', 'skip']);
+const leftOut = new Set(['idempotent', 'force', 'snapshot_id', 'agent', 'after', 'offset', 'skip', 'scheduled_at']);
+
+/** What is required by another member’s default: a schedule recurs unless it says otherwise. */
+const alwaysGiven = new Set(['frequency']);
 
 /** What is said where a text of some form is needed. */
 const plainTexts: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
-import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
+import { DateResolver, DateTimeResolver, JSONResolver } from 'graphql-scalars';
 import type { GraphqlContext } from './context.ts';
 
 /** The types that the schema is built with: our context, our scalars, and non-null unless said otherwise. */
@@ -11,6 +11,7 @@ export const builder = new SchemaBuilder<{
   DefaultNodeNullability: false;
   Scalars: {
     ID: { Input: string; Output: string };
+    Date: { Input: Date; Output: Date };
     DateTime: { Input: Date; Output: Date };
     JSON: { Input: unknown; Output: unknown };
   };
@@ -47,6 +48,7 @@ export const builder = new SchemaBuilder<{
 export type SchemaTypes = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never;
 
 builder.addScalarType('DateTime', DateTimeResolver, { description: 'A moment, as RFC 3339 text in UTC.' });
+builder.addScalarType('Date', DateResolver, { description: 'A day of UTC, as YYYY-MM-DD.' });
 builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value.' });
 
 builder.queryType({ description: 'What can be read.' });

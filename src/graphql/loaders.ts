@@ -21,8 +21,8 @@ import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
 import type { LogEntry } from '../domain/sessions/log.ts';
 import type { SessionRecord } from '../domain/sessions/session.ts';
-import { createUsageLoaders } from './usage-loaders.ts';
 import { createResourceLoaders } from './resource-loaders.ts';
+import { createUsageLoaders } from './usage-loaders.ts';
 
 /** The most that GraphQL gives in one page, and what it gives when not asked (contract.graphql). */
 export const pageLimits: PageLimits = { max: 100, default: 20 };

@@ -12,7 +12,7 @@ export interface Period {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The longest stretch that is added up in one request. */
-const mostDays = 400;
+export const mostDays = 400;
 
 /** The cycle of a time: the calendar month, UTC (pinned 2). `offset` months later, or earlier when negative. */
 export function cycleOf(at: Date, offset: number = 0): Period {

@@ -17,13 +17,14 @@ export interface ActiveUsersRequest extends MetricsRequest {
 
 const mostAsked = 1_000_000;
 
+/** INVALID_INPUT for a least count that is none. */
+export function checkLeast(name: string, value: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= mostAsked) return;
+  throw refuse([name], `"${name}" must be an integer from 1 to ${mostAsked}, but was ${value}.`);
+}
+
 async function activeScope(context: Context, request: ActiveUsersRequest): Promise<MetricsScope & { min: string }> {
-  for (const name of ['minSessions', 'minSearches'] as const) {
-    const value = request[name] ?? 1;
-    if (!Number.isInteger(value) || value < 1 || value > mostAsked) {
-      throw refuse([name], `"${name}" must be an integer from 1 to ${mostAsked}, but was ${value}.`);
-    }
-  }
+  for (const name of ['minSessions', 'minSearches'] as const) checkLeast(name, request[name] ?? 1);
   const scope = await metricsScope(context, request);
   return { ...scope, min: scope.bind(request.minSessions ?? 1) };
 }
@@ -31,11 +32,7 @@ async function activeScope(context: Context, request: ActiveUsersRequest): Promi
 /** The active users of a whole period. INVALID_INPUT, and the errors of {@link metricsScope}. */
 export async function countActiveUsers(context: Context, request: ActiveUsersRequest): Promise<ActiveUsers> {
   const { period, from, values, min } = await activeScope(context, request);
-  const [row] = await context.store.query<{ n: number }>(
-    `select count(*)::int as n from (
-       select s.user_id from ${from} and s.user_id is not null group by s.user_id having count(*) >= ${min}::int) active`,
-    values,
-  );
+  const [row] = await context.store.query<{ n: number }>(countStatement(from, min), values);
   return { ...period, activeUsers: row?.n ?? 0 };
 }
 
@@ -45,16 +42,34 @@ export async function countActiveUsers(context: Context, request: ActiveUsersReq
  */
 export async function listActiveUsers(
   context: Context,
-  unit: 'day' | 'week' | 'month',
+  unit: ActiveUsersUnit,
   request: ActiveUsersRequest,
 ): Promise<ActiveUsers[]> {
-  const { period, from, values, bind, min } = await activeScope(context, request);
+  const scope = await activeScope(context, request);
+  const sql = windowsStatement(context, unit, scope);
+  return sql === null ? [] : context.store.query<ActiveUsers>(sql, scope.values);
+}
+
+/** Windows of active users: a day, a week from Monday on, a month; all of UTC. */
+export type ActiveUsersUnit = 'day' | 'week' | 'month';
+
+/** Counts the users with at least `min` (a parameter) of the sessions of a {@link MetricsScope}'s FROM, as `n`. */
+export function countStatement(from: string, min: string): string {
+  return `select count(*)::int as n from (
+       select s.user_id from ${from} and s.user_id is not null group by s.user_id having count(*) >= ${min}::int) active`;
+}
+
+/** Reads the {@link ActiveUsers} of each window that has begun, in order; null: none has. */
+export function windowsStatement(
+  context: Pick<Context, 'now'>,
+  unit: ActiveUsersUnit,
+  { period, from, bind, min }: Pick<MetricsScope, 'period' | 'from' | 'bind'> & { readonly min: string },
+): string | null {
   const lastStart = Math.min(period.endsAt.getTime() - 1, context.now().getTime());
-  if (lastStart < period.startsAt.getTime()) return [];
+  if (lastStart < period.startsAt.getTime()) return null;
   const part = bind(unit);
   const [startsAt, endsAt, until] = [bind(period.startsAt), bind(period.endsAt), bind(new Date(lastStart))];
-  return context.store.query<ActiveUsers>(
-    `with active as (
+  return `with active as (
        select date_trunc(${part}::text, s.created_at, 'UTC') as at, s.user_id from ${from} and s.user_id is not null
         group by 1, 2 having count(*) >= ${min}::int)
      select greatest(w.at, ${startsAt}::timestamptz) as "startsAt",
@@ -64,7 +79,5 @@ export async function listActiveUsers(
                from generate_series(date_trunc(${part}, ${startsAt}::timestamptz at time zone 'UTC'),
                                     ${until}::timestamptz at time zone 'UTC', ('1 ' || ${part})::interval) g) w
        left join active on active.at = w.at
-      group by w.at order by w.at`,
-    values,
-  );
+      group by w.at order by w.at`;
 }

@@ -31,7 +31,8 @@ const states = ['open', 'closed', 'merged'] as const;
 const counts = (names: readonly string[], condition: (name: string) => string) =>
   `jsonb_build_object(${names.map((name) => `'${name}', count(*) filter (where ${condition(name)})`).join(', ')})`;
 
-const sessionColumns = `
+/** The columns of a {@link SessionMetrics}, of sessions aliased `s`. */
+export const sessionMetricsColumns = `
   count(*)::int as count, round(avg(s.acus_consumed::numeric), 6)::float8 as "averageAcus",
   count(*) filter (where s.playbook_id is not null)::int as "withPlaybookCount",
   count(*) filter (where ${hasMerged})::int as "withMergedCount",
@@ -48,7 +49,7 @@ const sessionColumns = `
 /** What the sessions made in a period are, added up: one statement. The errors of {@link metricsScope}. */
 export async function getSessionMetrics(context: Context, request: MetricsRequest): Promise<SessionMetrics> {
   const { from, values } = await metricsScope(context, request);
-  const [row] = await context.store.query<SessionMetrics>(`select ${sessionColumns} from ${from}`, values);
+  const [row] = await context.store.query<SessionMetrics>(`select ${sessionMetricsColumns} from ${from}`, values);
   if (!row) throw new Error('A sum without groups gave no row.');
   return row;
 }

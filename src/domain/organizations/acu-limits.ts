@@ -22,10 +22,14 @@ export async function listLimitedOrganizations(
 
 /**
  * Sets the ACUs that an organization may use in a cycle; null: as many as it likes, also where that was so already.
- * FORBIDDEN without ManageBilling, NOT_FOUND, INVALID_INPUT.
+ * Gives the organization as it is then. FORBIDDEN without ManageBilling, NOT_FOUND, INVALID_INPUT.
  */
-export async function setCycleAcuLimit(context: Context, id: string, cycleAcuLimit: number | null): Promise<void> {
+export async function setCycleAcuLimit(
+  context: Context,
+  id: string,
+  cycleAcuLimit: number | null,
+): Promise<OrganizationRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.manageAcuLimits);
   const input = parseInput(limitSchema, { cycleAcuLimit });
-  await writeOrganization(context, id, { maxCycleAcuLimit: input.cycleAcuLimit });
+  return writeOrganization(context, id, { maxCycleAcuLimit: input.cycleAcuLimit });
 }

@@ -1,12 +1,16 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from '../builder.ts';
+import './acu-limits.ts';
 import './api-keys.ts';
 import './audit-log.ts';
+import './consumption.ts';
 import './events.ts';
 import './ip-access-list.ts';
 import './legacy-calls.ts';
+import './metrics.ts';
 import './node.ts';
 import './organization-mutations.ts';
+import './organization-tags.ts';
 import './organizations.ts';
 import './rate-limit.ts';
 import './role-assignments.ts';

@@ -1,0 +1,68 @@
+import type { Context } from '../context.ts';
+import { type Page, type PageLimits, type PageRequest, pageWindow, readCursor, toPage, writeCursor } from '../pages.ts';
+import { byPlace, type Ledger, ledgerSource, placeIdOf } from './ledgers.ts';
+
+/** What consumption is divided by: sessions, who started them (a user, a service user or a service key), organizations. */
+export type ShareOf = 'session' | 'actor' | 'organization';
+
+/** What one session, actor or organization has consumed. */
+export interface ConsumptionShare {
+  /** Bare, of what the consumption is divided by; empty: service keys. */
+  readonly id: string;
+  readonly acus: number;
+  /** Of an actor and of a session. */
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  /** Of a session. */
+  readonly title: string | null;
+}
+
+const keys = {
+  session: 'u.session_id',
+  actor: `coalesce(u.user_id, u.service_user_id, '')`,
+  organization: 'u.organization_id',
+} as const satisfies Record<ShareOf, string>;
+
+const titles = {
+  session: '(select s.title from session s where s.id = g.id)',
+  actor: 'null',
+  organization: 'null',
+} as const satisfies Record<ShareOf, string>;
+
+/**
+ * A page of the shares in each of some ledgers, in their order and in one statement; they differ in their organization only.
+ * What is newest comes first (ids are ordered by time), and service keys last. Errors of {@link pageWindow}.
+ */
+export async function listShares(
+  context: Context,
+  by: ShareOf,
+  ledgers: readonly Ledger[],
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ConsumptionShare>[]> {
+  const [first, ...others] = ledgers;
+  if (!first) return [];
+  const list = `consumption.${by}`;
+  const window = pageWindow(request, limits, (text) => {
+    const [id] = readCursor(list, 1, text) ?? [];
+    return id !== undefined && /^(?:[0-9a-f]{32})?$/.test(id) ? id : null;
+  });
+  const { places, where, values, bind } = ledgerSource(context, [first, ...others]);
+  const conditions = [where];
+  if (window.after !== null) conditions.push(`${keys[by]} < ${bind(window.after)}`);
+  if (window.before !== null) conditions.push(`${keys[by]} > ${bind(window.before)}`);
+  const direction = window.backward ? 'asc' : 'desc';
+  const rows = await context.store.query<ConsumptionShare & { placeId: string }>(
+    `select p.id as "placeId", g.*, ${titles[by]} as title from ${places} cross join lateral (
+       select ${keys[by]} as id, sum(u.acus::numeric)::float8 as acus, min(u.user_id) as "userId",
+              min(u.service_user_id) as "serviceUserId"
+         from usage u where ${conditions.join(' and ')}
+        group by 1 order by 1 ${direction} limit ${bind(window.limit + 1)}) g
+      order by p.id, g.id ${direction}`,
+    values,
+  );
+  const found = byPlace(rows);
+  return ledgers.map((ledger) =>
+    toPage<string, ConsumptionShare>(found.get(placeIdOf(ledger)) ?? [], window, ({ id }) => writeCursor(list, id)),
+  );
+}

@@ -1,0 +1,109 @@
+import { globalId, prefixedId } from '../../domain/ids.ts';
+import { listLimitedOrganizations, setCycleAcuLimit } from '../../domain/organizations/acu-limits.ts';
+import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
+import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
+import { pageLimits } from '../loaders.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { Organization } from './organization-ref.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+
+const AcuLimit = builder.objectRef<OrganizationRecord>('AcuLimit').implement({
+  description: 'The ACUs that an organization may use in a cycle.',
+  fields: (t) => ({
+    organizationId: t.string({
+      description: 'The organization, as REST writes its id.',
+      resolve: ({ id }) => prefixedId('organization', id),
+    }),
+    organization: t.field({
+      type: Organization,
+      description: 'The organization.',
+      resolve: (organization) => organization,
+    }),
+    cycleAcuLimit: t.int({
+      description: 'How many ACUs.',
+      resolve: ({ maxCycleAcuLimit }) => maxCycleAcuLimit ?? 0,
+    }),
+  }),
+});
+
+const AcuLimitConnection = builder.connectionObject(
+  { type: AcuLimit, name: 'AcuLimitConnection', description: 'A page of limits of ACUs.' },
+  { name: 'AcuLimitEdge', description: 'A limit of ACUs in a list.' },
+);
+
+builder.objectField(Enterprise, 'acuLimits', (t) =>
+  t.connection(
+    {
+      type: AcuLimit,
+      description:
+        'The limits of those organizations that have one, the newest organization first. Needs MANAGE_BILLING.',
+      resolve: async (_enterprise, page, { domain }) =>
+        toConnection(await listLimitedOrganizations(domain, page, pageLimits)),
+    },
+    AcuLimitConnection,
+  ),
+);
+
+const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
+
+const UpdateAcuLimitInput = builder.inputType('UpdateAcuLimitInput', {
+  description: 'How many ACUs an organization may use in a cycle.',
+  fields: (t) => ({
+    organizationId: t.id({ required: true, description: organizationIdDescription }),
+    cycleAcuLimit: t.int({ required: true, description: 'How many ACUs; 0: none.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateAcuLimitPayload = payloadType<{ acuLimit: OrganizationRecord }>(
+  'UpdateAcuLimitPayload',
+  'A limit of ACUs that was set.',
+  (t) => ({
+    acuLimit: t.expose('acuLimit', { type: AcuLimit, nullable: true, description: 'The limit.' }),
+  }),
+);
+
+const DeleteAcuLimitInput = builder.inputType('DeleteAcuLimitInput', {
+  description: 'Whose limit of ACUs is to be taken away.',
+  fields: (t) => ({
+    organizationId: t.id({ required: true, description: organizationIdDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteAcuLimitPayload = payloadType<{ organization: OrganizationRecord; organizationId: string }>(
+  'DeleteAcuLimitPayload',
+  'An organization that may use as many ACUs in a cycle as it likes.',
+  (t) => ({
+    organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
+    organizationId: t.expose('organizationId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of the organization.',
+    }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  updateAcuLimit: t.field({
+    type: UpdateAcuLimitPayload,
+    description:
+      'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not. Needs MANAGE_BILLING.',
+    args: { input: t.arg({ type: UpdateAcuLimitInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { acuLimit: null }, async () => ({
+        acuLimit: await setCycleAcuLimit(domain, input.organizationId, input.cycleAcuLimit),
+      })),
+  }),
+  deleteAcuLimit: t.field({
+    type: DeleteAcuLimitPayload,
+    description: 'Takes an organization’s limit of ACUs in a cycle away; once more does no harm. Needs MANAGE_BILLING.',
+    args: { input: t.arg({ type: DeleteAcuLimitInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { organization: null, organizationId: null }, async () => {
+        const organization = await setCycleAcuLimit(domain, input.organizationId, null);
+        return { organization, organizationId: globalId('organization', organization.id) };
+      }),
+  }),
+}));

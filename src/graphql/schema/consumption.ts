@@ -1,0 +1,200 @@
+import { type Ledger, openLedger } from '../../domain/consumption/ledgers.ts';
+import type { ConsumptionShare } from '../../domain/consumption/shares.ts';
+import type { ConsumptionSums } from '../../domain/consumption/sums.ts';
+import { prefixedId } from '../../domain/ids.ts';
+import { builder } from '../builder.ts';
+import { toConnection } from '../connections.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { Organization } from './organization-ref.ts';
+import { Actor, loadActor } from './people.ts';
+import { Session } from './sessions.ts';
+
+const ConsumptionDay = builder.objectRef<ConsumptionSums['days'][number]>('ConsumptionDay').implement({
+  description: 'What was consumed on a day.',
+  fields: (t) => ({
+    date: t.field({ type: 'Date', description: 'The day, of UTC.', resolve: ({ startsAt }) => startsAt }),
+    acus: t.exposeFloat('acus', { description: 'How many ACUs.' }),
+  }),
+});
+
+const ConsumptionCycle = builder.objectRef<ConsumptionSums['cycles'][number]>('ConsumptionCycle').implement({
+  description: 'What was consumed in a cycle: a calendar month of UTC.',
+  fields: (t) => ({
+    from: t.field({ type: 'Date', description: 'Its first day.', resolve: ({ startsAt }) => startsAt }),
+    to: t.field({
+      type: 'Date',
+      description: 'Its last day.',
+      resolve: ({ endsAt }) => new Date(endsAt.getTime() - 24 * 60 * 60 * 1_000),
+    }),
+    acus: t.exposeFloat('acus', { description: 'How many ACUs, on those of its days that were asked for.' }),
+  }),
+});
+
+const acusDescription = 'How many ACUs.';
+
+const SessionConsumption = builder.objectRef<ConsumptionShare>('SessionConsumption').implement({
+  description: 'What a session has consumed.',
+  fields: (t) => ({
+    sessionId: t.string({
+      description: 'The session, as v1 writes its id.',
+      resolve: ({ id }) => prefixedId('session', id),
+    }),
+    title: t.exposeString('title', { nullable: true, description: 'What it is about.' }),
+    session: t.field({
+      type: Session,
+      nullable: true,
+      description: 'The session; null for who may not see it.',
+      resolve: ({ id }, _args, { loaders }) => loaders.sessions.load(id),
+    }),
+    actor: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who started it; null: a service key, or the service.',
+      resolve: (share, _args, context) => loadActor(context, share),
+    }),
+    acus: t.exposeFloat('acus', { description: acusDescription }),
+  }),
+});
+
+const ActorConsumption = builder.objectRef<ConsumptionShare>('ActorConsumption').implement({
+  description: 'What the sessions that somebody started have consumed.',
+  fields: (t) => ({
+    actor: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who started them; null: service keys and the service itself, together.',
+      resolve: (share, _args, context) => loadActor(context, share),
+    }),
+    acus: t.exposeFloat('acus', { description: acusDescription }),
+  }),
+});
+
+const OrganizationConsumption = builder.objectRef<ConsumptionShare>('OrganizationConsumption').implement({
+  description: 'What an organization has consumed.',
+  fields: (t) => ({
+    organizationId: t.string({
+      description: 'The organization, as REST writes its id.',
+      resolve: ({ id }) => prefixedId('organization', id),
+    }),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description: 'The organization; null for who may not use it.',
+      resolve: ({ id }, _args, { loaders }) => loaders.organizations.load(id),
+    }),
+    acus: t.exposeFloat('acus', { description: acusDescription }),
+  }),
+});
+
+const SessionConsumptionConnection = builder.connectionObject(
+  {
+    type: SessionConsumption,
+    name: 'SessionConsumptionConnection',
+    description: 'A page of what sessions have consumed.',
+  },
+  { name: 'SessionConsumptionEdge', description: 'What a session has consumed, in a list.' },
+);
+
+const ActorConsumptionConnection = builder.connectionObject(
+  { type: ActorConsumption, name: 'ActorConsumptionConnection', description: 'A page of who has consumed what.' },
+  { name: 'ActorConsumptionEdge', description: 'What somebody has consumed, in a list.' },
+);
+
+const OrganizationConsumptionConnection = builder.connectionObject(
+  {
+    type: OrganizationConsumption,
+    name: 'OrganizationConsumptionConnection',
+    description: 'A page of what organizations have consumed.',
+  },
+  { name: 'OrganizationConsumptionEdge', description: 'What an organization has consumed, in a list.' },
+);
+
+const Consumption = builder.objectRef<Ledger>('Consumption').implement({
+  description: 'The ACUs that were consumed on some days, added up in several ways. Each of them has the same sum.',
+  fields: (t) => ({
+    from: t.field({ type: 'Date', description: 'The first of the days.', resolve: ({ input }) => input.from }),
+    to: t.field({ type: 'Date', description: 'The last of the days.', resolve: ({ input }) => input.to }),
+    totalAcus: t.float({
+      description: 'All ACUs.',
+      resolve: async (ledger, _args, { loaders }) => (await loaders.consumptionSums(ledger)).totalAcus,
+    }),
+    days: t.field({
+      type: [ConsumptionDay],
+      description: 'By day of UTC, in order; days without any are left out.',
+      resolve: async (ledger, _args, { loaders }) => [...(await loaders.consumptionSums(ledger)).days],
+    }),
+    cycles: t.field({
+      type: [ConsumptionCycle],
+      description: 'By cycle, in order; cycles without any are left out.',
+      resolve: async (ledger, _args, { loaders }) => [...(await loaders.consumptionSums(ledger)).cycles],
+    }),
+    sessions: t.connection(
+      {
+        type: SessionConsumption,
+        description: 'By session, the newest session first.',
+        resolve: async (ledger, page, { loaders }) =>
+          toConnection(await loaders.consumptionShares('session', ledger, page)),
+      },
+      SessionConsumptionConnection,
+    ),
+    actors: t.connection(
+      {
+        type: ActorConsumption,
+        description: 'By who started the sessions, the newest user or service user first; service keys come last.',
+        resolve: async (ledger, page, { loaders }) =>
+          toConnection(await loaders.consumptionShares('actor', ledger, page)),
+      },
+      ActorConsumptionConnection,
+    ),
+    organizations: t.connection(
+      {
+        type: OrganizationConsumption,
+        description: 'By organization, the newest one first. Of an organization’s own consumption: itself.',
+        resolve: async (ledger, page, { loaders }) =>
+          toConnection(await loaders.consumptionShares('organization', ledger, page)),
+      },
+      OrganizationConsumptionConnection,
+    ),
+  }),
+});
+
+const descriptions = {
+  from: 'The first day, of UTC.',
+  to: 'The last day, at most 400 days in all.',
+  userId: 'Only sessions of this user.',
+  serviceUserId: 'Only sessions of this service user.',
+  sessionId: 'Only this session.',
+} as const;
+
+builder.objectField(Organization, 'consumption', (t) =>
+  t.field({
+    type: Consumption,
+    description: 'What its sessions have consumed. Needs VIEW_ORG_SESSIONS.',
+    args: {
+      from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
+      to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
+      userId: t.arg.id({ description: descriptions.userId }),
+      serviceUserId: t.arg.id({ description: descriptions.serviceUserId }),
+      sessionId: t.arg.id({ description: descriptions.sessionId }),
+    },
+    resolve: ({ id }, input, { domain }) => openLedger(domain, id, input),
+  }),
+);
+
+builder.objectField(Enterprise, 'consumption', (t) =>
+  t.field({
+    type: Consumption,
+    nullable: true,
+    description:
+      'What the sessions of all its organizations have consumed. Needs VIEW_ACCOUNT_CONSUMPTION: an error beside null for who may not read it.',
+    args: {
+      from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
+      to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
+      organizationIds: t.arg.idList({ description: 'Only sessions of these organizations.' }),
+      userId: t.arg.id({ description: descriptions.userId }),
+      serviceUserId: t.arg.id({ description: descriptions.serviceUserId }),
+      sessionId: t.arg.id({ description: descriptions.sessionId }),
+    },
+    resolve: (_enterprise, input, { domain }) => openLedger(domain, null, input),
+  }),
+);

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { makeManager, runMutation } from '../support/people.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const selection = 'allowedTags defaultTag organization { allowedTags defaultTag }';
+const act = (name: string, input: Record<string, unknown>, token?: string) =>
+  runMutation(test, name, selection, input, token);
+const rules = (allowedTags: string[], defaultTag: string | null) => ({
+  allowedTags,
+  defaultTag,
+  organization: { allowedTags, defaultTag },
+  userErrors: [],
+});
+
+describe('the tags of an organization', () => {
+  it('are appended, replaced and removed; the default is one of them', async () => {
+    const { organizationId } = await makeOrganization(test, 'Tags');
+    const on = { organizationId };
+    expect(await act('appendAllowedTags', { ...on, tags: ['b', 'a', 'b'] })).toMatchObject(rules(['a', 'b'], null));
+    expect(await act('setDefaultTag', { ...on, tag: 'b' })).toMatchObject(rules(['a', 'b'], 'b'));
+    expect(await act('appendAllowedTags', { ...on, tags: ['c'] })).toMatchObject(rules(['a', 'b', 'c'], 'b'));
+    expect(await act('removeAllowedTag', { ...on, tag: 'b' })).toMatchObject(rules(['a', 'c'], null));
+    await act('setDefaultTag', { ...on, tag: 'c' });
+    expect(await act('setDefaultTag', on)).toMatchObject(rules(['a', 'c'], null));
+    expect(await act('replaceAllowedTags', { ...on, tags: [] })).toMatchObject(rules([], null));
+  });
+
+  it('hold for sessions that are started', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Strict');
+    await act('replaceAllowedTags', { organizationId, tags: ['yes'] });
+    await act('setDefaultTag', { organizationId, tag: 'yes' });
+    const id = await createSession(test, {}, token);
+    const { data } = await graphql(test, token, 'query($id: ID!) { session(id: $id) { tags } }', { id });
+    expect(data.session.tags).toEqual(['yes']);
+    const refused = await runMutation(test, 'createSession', 'session { id }', { prompt: 'x', tags: ['no'] }, token);
+    expect(refused.userErrors).toMatchObject([{ code: 'UNKNOWN_REFERENCE', path: ['input', 'tags'] }]);
+  });
+
+  it('are refused when they are none', async () => {
+    const { organizationId } = await makeOrganization(test, 'Odd');
+    const on = { organizationId };
+    expect(await act('appendAllowedTags', { ...on, tags: [''] })).toMatchObject({
+      allowedTags: null,
+      userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'tags', '0'] }],
+    });
+    expect(await act('setDefaultTag', { ...on, tag: 'x' })).toMatchObject({
+      userErrors: [{ code: 'UNKNOWN_REFERENCE', path: ['input', 'tag'] }],
+    });
+    expect(await act('removeAllowedTag', { ...on, tag: 'x' })).toMatchObject({ error: 'NOT_FOUND' });
+    const many = Array.from({ length: 1_001 }, (_, n) => `t${n}`);
+    expect(await act('replaceAllowedTags', { ...on, tags: many })).toMatchObject({
+      userErrors: [{ code: 'LIMIT_EXCEEDED', path: ['input', 'tags'] }],
+    });
+  });
+
+  it('need MANAGE_ENTERPRISE_SETTINGS', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Weak');
+    await act('replaceAllowedTags', { organizationId, tags: ['x'] });
+    const read = 'query($id: ID!) { organization(id: $id) { name allowedTags defaultTag } }';
+    const { data, errors } = await graphql(test, token, read, { id: organizationId });
+    expect(data.organization).toEqual({ name: 'Weak', allowedTags: null, defaultTag: null });
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+    for (const [name, more] of [
+      ['appendAllowedTags', { tags: ['y'] }],
+      ['replaceAllowedTags', { tags: ['y'] }],
+      ['removeAllowedTag', { tag: 'x' }],
+      ['setDefaultTag', { tag: 'x' }],
+    ] as const) {
+      expect(await act(name, { organizationId, ...more }, token)).toMatchObject({ error: 'FORBIDDEN' });
+    }
+    // Who may set them need not be one who may use the organization.
+    const manager = await makeManager(test, 'MANAGE_ENTERPRISE_SETTINGS');
+    expect(await act('appendAllowedTags', { organizationId, tags: ['y'] }, manager.token)).toMatchObject({
+      allowedTags: ['x', 'y'],
+      organization: null,
+    });
+  });
+});

@@ -1,0 +1,24 @@
+import { graphql, type TestApp } from './app.ts';
+
+/** Runs a document and gives its data with the statements that it took, those of signing in among them. */
+export async function statementsOf(
+  test: TestApp,
+  token: string,
+  document: string,
+  variables: Record<string, unknown> = {},
+): Promise<{ data: any; statements: string[] }> {
+  const { store } = test.app.services;
+  const original = store.query;
+  const statements: string[] = [];
+  store.query = (sql: string, values?: readonly unknown[]) => {
+    statements.push(sql.replaceAll(/\s+/g, ' ').trim().slice(0, 200));
+    return original.call(store, sql, values) as never;
+  };
+  try {
+    const { data, errors } = await graphql(test, token, document, variables);
+    if (errors) throw new Error(JSON.stringify(errors));
+    return { data, statements };
+  } finally {
+    store.query = original;
+  }
+}

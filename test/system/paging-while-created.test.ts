@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newId } from '../../src/domain/ids.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
+import { makeManySessions } from '../support/many.ts';
 import { makeKey } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
@@ -15,13 +15,7 @@ afterAll(() => test.close());
 async function organizationWithMany(agoMs: number) {
   const { organizationId, token } = await makeOrganization(test, 'Many');
   const key = await makeKey(test, { kind: 'SERVICE', organizationId });
-  const ids = Array.from({ length: count }, () => newId());
-  await test.app.services.store.execute(
-    `insert into session (id, organization_id, title, is_title_derived, status, origin, tags, prompt, created_at, updated_at)
-     select i.id, $2, 'one of many', false, 'exit', 'api', '{}', 'x', $3::timestamptz + (i.n / 3) * interval '2 milliseconds', $3::timestamptz
-       from unnest($1::text[]) with ordinality as i(id, n)`,
-    [ids, organizationId.replace('org-', ''), new Date(Date.now() - agoMs)],
-  );
+  const ids = await makeManySessions(test, organizationId, count, agoMs);
   return { organizationId, token, key, ids: new Set(ids) };
 }
 

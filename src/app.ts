@@ -22,7 +22,10 @@ import { createLimits } from './domain/limits/limits.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
+import type { OpenStreams } from './graphql/open-streams.ts';
+import { schema } from './graphql/schema/index.ts';
 import { createGraphql } from './graphql/server.ts';
+import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
 import { createOutside } from './http/outside.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
@@ -48,6 +51,8 @@ export interface App {
   readonly installation: Installation;
   readonly services: Services;
   readonly watches: Watches;
+  /** The sockets and streams that are open. */
+  readonly streams: OpenStreams;
   readonly keyUses: KeyUses;
   readonly legacyUses: LegacyUses;
   /** Null without the worker role. */
@@ -64,11 +69,12 @@ export interface App {
 export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
   const log = parts.log ?? createLog(config);
   const profiles = await loadProfiles(config.agentsConfig);
+  const trusted = await loadTrustedDocuments(config.trustedDocuments, schema);
   // Before the first start makes tokens that are shown only once it listens.
   await requirePlace(config);
   const store = parts.store ?? (await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log }));
   try {
-    return await assemble(config, store, log, profiles);
+    return await assemble(config, store, log, profiles, trusted);
   } catch (error) {
     await store.close();
     throw error;
@@ -85,6 +91,7 @@ async function assemble(
   store: Store,
   log: Log,
   profiles: Awaited<ReturnType<typeof loadProfiles>>,
+  trusted: TrustedDocuments,
 ): Promise<App> {
   const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
   const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
@@ -123,7 +130,8 @@ async function assemble(
   });
   const watches = createWatches(services);
   const rest = createRest(services, watches);
-  const graphql = createGraphql(services, watches);
+  const { isIntrospectable, hasExplorer, maxSockets } = config;
+  const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer, maxSockets });
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
   const scheduled = [
     ...(config.roles.includes('scheduler') ? [createRetention(services), createDeletedOrganizations(services)] : []),
@@ -140,6 +148,7 @@ async function assemble(
     if (pathname === '/readyz') return plain(...(await readiness(store, isReady)));
     if (!config.roles.includes('api')) return plain(404, 'This process does not serve the API: its ROLES lack "api".');
     if (isOptions && pathname === '/graphql') return allowing('GET, POST, OPTIONS');
+    if (isOptions && pathname === '/graphql/stream') return allowing('GET, POST, PUT, DELETE, OPTIONS');
     if (pathname === '/graphql' || pathname.startsWith('/graphql/')) return graphql.fetch(request, { address });
     if (pathname === '/') return plain(200, welcome(baseUrl));
     return rest.fetch(request, { address });
@@ -149,6 +158,7 @@ async function assemble(
     installation,
     services,
     watches,
+    streams: graphql.streams,
     keyUses,
     legacyUses,
     worker,

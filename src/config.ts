@@ -52,6 +52,13 @@ const perMinute = (usual: number) =>
     .max(100_000_000, 'must be at most 100000000')
     .default(usual);
 
+/** A switch; it may be written in any of the usual ways. */
+const flag = (usual: boolean) =>
+  z
+    .enum(['true', 'false', '1', '0', 'on', 'off'], { error: 'must be true or false' })
+    .transform((value) => ['true', '1', 'on'].includes(value))
+    .default(usual);
+
 /** An origin as browsers write it; null for what is none. */
 function originOf(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -131,6 +138,21 @@ const variables = z.object({
   RATE_LIMIT_GRAPHQL: perMinute(60_000),
   /** Tokens from one address in a minute that are not good. */
   RATE_LIMIT_LOGIN: perMinute(30),
+  /** Whether the GraphQL schema may be asked for. */
+  INTROSPECTION: flag(true),
+  /** Whether browsers get an explorer at /graphql. */
+  EXPLORER: flag(true),
+  /** A file of GraphQL documents that are known by an id. */
+  TRUSTED_DOCUMENTS: z.string().min(1).optional(),
+  /** Whether no other document is run. */
+  TRUSTED_DOCUMENTS_ONLY: flag(false),
+  /** WebSockets and streams of server-sent events that one principal may have open in this process. */
+  MAX_SOCKETS: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(1, 'must be at least 1')
+    .max(100_000, 'must be at most 100000')
+    .default(100),
   /** The largest attachment that is taken. */
   MAX_ATTACHMENT_MB: z.coerce
     .number({ error: 'must be a number' })
@@ -161,6 +183,12 @@ function s3Problems(env: z.output<typeof variables>): string[] {
       : []),
     ...(hasHalf ? ['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'] : []),
   ];
+}
+
+function documentProblems(env: z.output<typeof variables>): string[] {
+  return env.TRUSTED_DOCUMENTS_ONLY && env.TRUSTED_DOCUMENTS === undefined
+    ? ['TRUSTED_DOCUMENTS_ONLY needs TRUSTED_DOCUMENTS: without it nothing could be run.']
+    : [];
 }
 
 function s3Of(env: z.output<typeof variables>): Config['s3'] {
@@ -196,6 +224,13 @@ export interface Config {
   readonly rateLimitGraphql: number;
   /** Tokens from one address in a minute that are not good. */
   readonly rateLimitLogin: number;
+  /** Whether the GraphQL schema may be asked for. */
+  readonly isIntrospectable: boolean;
+  readonly hasExplorer: boolean;
+  /** The file of trusted documents, if any, and whether no other document is run. */
+  readonly trustedDocuments: { readonly path: string | null; readonly isOnly: boolean };
+  /** WebSockets and streams of server-sent events that one principal may have open in this process. */
+  readonly maxSockets: number;
   readonly maxAttachmentBytes: number;
   /** Where attachments are kept without `s3`. */
   readonly attachmentsDir: string;
@@ -232,7 +267,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`));
   }
   const env = result.data;
-  const problems = s3Problems(env);
+  const problems = [...s3Problems(env), ...documentProblems(env)];
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     host: env.HOST,
@@ -253,6 +288,13 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     rateLimitRest: env.RATE_LIMIT_REST,
     rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
     rateLimitLogin: env.RATE_LIMIT_LOGIN,
+    isIntrospectable: env.INTROSPECTION,
+    hasExplorer: env.EXPLORER,
+    trustedDocuments: {
+      path: env.TRUSTED_DOCUMENTS === undefined ? null : resolve(env.TRUSTED_DOCUMENTS),
+      isOnly: env.TRUSTED_DOCUMENTS_ONLY,
+    },
+    maxSockets: env.MAX_SOCKETS,
     maxAttachmentBytes: env.MAX_ATTACHMENT_MB * 1_048_576,
     attachmentsDir: resolve(env.ATTACHMENTS_DIR ?? join(env.DATA_DIR, 'attachments')),
     s3: s3Of(env),

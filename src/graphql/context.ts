@@ -11,20 +11,46 @@ export interface Charge {
   spending: Spending | null;
 }
 
-/** What resolvers get: one per request, and per operation on a socket. */
-export interface GraphqlContext {
-  readonly domain: Context;
-  readonly watches: Watches;
+/** Where a subscription stands, for clients that go on by `Last-Event-ID`. */
+export interface Place {
+  /** The id of the last event that the client has had; it stands above the argument `after`. */
+  readonly lastEventId: string | null;
+  /** The id of the event that was given last; null for subscriptions that have none. */
+  eventId: string | null;
+}
+
+/** How an operation came. */
+export interface Arrival {
   /** The header `Idempotency-Key`, where the transport has headers. */
   readonly idempotencyKey: string | null;
+  /** See {@link Place}. */
+  readonly lastEventId: string | null;
+  /** Whether its answer may come in parts. */
+  readonly takesParts: boolean;
+}
+
+/** What resolvers get: one per request, and per operation on a socket. */
+export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesParts'> {
+  readonly domain: Context;
+  readonly watches: Watches;
   readonly charge: Charge;
+  readonly place: Place;
   /** Batched reads, remembered within one request or one event. */
   loaders: Loaders;
 }
 
 /** A context for an operation. */
-export function createContext(domain: Context, watches: Watches, idempotencyKey: string | null): GraphqlContext {
-  return { domain, watches, idempotencyKey, charge: { cost: 0, spending: null }, loaders: createLoaders(domain) };
+export function createContext(domain: Context, watches: Watches, arrival: Arrival): GraphqlContext {
+  const { idempotencyKey, lastEventId, takesParts } = arrival;
+  return {
+    domain,
+    watches,
+    idempotencyKey,
+    takesParts,
+    charge: { cost: 0, spending: null },
+    place: { lastEventId, eventId: null },
+    loaders: createLoaders(domain),
+  };
 }
 
 /** For every event of a subscription: what an earlier event read must not be taken for the present. */

@@ -1,6 +1,9 @@
+/** How long a client may take over one piece of a stream: as long on a WebSocket. Whoever stops reading is let go then. */
+export const slowReaderMs = 20_000;
+
 /**
- * The response, ended when `end` is aborted. `over` is called when its body has been read to its end, has failed, was
- * ended, or is wanted no more.
+ * The response, ended when `end` is aborted, and cut off when its reader takes nothing for {@link slowReaderMs}. `over` is
+ * called when its body has been read to its end, has failed, was ended, or is wanted no more.
  */
 export function endedBy(end: AbortSignal, response: Response, over: () => void): Response {
   const reader = response.body?.getReader();
@@ -9,7 +12,9 @@ export function endedBy(end: AbortSignal, response: Response, over: () => void):
     return response;
   }
   let stop: () => void = () => undefined;
+  let patience: NodeJS.Timeout | null = null;
   const finish = () => {
+    if (patience) clearTimeout(patience);
     end.removeEventListener('abort', stop);
     over();
   };
@@ -26,10 +31,19 @@ export function endedBy(end: AbortSignal, response: Response, over: () => void):
         else end.addEventListener('abort', stop);
       },
       async pull(controller) {
+        if (patience) clearTimeout(patience);
         try {
           const { done, value } = await reader.read();
           if (end.aborted) return;
-          if (!done) return controller.enqueue(value);
+          if (!done) {
+            controller.enqueue(value);
+            patience = setTimeout(() => {
+              finish();
+              controller.error(new Error('The client does not read its stream.'));
+              reader.cancel().catch(() => undefined);
+            }, slowReaderMs).unref();
+            return;
+          }
           finish();
           controller.close();
         } catch (error) {

@@ -1,55 +1,78 @@
 import {
   type DocumentNode,
-  type FieldNode,
-  type FragmentDefinitionNode,
+  type ExecutionArgs,
+  type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   Kind,
-  type OperationDefinitionNode,
+  NoSchemaIntrospectionCustomRule,
   type ParseOptions,
-  parse,
-  type SelectionNode,
-  type SelectionSetNode,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { chargeLeast, chargeOperation } from './charge.ts';
 import type { GraphqlContext } from './context.ts';
+import { DeferLabelsRule, isDeferrable, maskParts, withoutDefer } from './defer.ts';
+import { findExcess, parseBounded } from './document-limits.ts';
 import { countPageItems, findExcessItems } from './page-budget.ts';
+import { isIterable } from './prepare-operation.ts';
+import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
 
-/** What an operation may be, over whichever transport it comes. */
-export const operationLimits = {
-  /** Tokens of a document: bounds the work of parsing and validating. */
-  tokens: 5_000,
-  /** Operations of a document, of which one is run. */
-  operations: 20,
-  /** Fields inside fields; introspection is not counted. */
-  depth: 15,
-  /** Renamed fields. */
-  aliases: 60,
-  /** Fields at the top of one operation. */
-  rootFields: 20,
-  /** Fields and fragments in all, with what fragments hold counted each time they are used. */
-  fields: 1_000,
-} as const;
+/** What the operator decides about operations. */
+export interface GateOptions {
+  readonly trusted: TrustedDocuments;
+  /** Whether the schema may be asked for. */
+  readonly isIntrospectable: boolean;
+  readonly maskError: (error: unknown) => GraphQLError;
+}
 
 /**
- * The gate that every operation passes, by POST, GET, server-sent events and WebSocket alike: it hooks into parsing and
- * validating, which all of them share, not into HTTP.
+ * The gate that every operation passes, by POST, GET, server-sent events and WebSocket alike: it hooks into parsing,
+ * validating and running, which all of them share, not into HTTP. Only the way to a trusted document begins outside it:
+ * at `onParams` for HTTP, in prepare-operation.ts for all others.
  */
-export function operationGate(): Plugin {
+export function operationGate({ trusted, isIntrospectable, maskError }: GateOptions): Plugin {
   return {
+    onParams({ request, params, setParams }) {
+      // What is no object, as a batch, is refused by Yoga.
+      if (typeof params !== 'object' || params === null || Array.isArray(params)) return;
+      const given = { ...params, ...(request.method === 'GET' ? namesIn(request.url) : {}) };
+      const { operationName, variables, extensions } = params;
+      const query = documentOf(trusted, given) ?? undefined;
+      // A text that is none is for Yoga to refuse.
+      if (query !== undefined) setParams({ query, operationName, variables, extensions } as typeof params);
+    },
     onParse({ setParseFn }) {
       setParseFn((source: string, options?: ParseOptions) => parseBounded(source, options));
     },
     // Before GraphQL's own rules, not as one of them: the time of some grows with the square of a document's fields.
-    onValidate({ params, setResult }) {
+    onValidate({ params, setResult, addValidationRule }) {
       const error = findExcess(params.documentAST as DocumentNode);
-      if (error) setResult([error]);
+      if (error) {
+        setResult([error]);
+        return;
+      }
+      addValidationRule(DeferLabelsRule);
+      if (isIntrospectable) return;
+      addValidationRule(NoSchemaIntrospectionCustomRule);
+      // "Did you mean …" would tell the schema piece by piece.
+      return ({ result, setResult: setErrors }) => setErrors((result as GraphQLError[]).map(withoutHint));
     },
-    async onExecute({ args, setResultAndStopExecution }) {
+    async onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
+      const context = args.contextValue as unknown as GraphqlContext;
       const error = await admit(args);
-      if (error) setResultAndStopExecution({ errors: [error] });
+      if (error) return setResultAndStopExecution({ errors: [error] });
+      const operation = getOperationAST(args.document, args.operationName)?.operation;
+      if (!context.takesParts || !isDeferrable(operation)) {
+        setExecuteFn((given: ExecutionArgs) => executeFn({ ...given, document: withoutDefer(args.document) }));
+      }
+      return {
+        onExecuteDone({ result, setResult }) {
+          const { cost } = context.charge;
+          if (isIterable(result)) setResult(mapParts(result, cost, maskError));
+          else setResult(withCost(result as ExecutionResult, cost));
+        },
+      };
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
       const error = await admit(args);
@@ -58,16 +81,30 @@ export function operationGate(): Plugin {
   };
 }
 
-function parseBounded(source: string, options?: ParseOptions): DocumentNode {
-  try {
-    return parse(source, { ...options, maxTokens: operationLimits.tokens });
-  } catch (error) {
-    // The parser calls itself for each level of a value; anything else is its complaint.
-    if (!(error instanceof RangeError)) throw error;
+// Yoga reads only what GraphQL over HTTP names in an address.
+function namesIn(url: string): Record<string, string> {
+  const { query: _, variables: __, extensions: ___, ...names } = Object.fromEntries(new URL(url).searchParams);
+  return names;
+}
+
+function withoutHint(error: GraphQLError): GraphQLError {
+  const { nodes, source, positions, path, originalError, extensions } = error;
+  const place = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
+  const message = error.message.replace(/ Did you mean .*\?$/s, '');
+  return new GraphQLError(message, { ...place, originalError: originalError ?? null, extensions });
+}
+
+function withCost<T extends ExecutionResult>(result: T, cost: number): T {
+  return { ...result, extensions: { ...result.extensions, cost } };
+}
+
+// The cost stands in the first part.
+async function* mapParts(results: AsyncIterable<ExecutionResult>, cost: number, mask: GateOptions['maskError']) {
+  let isFirst = true;
+  for await (const result of results) {
+    yield isFirst ? withCost(result, cost) : maskParts(result, mask);
+    isFirst = false;
   }
-  throw new GraphQLError('Syntax Error: The document nests too deep.', {
-    extensions: { code: 'GRAPHQL_PARSE_FAILED' },
-  });
 }
 
 interface ExecutedArgs {
@@ -98,77 +135,4 @@ async function admit(args: ExecutedArgs): Promise<GraphQLError | null> {
   if (!excess) return chargeOperation(context, asked, items);
   await chargeLeast(context);
   return excess;
-}
-
-const refuse = (what: string, most: number, node?: SelectionNode) =>
-  new GraphQLError(`The operation has ${what}: at most ${most} are allowed.`, {
-    ...(node ? { nodes: node } : {}),
-    extensions: { code: 'INVALID_INPUT' },
-  });
-
-/** The first limit that a document passes; null when it keeps them all. */
-export function findExcess(document: DocumentNode): GraphQLError | null {
-  const operations: OperationDefinitionNode[] = [];
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  }
-  if (operations.length > operationLimits.operations) {
-    return refuse(`${operations.length - 1} others beside it`, operationLimits.operations - 1);
-  }
-  for (const operation of operations) {
-    const walk: Walk = { fragments, aliases: 0, fields: 0, rootFields: 0 };
-    const error = visit(walk, operation.selectionSet, 1, []);
-    if (error) return error;
-  }
-  return null;
-}
-
-interface Walk {
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  aliases: number;
-  fields: number;
-  rootFields: number;
-}
-
-// As execution would go. Every step counts against a limit, also a fragment that holds only fragments: twenty of those,
-// each with the next one twice, are a million steps.
-function visit(walk: Walk, set: SelectionSetNode, depth: number, within: readonly string[]): GraphQLError | null {
-  for (const selection of set.selections) {
-    if (++walk.fields > operationLimits.fields) return refuse('more fields', operationLimits.fields, selection);
-    const error =
-      selection.kind === Kind.FIELD
-        ? visitField(walk, selection, depth, within)
-        : visitFragment(walk, selection, depth, within);
-    if (error) return error;
-  }
-  return null;
-}
-
-function visitField(walk: Walk, field: FieldNode, depth: number, within: readonly string[]): GraphQLError | null {
-  if (field.alias && ++walk.aliases > operationLimits.aliases) {
-    return refuse('more aliases', operationLimits.aliases, field);
-  }
-  if (depth === 1 && ++walk.rootFields > operationLimits.rootFields) {
-    return refuse('more fields at the top', operationLimits.rootFields, field);
-  }
-  if (depth > operationLimits.depth) return refuse('more fields inside one another', operationLimits.depth, field);
-  const { value: name } = field.name;
-  // What introspection answers is bounded by the schema; GraphQL's standard query of it is deep.
-  if (name === '__schema' || name === '__type' || !field.selectionSet) return null;
-  return visit(walk, field.selectionSet, depth + 1, within);
-}
-
-function visitFragment(
-  walk: Walk,
-  selection: Exclude<SelectionNode, FieldNode>,
-  depth: number,
-  within: readonly string[],
-): GraphQLError | null {
-  if (selection.kind === Kind.INLINE_FRAGMENT) return visit(walk, selection.selectionSet, depth, within);
-  const { value: name } = selection.name;
-  const fragment = walk.fragments.get(name);
-  // One that is missing, or inside itself, is refused by a rule of GraphQL's own.
-  return !fragment || within.includes(name) ? null : visit(walk, fragment.selectionSet, depth, [...within, name]);
 }

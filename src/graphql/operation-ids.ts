@@ -45,7 +45,7 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
         onLeave(id);
       }
       // An operation that is not there: graphql-ws answers nothing to that either.
-      return id === undefined ? text : JSON.stringify({ ...message, id });
+      return id === undefined ? text : JSON.stringify({ ...message, id, ...withText(message) });
     },
     toClient(text) {
       if (!text.startsWith(beginning)) return text;
@@ -60,6 +60,12 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
       return reason?.replace(/\d{12}/, (id) => outside.get(id) ?? id);
     },
   };
+}
+
+// graphql-ws closes a socket for an operation without a text, where a trusted document is named instead.
+function withText({ type, payload }: { type: string; payload?: unknown }): { payload?: unknown } {
+  if (type !== 'subscribe' || typeof payload !== 'object' || payload === null || Array.isArray(payload)) return {};
+  return 'query' in payload && payload.query !== null ? {} : { payload: { ...payload, query: '' } };
 }
 
 // What is not of this form is left to graphql-ws, which closes the socket and says why.

@@ -3,6 +3,7 @@ import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Log } from '../domain/context.ts';
 import { createOperationIds } from './operation-ids.ts';
+import { paceSocket } from './slow-reader.ts';
 
 /** What graphql-ws knows of a socket. */
 export interface SocketExtra {
@@ -21,13 +22,14 @@ export interface SocketExtra {
 export function serveSocket(
   server: Server<SocketExtra>,
   extra: SocketExtra,
-  options: { readonly keepAliveMs: number; readonly log: Pick<Log, 'debug' | 'error'> },
+  options: { readonly keepAliveMs: number; readonly closeMs: number; readonly log: Pick<Log, 'debug' | 'error'> },
 ): void {
   const { socket, open } = extra;
   const { log } = options;
   const ids = createOperationIds((id) => open.delete(id));
   // Among others a frame that is too large: ws has closed the socket then, with the code that says so.
   socket.on('error', (error) => log.debug({ err: error }, 'A socket failed.'));
+  const paced = paceSocket(socket, options.closeMs);
   const stopPings = startPings(socket, options.keepAliveMs);
   const fail = (error: unknown) => {
     log.error({ err: error }, 'A message on a socket could not be handled.');
@@ -37,12 +39,10 @@ export function serveSocket(
     {
       protocol: socket.protocol,
       // One that is on its way out takes no more, and says so to nobody: its "close" ends its operations.
-      send: (text) =>
-        new Promise((resolve) => {
-          const message = ids.toClient(text);
-          if (message === null || socket.readyState !== socket.OPEN) return resolve();
-          socket.send(message, () => resolve());
-        }),
+      send: async (text) => {
+        const message = ids.toClient(text);
+        if (message !== null) await paced.send(message);
+      },
       close: (code, reason) => socket.close(code, ids.reasonToClient(reason)),
       onMessage: (take) => {
         socket.on('message', (data) => {
@@ -54,20 +54,23 @@ export function serveSocket(
   );
   socket.once('close', (code, reason) => {
     stopPings();
+    paced.stop();
     closed(code, String(reason)).catch(fail);
   });
 }
 
-/** A client that does not answer a ping before the next one is due has gone. */
+/** A client that does not answer a ping before the next one is due has gone; one that has not read it yet may be slow. */
 function startPings(socket: WebSocket, everyMs: number): () => void {
   let isAnswered = true;
   socket.on('pong', () => {
     isAnswered = true;
   });
   const timer = setInterval(() => {
+    // A slow reader, or one that is told to go, has a time-out of its own.
+    if (socket.bufferedAmount > 0 || socket.readyState !== socket.OPEN) return;
     if (!isAnswered) return socket.terminate();
     isAnswered = false;
-    if (socket.readyState === socket.OPEN) socket.ping();
+    socket.ping();
   }, everyMs);
   return () => clearInterval(timer);
 }

@@ -2,15 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
-import type { YogaServerInstance } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
 import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Log } from '../domain/context.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
 import type { LiveViewer, LiveViewers } from '../domain/keys/live-viewers.ts';
-import { chargeLeast, refusalOf } from './charge.ts';
-import type { GraphqlContext } from './context.ts';
+import { chargeLeast } from './charge.ts';
+import type { Arrival, GraphqlContext } from './context.ts';
+import type { OpenStreams } from './open-streams.ts';
+import { type Engine, isIterable, prepareOperation } from './prepare-operation.ts';
 import { type SocketExtra, serveSocket } from './serve-socket.ts';
 
 /** What a client may do on one socket. */
@@ -24,14 +25,19 @@ export const socketLimits = {
   operations: 100,
   /** What a client may take to close its side when the service stops. */
   closeMs: 2_000,
+  /** The same for one that is closed because it does not read. */
+  slowMs: 10_000,
 } as const;
+
+/** The close code of one socket more than a principal may have: clients do not try that again by themselves. */
+const tooManySockets = CloseCode.TooManyInitialisationRequests;
 
 /** What {@link createSockets} needs. */
 export interface SocketOptions {
-  // biome-ignore lint/suspicious/noExplicitAny: the server context is not used on sockets
-  readonly yoga: YogaServerInstance<any, any>;
+  readonly engine: Engine;
+  readonly streams: OpenStreams;
   /** `viewer`: who it is now, asked anew whenever it matters. */
-  readonly contextOf: (viewer: () => Viewer, address: string | null, idempotencyKey: null) => GraphqlContext;
+  readonly contextOf: (viewer: () => Viewer, address: string | null, arrival: Arrival) => GraphqlContext;
   /** Rejects with UNAUTHENTICATED. */
   readonly authenticate: (token: string | null, address: string | null) => Promise<Viewer>;
   /** Whether a socket may be opened from an address at all. */
@@ -64,12 +70,21 @@ export function createSockets(options: SocketOptions) {
       try {
         const viewer = await options.authenticate(token, extra.address);
         const { socket } = extra;
+        const leave = options.streams.open('socket', viewer, () => socket.close(1001, 'Going away'));
+        if (leave === null) {
+          socket.close(tooManySockets, `At most ${options.streams.most} sockets and streams`);
+          return false;
+        }
         const live = options.liveViewers.follow(viewer, extra.address, () =>
           socket.close(CloseCode.Forbidden, 'Forbidden'),
         );
         viewers.set(extra, live);
-        if (socket.readyState === socket.OPEN) socket.once('close', live.release);
-        else live.release();
+        const over = () => {
+          leave();
+          live.release();
+        };
+        if (socket.readyState === socket.OPEN) socket.once('close', over);
+        else over();
         return true;
       } catch (error) {
         if (error instanceof RateLimitedError) extra.socket.close(CloseCode.Forbidden, 'Too many failed attempts');
@@ -82,45 +97,40 @@ export function createSockets(options: SocketOptions) {
     async onSubscribe({ extra }, id, payload) {
       const { open, socket } = extra;
       const { current } = viewers.get(extra) as LiveViewer;
+      const context = options.contextOf(current, extra.address, {
+        idempotencyKey: null,
+        lastEventId: null,
+        takesParts: true,
+      });
       if (open.size >= socketLimits.operations) {
+        await chargeLeast(context);
         return [
           new GraphQLError(`A socket may have at most ${socketLimits.operations} operations at once.`, {
             extensions: { code: 'LIMIT_EXCEEDED' },
           }),
         ];
       }
-      const context = options.contextOf(current, extra.address, null);
-      const { schema, execute, subscribe, contextFactory, parse, validate } = options.yoga.getEnveloped({
-        ...context,
-        params: payload,
-      });
+      open.add(id);
       try {
-        const document = parse(payload.query);
-        const errors = validate(schema, document);
-        if (errors.length > 0) return await orTooMany(context, errors as GraphQLError[]);
-        open.add(id);
-        const contextValue = await contextFactory();
-        const { operationName, variables } = payload;
+        const prepared = await prepareOperation(options.engine, context, { ...payload });
+        if (prepared.errors !== null) {
+          open.delete(id);
+          return [...prepared.errors];
+        }
+        const { args, execute, subscribe } = prepared;
         const rootValue = {
           execute,
-          subscribe: async (args: ExecutionArgs) => {
-            const result: unknown = await subscribe(args);
+          subscribe: async (asked: ExecutionArgs) => {
+            const result = await subscribe(asked);
             // graphql-ws ends what it knows when a socket closes; what begins after that nobody would end.
-            if (socket.readyState !== socket.OPEN && isAsyncIterator(result)) await result.return?.();
+            if (socket.readyState !== socket.OPEN && isIterable(result))
+              await result[Symbol.asyncIterator]().return?.();
             return result;
           },
         };
-        return {
-          schema,
-          document,
-          operationName,
-          variableValues: variables,
-          contextValue,
-          rootValue,
-        } as unknown as ExecutionArgs;
+        return { ...args, rootValue } as unknown as ExecutionArgs;
       } catch (error) {
-        // A document that does not parse is this operation's error; thrown on, it would close the socket for all.
-        if (error instanceof GraphQLError) return await orTooMany(context, [error]);
+        open.delete(id);
         options.log.error({ err: error }, 'An operation on a socket could not be started.');
         return [new GraphQLError('Unexpected error.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })];
       }
@@ -144,7 +154,7 @@ export function createSockets(options: SocketOptions) {
       wss.handleUpgrade(request, socket, head, (connection) => {
         const { log } = options;
         const extra = { socket: connection, request, address, open: new Set<string>() };
-        serveSocket(server, extra, { keepAliveMs: socketLimits.keepAliveMs, log });
+        serveSocket(server, extra, { keepAliveMs: socketLimits.keepAliveMs, closeMs: socketLimits.slowMs, log });
       });
     },
     async stop(): Promise<void> {
@@ -159,17 +169,6 @@ export function createSockets(options: SocketOptions) {
   };
 }
 
-// What is not run is charged too, or it would be free to send without end.
-async function orTooMany(context: GraphqlContext, errors: GraphQLError[]): Promise<GraphQLError[]> {
-  await chargeLeast(context);
-  const refusal = refusalOf(context.charge);
-  return refusal ? [refusal] : errors;
-}
-
 function refuse(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-}
-
-function isAsyncIterator(result: unknown): result is AsyncIterator<unknown> {
-  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 }

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findExcess, operationLimits } from '../../src/graphql/operation-gate.ts';
+import { findExcess, operationLimits } from '../../src/graphql/document-limits.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { connect, follow } from '../support/sockets.ts';
 

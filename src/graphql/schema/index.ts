@@ -1,5 +1,6 @@
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, specifiedDirectives } from 'graphql';
 import { builder } from '../builder.ts';
+import { deferDirective } from '../defer.ts';
 import './acu-limits.ts';
 import './api-keys.ts';
 import './audit-log.ts';
@@ -23,4 +24,7 @@ import './users.ts';
 import './viewer.ts';
 
 /** The whole schema, built once. */
-export const schema: GraphQLSchema = builder.toSchema({ sortSchema: true });
+export const schema: GraphQLSchema = builder.toSchema({
+  sortSchema: true,
+  directives: [...specifiedDirectives, deferDirective],
+});

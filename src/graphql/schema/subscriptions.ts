@@ -3,7 +3,7 @@ import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { watchLog, watchSession } from '../../domain/sessions/watch.ts';
 import { builder } from '../builder.ts';
-import { renewLoaders } from '../context.ts';
+import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { SessionEventKindEnum } from './enums.ts';
 import { SessionEventEdge, SessionMessageEdge } from './events.ts';
 import { Session } from './sessions.ts';
@@ -12,7 +12,15 @@ const sessionIdDescription = 'The global ID, or any form of the session’s id.'
 const afterDescription =
   'Any cursor of the session’s messages, its events, or of these subscriptions; from the first when left out.';
 
-const toEdge = <T extends LogEntry>(node: T) => ({ cursor: logCursor(node), node });
+// The cursor is the id of the event too, where the transport has ids.
+function toEdge<T extends LogEntry>(node: T, { place }: GraphqlContext) {
+  const cursor = logCursor(node);
+  place.eventId = cursor;
+  return { cursor, node };
+}
+
+// A client that comes back by itself repeats its request as it was, with the id of the last event beside it.
+const startOf = (after: string | null | undefined, { place }: GraphqlContext) => place.lastEventId ?? after;
 
 builder.subscriptionFields((t) => ({
   sessionMessages: t.field({
@@ -23,11 +31,11 @@ builder.subscriptionFields((t) => ({
       sessionId: t.arg.id({ required: true, description: sessionIdDescription }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: (_root, { sessionId, after }, { domain, watches }) =>
-      watchLog(domain, watches, { sessionId, after, messagesOnly: true }),
+    subscribe: (_root, { sessionId, after }, context) =>
+      watchLog(context.domain, context.watches, { sessionId, after: startOf(after, context), messagesOnly: true }),
     resolve: (entry, _args, context) => {
       renewLoaders(context);
-      return toEdge(entry as MessageEntry) as never;
+      return toEdge(entry as MessageEntry, context) as never;
     },
   }),
   sessionEvents: t.field({
@@ -38,11 +46,14 @@ builder.subscriptionFields((t) => ({
       after: t.arg.string({ description: afterDescription }),
       kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }),
     },
-    subscribe: (_root, { sessionId, after, kinds }, { domain, watches }) =>
-      watchLog(domain, watches, { sessionId, after, messagesOnly: false, kinds: kinds ?? null }),
+    subscribe: (_root, { sessionId, after, kinds }, context) => {
+      const start = startOf(after, context);
+      const request = { sessionId, after: start, messagesOnly: false, kinds: kinds ?? null };
+      return watchLog(context.domain, context.watches, request);
+    },
     resolve: (entry, _args, context) => {
       renewLoaders(context);
-      return toEdge(entry as LogEntry) as never;
+      return toEdge(entry as LogEntry, context) as never;
     },
   }),
   sessionUpdated: t.field({

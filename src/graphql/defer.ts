@@ -1,0 +1,78 @@
+import {
+  DirectiveLocation,
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLBoolean,
+  GraphQLDirective,
+  GraphQLError,
+  GraphQLNonNull,
+  GraphQLString,
+  Kind,
+  OperationTypeNode,
+  type ValidationRule,
+  visit,
+} from 'graphql';
+
+/** `@defer`, as of the working draft of 2022 that the executor speaks (deferSpec=20220824). */
+export const deferDirective = new GraphQLDirective({
+  name: 'defer',
+  description:
+    'Lets a part of a query come later than the rest, where the client takes an answer in parts (multipart/mixed, text/event-stream, WebSocket). Elsewhere it comes with the rest.',
+  locations: [DirectiveLocation.FRAGMENT_SPREAD, DirectiveLocation.INLINE_FRAGMENT],
+  args: {
+    if: {
+      type: new GraphQLNonNull(GraphQLBoolean),
+      defaultValue: true,
+      description: 'False: the part comes with the rest.',
+    },
+    label: { type: GraphQLString, description: 'A name for the part, unlike any other in the document.' },
+  },
+});
+
+/** Labels are what a client knows a part by: each must be a text, and unlike the others. */
+export const DeferLabelsRule: ValidationRule = (context) => {
+  const labels = new Set<string>();
+  return {
+    Directive(node) {
+      if (node.name.value !== deferDirective.name) return;
+      const label = node.arguments?.find((argument) => argument.name.value === 'label')?.value;
+      if (!label || label.kind === Kind.NULL) return;
+      const said = 'The label of a @defer must be a text in the document itself, unlike the others.';
+      if (label.kind !== Kind.STRING || labels.has(label.value)) {
+        context.reportError(new GraphQLError(said, { nodes: node }));
+      } else labels.add(label.value);
+    },
+  };
+};
+
+const plain = new WeakMap<DocumentNode, DocumentNode>();
+
+/** The document without its `@defer`s, for a client that takes one answer, and for what is no query. */
+export function withoutDefer(document: DocumentNode): DocumentNode {
+  const known = plain.get(document);
+  if (known) return known;
+  const made = visit(document, {
+    Directive: (node) => (node.name.value === deferDirective.name ? null : undefined),
+  });
+  plain.set(document, made);
+  return made;
+}
+
+/** Whether an operation's answer may come in parts at all. */
+export function isDeferrable(operation: OperationTypeNode | undefined): boolean {
+  return operation === OperationTypeNode.QUERY;
+}
+
+/** A result that comes in parts, of which each may have errors of its own. */
+export type PartialResult = ExecutionResult & {
+  readonly incremental?: readonly { readonly errors?: readonly unknown[] }[];
+};
+
+/** The part with the errors of what was deferred masked: the library does so for the errors of the whole alone. */
+export function maskParts(result: PartialResult, mask: (error: unknown) => GraphQLError): PartialResult {
+  if (!result.incremental?.some(({ errors }) => errors)) return result;
+  const incremental = result.incremental.map((part) =>
+    part.errors ? { ...part, errors: part.errors.map(mask) } : part,
+  );
+  return { ...result, incremental };
+}

@@ -1,0 +1,164 @@
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  type ParseOptions,
+  parse,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** What an operation may be, over whichever transport it comes. */
+export const operationLimits = {
+  /** Tokens of a document: bounds the work of parsing and validating. */
+  tokens: 5_000,
+  /** Operations of a document, of which one is run. */
+  operations: 20,
+  /** Fields inside fields. */
+  depth: 15,
+  /** The same inside introspection: GraphQL's standard query of it is deep. */
+  introspectionDepth: 20,
+  /** Lists of introspection, as `fields` and `args`: what it answers grows with each. The standard query has 9. */
+  introspectionLists: 15,
+  /** Renamed fields. */
+  aliases: 60,
+  /** Directives of fields, fragments, variables and the operation. */
+  directives: 50,
+  /** Parts that may come later than the rest, by `@defer`. */
+  defers: 20,
+  /** Fields at the top of one operation. */
+  rootFields: 20,
+  /** Fields and fragments in all, with what fragments hold counted each time they are used. */
+  fields: 1_000,
+} as const;
+
+/** Parses a document of as many tokens as are allowed. Throws GraphQL's own syntax errors, also for one that nests too deep. */
+export function parseBounded(source: string, options?: ParseOptions): DocumentNode {
+  try {
+    return parse(source, { ...options, maxTokens: operationLimits.tokens });
+  } catch (error) {
+    // The parser calls itself for each level of a value; anything else is its complaint.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new GraphQLError('Syntax Error: The document nests too deep.', {
+    extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+  });
+}
+
+const refuse = (what: string, most: number, node?: SelectionNode) =>
+  new GraphQLError(`The operation has ${what}: at most ${most} are allowed.`, {
+    ...(node ? { nodes: node } : {}),
+    extensions: { code: 'INVALID_INPUT' },
+  });
+
+/** The first limit that a document passes; null when it keeps them all. */
+export function findExcess(document: DocumentNode): GraphQLError | null {
+  const operations: OperationDefinitionNode[] = [];
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  }
+  if (operations.length > operationLimits.operations) {
+    return refuse(`${operations.length - 1} others beside it`, operationLimits.operations - 1);
+  }
+  // Those of fragments that nobody uses are looked at by the rules of GraphQL too.
+  let ofFragments = 0;
+  for (const { directives } of fragments.values()) ofFragments += directives?.length ?? 0;
+  for (const operation of operations) {
+    const walk: Walk = { fragments, aliases: 0, fields: 0, rootFields: 0, directives: 0, defers: 0, lists: 0 };
+    const ofVariables = operation.variableDefinitions?.reduce((sum, each) => sum + (each.directives?.length ?? 0), 0);
+    walk.directives = ofFragments + (ofVariables ?? 0) + (operation.directives?.length ?? 0);
+    if (walk.directives > operationLimits.directives) return refuse('more directives', operationLimits.directives);
+    const error = visit(walk, operation.selectionSet, { depth: 1, isIntrospection: false, within: [] });
+    if (error) return error;
+  }
+  return null;
+}
+
+interface Walk {
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  aliases: number;
+  fields: number;
+  rootFields: number;
+  directives: number;
+  defers: number;
+  lists: number;
+}
+
+interface Place {
+  readonly depth: number;
+  readonly isIntrospection: boolean;
+  /** The fragments that are open. */
+  readonly within: readonly string[];
+}
+
+// As execution would go. Every step counts against a limit, also a fragment that holds only fragments: twenty of those,
+// each with the next one twice, are a million steps.
+function visit(walk: Walk, set: SelectionSetNode, place: Place): GraphQLError | null {
+  for (const selection of set.selections) {
+    if (++walk.fields > operationLimits.fields) return refuse('more fields', operationLimits.fields, selection);
+    const error =
+      countDirectives(walk, selection, selection.directives ?? []) ??
+      (selection.kind === Kind.FIELD ? visitField(walk, selection, place) : visitFragment(walk, selection, place));
+    if (error) return error;
+  }
+  return null;
+}
+
+function countDirectives(
+  walk: Walk,
+  selection: SelectionNode,
+  directives: readonly DirectiveNode[],
+): GraphQLError | null {
+  if (directives.length === 0) return null;
+  walk.directives += directives.length;
+  if (walk.directives > operationLimits.directives) {
+    return refuse('more directives', operationLimits.directives, selection);
+  }
+  walk.defers += directives.filter((directive) => directive.name.value === 'defer').length;
+  return walk.defers > operationLimits.defers ? refuse('more deferred parts', operationLimits.defers, selection) : null;
+}
+
+/** The fields of introspection that are lists. */
+const introspectionLists = new Set([
+  'types',
+  'directives',
+  'fields',
+  'args',
+  'inputFields',
+  'interfaces',
+  'enumValues',
+  'possibleTypes',
+]);
+
+function visitField(walk: Walk, field: FieldNode, place: Place): GraphQLError | null {
+  const { depth, within } = place;
+  if (field.alias && ++walk.aliases > operationLimits.aliases) {
+    return refuse('more aliases', operationLimits.aliases, field);
+  }
+  if (depth === 1 && ++walk.rootFields > operationLimits.rootFields) {
+    return refuse('more fields at the top', operationLimits.rootFields, field);
+  }
+  const { value: name } = field.name;
+  const isIntrospection = place.isIntrospection || name === '__schema' || name === '__type';
+  const mostDepth = isIntrospection ? operationLimits.introspectionDepth : operationLimits.depth;
+  if (depth > mostDepth) return refuse('more fields inside one another', mostDepth, field);
+  if (place.isIntrospection && introspectionLists.has(name) && ++walk.lists > operationLimits.introspectionLists) {
+    return refuse('more lists of introspection', operationLimits.introspectionLists, field);
+  }
+  return field.selectionSet ? visit(walk, field.selectionSet, { depth: depth + 1, isIntrospection, within }) : null;
+}
+
+function visitFragment(walk: Walk, selection: Exclude<SelectionNode, FieldNode>, place: Place): GraphQLError | null {
+  if (selection.kind === Kind.INLINE_FRAGMENT) return visit(walk, selection.selectionSet, place);
+  const { value: name } = selection.name;
+  const fragment = walk.fragments.get(name);
+  // One that is missing, or inside itself, is refused by a rule of GraphQL's own.
+  if (!fragment || place.within.includes(name)) return null;
+  return visit(walk, fragment.selectionSet, { ...place, within: [...place.within, name] });
+}

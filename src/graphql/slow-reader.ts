@@ -1,0 +1,55 @@
+import type { WebSocket } from 'ws';
+import { slowReaderMs } from './ended-by.ts';
+
+/** What a socket may hold for a client that does not take it, before what the client sends is left unread too. */
+const mostBufferedBytes = 1_024 * 1_024;
+
+/** How a socket is closed whose client does not read: it may connect again, and go on after its last cursor. */
+export const slowReaderClose = { code: 1013, reason: 'Messages are not read' } as const;
+
+/** The sending side of a socket, with bounded memory. */
+export interface PacedSocket {
+  /** Resolves when the message has gone to the network, or the socket has ended: who waits for it sends no faster than it is read. */
+  send(message: string): Promise<void>;
+  /** To be called when the socket has closed. */
+  stop(): void;
+}
+
+/**
+ * Sends at the pace of the client. While more than 1 MiB waits for it, nothing is read from it either, so that it cannot
+ * make us write more; and when nothing of what waits is taken for {@link slowReaderMs}, its socket is closed.
+ */
+export function paceSocket(socket: WebSocket, closeMs: number): PacedSocket {
+  let waiting = 0;
+  let patience: NodeJS.Timeout | null = null;
+  const stop = () => {
+    if (patience) clearTimeout(patience);
+    patience = null;
+  };
+  const giveUp = () => {
+    socket.close(slowReaderClose.code, slowReaderClose.reason);
+    // The frame that says so waits behind the rest: whoever reads again in time still gets to know why.
+    patience = setTimeout(() => socket.terminate(), closeMs).unref();
+  };
+  const taken = (resolve: () => void) => () => {
+    waiting -= 1;
+    if (socket.readyState === socket.OPEN) {
+      stop();
+      if (waiting > 0) patience = setTimeout(giveUp, slowReaderMs).unref();
+      if (socket.isPaused && socket.bufferedAmount <= mostBufferedBytes) socket.resume();
+    }
+    resolve();
+  };
+  return {
+    send(message) {
+      if (socket.readyState !== socket.OPEN) return Promise.resolve();
+      waiting += 1;
+      patience ??= setTimeout(giveUp, slowReaderMs).unref();
+      return new Promise((resolve) => {
+        socket.send(message, taken(resolve));
+        if (socket.bufferedAmount > mostBufferedBytes) socket.pause();
+      });
+    },
+    stop,
+  };
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { GraphQLError, type GraphQLSchema, validate } from 'graphql';
+import { z } from 'zod';
+import { DeferLabelsRule } from './defer.ts';
+import { findExcess, parseBounded } from './document-limits.ts';
+
+/** Documents that were given to the service beforehand, by their ids. */
+export interface TrustedDocuments {
+  /** Whether nothing else is run. */
+  readonly isOnly: boolean;
+  readonly count: number;
+  /** The text of an id: the manifest's own, or the SHA-256 of the text, bare or as `sha256:…`. */
+  find(id: string): string | null;
+}
+
+/** For a service that was given none. */
+export const noTrustedDocuments: TrustedDocuments = { isOnly: false, count: 0, find: () => null };
+
+/** How many problems of a manifest are told at once. */
+const mostProblems = 5;
+
+const manifest = z.union([
+  // Relay's `persistConfig.file`, and the "persisted-documents.json" of @graphql-codegen's client preset.
+  z.record(z.string(), z.string()),
+  // Apollo's generate-persisted-query-manifest.
+  z
+    .object({ operations: z.array(z.object({ id: z.string(), body: z.string() })) })
+    .transform(({ operations }) => Object.fromEntries(operations.map(({ id, body }) => [id, body]))),
+]);
+
+/**
+ * Reads a manifest. Rejects with a sentence for the operator that names the file, and the documents in it that could not be
+ * run: a document of a client that is out in the world must not begin to fail without a word.
+ */
+export async function loadTrustedDocuments(
+  given: { readonly path: string | null; readonly isOnly: boolean },
+  schema: GraphQLSchema,
+): Promise<TrustedDocuments> {
+  if (given.path === null) return noTrustedDocuments;
+  const byId = await readManifest(given.path);
+  const problems = [...byId].flatMap(([id, text]) => problemOf(schema, id, text));
+  if (problems.length > 0) {
+    const told = problems.slice(0, mostProblems).join('\n  ');
+    const more = problems.length > mostProblems ? `\n  and ${problems.length - mostProblems} more` : '';
+    throw new Error(`TRUSTED_DOCUMENTS: ${given.path} has documents that this service does not run:\n  ${told}${more}`);
+  }
+  const byHash = new Map([...byId.values()].map((text) => [createHash('sha256').update(text).digest('hex'), text]));
+  return {
+    isOnly: given.isOnly,
+    count: byId.size,
+    find: (id) => byId.get(id) ?? byHash.get(id.replace(/^sha256:/, '').toLowerCase()) ?? null,
+  };
+}
+
+async function readManifest(path: string): Promise<ReadonlyMap<string, string>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Error(`TRUSTED_DOCUMENTS: ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`, {
+      cause: error,
+    });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`TRUSTED_DOCUMENTS: ${path} is not JSON.`, { cause: error });
+  }
+  const read = manifest.safeParse(json);
+  if (read.success) return new Map(Object.entries(read.data));
+  throw new Error(
+    `TRUSTED_DOCUMENTS: ${path} must be an object of ids and documents, {"id": "query …"}, or {"operations": [{"id", "body"}]}.`,
+  );
+}
+
+function problemOf(schema: GraphQLSchema, id: string, text: string): string[] {
+  const complain = (error: GraphQLError | undefined | null) => (error ? [`"${id}": ${error.message}`] : []);
+  try {
+    const document = parseBounded(text);
+    const excess = findExcess(document);
+    if (excess) return complain(excess);
+    const [error] = validate(schema, document);
+    return complain(error ?? validate(schema, document, [DeferLabelsRule])[0]);
+  } catch (error) {
+    if (error instanceof GraphQLError) return complain(error);
+    throw error;
+  }
+}
+
+/** Names that a request may give its document's id by: the working draft's (GraphQL over HTTP), and Relay's. */
+const idNames = ['documentId', 'doc_id', 'id'];
+
+/**
+ * The text to run; null when the request has neither a text nor an id. Throws what a client can act on: Apollo's sends
+ * the text when it reads PERSISTED_QUERY_NOT_FOUND, and gives up ids when it reads PERSISTED_QUERY_NOT_SUPPORTED.
+ */
+export function documentOf(trusted: TrustedDocuments, params: Readonly<Record<string, unknown>>): string | null {
+  const id = idOf(params);
+  const found = id === null ? null : trusted.find(id);
+  if (found !== null) return found;
+  const query = typeof params.query === 'string' && params.query !== '' ? params.query : null;
+  if (trusted.isOnly && id === null) {
+    throw refused('PERSISTED_QUERY_ONLY', 'Only trusted documents are run here: name one by its "documentId".');
+  }
+  if (id === null || (query !== null && !trusted.isOnly)) return query;
+  throw trusted.count === 0
+    ? refused('PERSISTED_QUERY_NOT_SUPPORTED', 'This service has no trusted documents: send the document as "query".')
+    : refused(
+        'PERSISTED_QUERY_NOT_FOUND',
+        `There is no trusted document of the id ${JSON.stringify(id.slice(0, 100))}.`,
+      );
+}
+
+// Apollo's stands in the extensions.
+function idOf(params: Readonly<Record<string, unknown>>): string | null {
+  const { persistedQuery } = (params.extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
+  const given = [...idNames.map((name) => params[name]), persistedQuery?.sha256Hash];
+  return (given.find((each) => typeof each === 'string' && each !== '') as string | undefined) ?? null;
+}
+
+function refused(code: string, message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code, http: { status: 400 } } });
+}

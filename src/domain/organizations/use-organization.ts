@@ -92,12 +92,14 @@ export async function chooseOrganization(
   id: string | null | undefined,
   permission: OrganizationPermission,
 ): Promise<OrganizationRecord> {
-  if (id != null) return useOrganization(context, id, permission);
+  return useOrganization(context, id ?? (await getOnlyOrganizationId(context)), permission);
+}
+
+/** {@link onlyOrganizationId}, but INVALID_INPUT at `organizationId`. */
+export async function getOnlyOrganizationId(context: Context): Promise<string> {
   const only = await onlyOrganizationId(context);
-  if (only === null) {
-    throw refuse(['organizationId'], 'An organization must be named: this key can act in several, or in none.');
-  }
-  return useOrganization(context, only, permission);
+  if (only !== null) return only;
+  throw refuse(['organizationId'], 'An organization must be named: this key can act in several, or in none.');
 }
 
 /** The id of the viewer's only organization; null when it has several or none. */

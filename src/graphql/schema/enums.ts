@@ -1,6 +1,10 @@
 import { enterprisePermissions, organizationPermissions, type Permission } from '../../auth/permissions.ts';
 import type { ApiKeyKind } from '../../auth/viewer.ts';
+import type { AttachmentRecord } from '../../domain/attachments/attachments.ts';
 import type { KeyStatus } from '../../domain/keys/list-api-keys.ts';
+import type { AccessType } from '../../domain/organizations/place.ts';
+import type { SecretType } from '../../domain/secrets/secrets.ts';
+import type { SessionSize } from '../../domain/sessions/insights.ts';
 import { type EventKind, eventKinds, type MessageType } from '../../domain/sessions/log.ts';
 import { type SessionOrigin, sessionOrigins } from '../../domain/sessions/session.ts';
 import { type SessionStatus, type SessionStatusDetail, sessionStatusDetails } from '../../domain/sessions/status.ts';
@@ -174,6 +178,46 @@ export const RoleScopeEnum = builder.enumType('RoleScope', {
     },
     ORGANIZATION: { value: 'organization', description: 'In an organization.' },
   } as const,
+});
+
+/** Whose notes or playbooks are meant. */
+export const AccessTypeEnum = builder.enumType('AccessType', {
+  description: 'Whom a note or a playbook belongs to.',
+  values: {
+    ENTERPRISE: { value: 'enterprise', description: 'The enterprise itself: every organization may use it.' },
+    ORGANIZATION: { value: 'org', description: 'An organization.' },
+  } as const satisfies Record<string, { value: AccessType; description: string }>,
+});
+
+/** SecretType of the contract. */
+export const SecretTypeEnum = builder.enumType('SecretType', {
+  description: 'What a secret is for.',
+  values: {
+    COOKIE: { value: 'cookie', description: 'A cookie of a website.' },
+    KEY_VALUE: { value: 'key-value', description: 'An environment variable of the agent, named by its key.' },
+    TOTP: { value: 'totp', description: 'The seed of one-time passwords.' },
+  } as const satisfies Record<string, { value: SecretType; description: string }>,
+});
+
+/** Who brought a file. */
+export const AttachmentSourceEnum = builder.enumType('AttachmentSource', {
+  description: 'Where a file came from.',
+  values: {
+    USER: { value: 'user', description: 'It was uploaded for the agent.' },
+    AGENT: { value: 'agent', description: 'The agent made it.' },
+  } as const satisfies Record<string, { value: AttachmentRecord['source']; description: string }>,
+});
+
+/** How much a session used. */
+export const SessionSizeEnum = builder.enumType('SessionSize', {
+  description: 'How much a session used, in ACUs.',
+  values: {
+    XS: { value: 'xs', description: 'Less than 1.' },
+    S: { value: 's', description: 'Less than 3.' },
+    M: { value: 'm', description: 'Less than 6.' },
+    L: { value: 'l', description: 'Less than 12.' },
+    XL: { value: 'xl', description: '12 or more.' },
+  } as const satisfies Record<string, { value: SessionSize; description: string }>,
 });
 
 const codeMeaning: Record<(typeof userErrorCodes)[number], string> = {

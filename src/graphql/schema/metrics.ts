@@ -5,19 +5,8 @@ import { type SessionMetrics, type SessionSize, sessionSizes } from '../../domai
 import { type SessionOrigin, sessionOrigins } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { SessionOriginEnum } from './enums.ts';
+import { SessionOriginEnum, SessionSizeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
-
-const SessionSizeEnum = builder.enumType('SessionSize', {
-  description: 'How much a session has used.',
-  values: {
-    XS: { value: 'xs', description: 'Less than 1 ACU.' },
-    S: { value: 's', description: 'Less than 3 ACUs.' },
-    M: { value: 'm', description: 'Less than 6 ACUs.' },
-    L: { value: 'l', description: 'Less than 12 ACUs.' },
-    XL: { value: 'xl', description: '12 ACUs or more.' },
-  } as const satisfies Record<string, { value: SessionSize; description: string }>,
-});
 
 const ActiveUsersUnitEnum = builder.enumType('ActiveUsersUnit', {
   description: 'How long a window of active users is. All are of UTC.',

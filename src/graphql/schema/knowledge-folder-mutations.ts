@@ -1,0 +1,112 @@
+import { globalId } from '../../domain/ids.ts';
+import { createFolder, deleteFolder, type FolderChange, updateFolder } from '../../domain/knowledge/change-folders.ts';
+import type { FolderRecord } from '../../domain/knowledge/folders.ts';
+import { choosePlace } from '../../domain/organizations/place.ts';
+import { builder } from '../builder.ts';
+import { AccessTypeEnum } from './enums.ts';
+import { KnowledgeFolder } from './knowledge.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { placeDescriptions } from './places.ts';
+
+const folderDescriptions = {
+  knowledgeFolderId: 'The folder: its global ID, or any form of its id.',
+  name: 'What to call it: 1 to 200 characters without "/", and not as another folder beside it.',
+  description: 'What is in it, in words: at most 2,000 characters.',
+  parentId:
+    'The folder of the same place that it is in, by any form of its id; null: in none. Folders nest at most 8 deep.',
+} as const;
+
+const CreateKnowledgeFolderInput = builder.inputType('CreateKnowledgeFolderInput', {
+  description: 'What a folder is made from.',
+  fields: (t) => ({
+    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    accessType: t.field({ type: AccessTypeEnum, defaultValue: 'org', description: placeDescriptions.accessType }),
+    name: t.string({ required: true, description: folderDescriptions.name }),
+    description: t.string({ description: folderDescriptions.description }),
+    parentId: t.id({ description: folderDescriptions.parentId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const CreateKnowledgeFolderPayload = payloadType<{ knowledgeFolder: FolderRecord }>(
+  'CreateKnowledgeFolderPayload',
+  'A folder that was made.',
+  (t) => ({
+    knowledgeFolder: t.expose('knowledgeFolder', { type: KnowledgeFolder, nullable: true, description: 'The folder.' }),
+  }),
+);
+
+const UpdateKnowledgeFolderInput = builder.inputType('UpdateKnowledgeFolderInput', {
+  description: 'How a folder is to change, or where it is to be: what is left out stays.',
+  fields: (t) => ({
+    knowledgeFolderId: t.id({ required: true, description: folderDescriptions.knowledgeFolderId }),
+    name: t.string({ description: `${folderDescriptions.name} Not null.` }),
+    description: t.string({ description: folderDescriptions.description }),
+    parentId: t.id({ description: folderDescriptions.parentId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateKnowledgeFolderPayload = payloadType<{ knowledgeFolder: FolderRecord }>(
+  'UpdateKnowledgeFolderPayload',
+  'A folder that was changed.',
+  (t) => ({
+    knowledgeFolder: t.expose('knowledgeFolder', { type: KnowledgeFolder, nullable: true, description: 'The folder.' }),
+  }),
+);
+
+const DeleteKnowledgeFolderInput = builder.inputType('DeleteKnowledgeFolderInput', {
+  description: 'Which folder is to be deleted.',
+  fields: (t) => ({
+    knowledgeFolderId: t.id({ required: true, description: folderDescriptions.knowledgeFolderId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteKnowledgeFolderPayload = payloadType<{ deletedKnowledgeFolderId: string }>(
+  'DeleteKnowledgeFolderPayload',
+  'A folder that was deleted.',
+  (t) => ({
+    deletedKnowledgeFolderId: t.expose('deletedKnowledgeFolderId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of what is gone.',
+    }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createKnowledgeFolder: t.field({
+    type: CreateKnowledgeFolderPayload,
+    description: 'Makes a folder. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
+    args: { input: t.arg({ type: CreateKnowledgeFolderInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { knowledgeFolder: null }, async () => {
+        const { organizationId, accessType, clientMutationId: _mutation, ...folder } = input;
+        const place = await choosePlace(domain, { organizationId, accessType });
+        return { knowledgeFolder: await createFolder(domain, place, folder) };
+      }),
+  }),
+  updateKnowledgeFolder: t.field({
+    type: UpdateKnowledgeFolderPayload,
+    description:
+      'Changes or moves a folder, with all that is in it. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
+    args: { input: t.arg({ type: UpdateKnowledgeFolderInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { knowledgeFolder: null }, async () => {
+        const { knowledgeFolderId, clientMutationId: _mutation, ...change } = input;
+        return { knowledgeFolder: await updateFolder(domain, knowledgeFolderId, change as FolderChange) };
+      }),
+  }),
+  deleteKnowledgeFolder: t.field({
+    type: DeleteKnowledgeFolderPayload,
+    description:
+      'Deletes a folder and the folders in it; their notes are then in no folder. Needs what updateKnowledgeFolder needs.',
+    args: { input: t.arg({ type: DeleteKnowledgeFolderInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedKnowledgeFolderId: null }, async () => {
+        const { id } = await deleteFolder(domain, input.knowledgeFolderId);
+        return { deletedKnowledgeFolderId: globalId('folder', id) };
+      }),
+  }),
+}));

@@ -1,0 +1,121 @@
+import { globalId } from '../../domain/ids.ts';
+import { createNote, deleteNote, type NoteChange, updateNote } from '../../domain/knowledge/change-notes.ts';
+import type { NoteRecord } from '../../domain/knowledge/notes.ts';
+import { choosePlace } from '../../domain/organizations/place.ts';
+import { builder } from '../builder.ts';
+import { AccessTypeEnum } from './enums.ts';
+import { KnowledgeNote } from './knowledge.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { placeDescriptions } from './places.ts';
+
+const noteDescriptions = {
+  knowledgeNoteId: 'The note: its global ID, or any form of its id.',
+  name: 'What to call it: 1 to 200 characters.',
+  body: 'What there is to know: at most 100,000 characters.',
+  trigger: 'When an agent should read it: at most 10,000 characters.',
+  folderId: 'A folder of the same place, by any form of its id; null: in none.',
+  pinnedRepo: 'A repository as "owner/repo", or "all"; null: not pinned.',
+  macro: 'Its shortcut: "!" and letters, digits, "_" or "-". No two notes of a place have the same. Null: none.',
+  isEnabled: 'Whether agents are told of it.',
+} as const;
+
+const CreateKnowledgeNoteInput = builder.inputType('CreateKnowledgeNoteInput', {
+  description: 'What a note is made from.',
+  fields: (t) => ({
+    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    accessType: t.field({ type: AccessTypeEnum, defaultValue: 'org', description: placeDescriptions.accessType }),
+    name: t.string({ required: true, description: noteDescriptions.name }),
+    body: t.string({ required: true, description: noteDescriptions.body }),
+    trigger: t.string({ required: true, description: noteDescriptions.trigger }),
+    folderId: t.id({ description: noteDescriptions.folderId }),
+    pinnedRepo: t.string({ description: noteDescriptions.pinnedRepo }),
+    macro: t.string({ description: noteDescriptions.macro }),
+    isEnabled: t.boolean({ defaultValue: true, description: noteDescriptions.isEnabled }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const CreateKnowledgeNotePayload = payloadType<{ knowledgeNote: NoteRecord }>(
+  'CreateKnowledgeNotePayload',
+  'A note that was made.',
+  (t) => ({
+    knowledgeNote: t.expose('knowledgeNote', { type: KnowledgeNote, nullable: true, description: 'The note.' }),
+  }),
+);
+
+const UpdateKnowledgeNoteInput = builder.inputType('UpdateKnowledgeNoteInput', {
+  description: 'How a note is to change: what is left out stays.',
+  fields: (t) => ({
+    knowledgeNoteId: t.id({ required: true, description: noteDescriptions.knowledgeNoteId }),
+    name: t.string({ description: `${noteDescriptions.name} Not null.` }),
+    body: t.string({ description: `${noteDescriptions.body} Not null.` }),
+    trigger: t.string({ description: `${noteDescriptions.trigger} Not null.` }),
+    folderId: t.id({ description: noteDescriptions.folderId }),
+    pinnedRepo: t.string({ description: noteDescriptions.pinnedRepo }),
+    macro: t.string({ description: noteDescriptions.macro }),
+    isEnabled: t.boolean({ description: noteDescriptions.isEnabled }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateKnowledgeNotePayload = payloadType<{ knowledgeNote: NoteRecord }>(
+  'UpdateKnowledgeNotePayload',
+  'A note that was changed.',
+  (t) => ({
+    knowledgeNote: t.expose('knowledgeNote', { type: KnowledgeNote, nullable: true, description: 'The note.' }),
+  }),
+);
+
+const DeleteKnowledgeNoteInput = builder.inputType('DeleteKnowledgeNoteInput', {
+  description: 'Which note is to be deleted.',
+  fields: (t) => ({
+    knowledgeNoteId: t.id({ required: true, description: noteDescriptions.knowledgeNoteId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteKnowledgeNotePayload = payloadType<{ deletedKnowledgeNoteId: string }>(
+  'DeleteKnowledgeNotePayload',
+  'A note that was deleted.',
+  (t) => ({
+    deletedKnowledgeNoteId: t.expose('deletedKnowledgeNoteId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of what is gone.',
+    }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createKnowledgeNote: t.field({
+    type: CreateKnowledgeNotePayload,
+    description: 'Makes a note. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
+    args: { input: t.arg({ type: CreateKnowledgeNoteInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { knowledgeNote: null }, async () => {
+        const { organizationId, accessType, clientMutationId: _mutation, ...note } = input;
+        const place = await choosePlace(domain, { organizationId, accessType });
+        return { knowledgeNote: await createNote(domain, place, note) };
+      }),
+  }),
+  updateKnowledgeNote: t.field({
+    type: UpdateKnowledgeNotePayload,
+    description: 'Changes a note. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
+    args: { input: t.arg({ type: UpdateKnowledgeNoteInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { knowledgeNote: null }, async () => {
+        const { knowledgeNoteId, clientMutationId: _mutation, ...change } = input;
+        return { knowledgeNote: await updateNote(domain, knowledgeNoteId, change as NoteChange) };
+      }),
+  }),
+  deleteKnowledgeNote: t.field({
+    type: DeleteKnowledgeNotePayload,
+    description: 'Deletes a note. Needs what updateKnowledgeNote needs.',
+    args: { input: t.arg({ type: DeleteKnowledgeNoteInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedKnowledgeNoteId: null }, async () => {
+        const { id } = await deleteNote(domain, input.knowledgeNoteId);
+        return { deletedKnowledgeNoteId: globalId('note', id) };
+      }),
+  }),
+}));

@@ -1,0 +1,170 @@
+import { prefixedId } from '../../domain/ids.ts';
+import { type FolderRecord, foldersOf } from '../../domain/knowledge/folders.ts';
+import { type NoteRecord, notesIn, notesOf } from '../../domain/knowledge/notes.ts';
+import { builder } from '../builder.ts';
+import { nestedConnection } from '../connections.ts';
+import { countedConnection } from './counted-connection.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { AccessTypeEnum } from './enums.ts';
+import { Organization } from './organization-ref.ts';
+import { Actor, loadActor } from './people.ts';
+import { ownerDescription } from './places.ts';
+
+/** KnowledgeNote of the contract. */
+export const KnowledgeNote = builder.objectRef<NoteRecord>('KnowledgeNote');
+/** KnowledgeFolder of the contract. */
+export const KnowledgeFolder = builder.objectRef<FolderRecord>('KnowledgeFolder');
+
+const KnowledgeNoteConnection = countedConnection(KnowledgeNote, 'KnowledgeNote', {
+  page: 'A page of notes.',
+  edge: 'A note in a list.',
+});
+const KnowledgeFolderConnection = countedConnection(KnowledgeFolder, 'KnowledgeFolder', {
+  page: 'A page of folders.',
+  edge: 'A folder in a list.',
+});
+
+builder.node(KnowledgeNote, {
+  description: 'What agents should know, and when.',
+  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  fields: (t) => ({
+    knowledgeNoteId: t.string({
+      description: 'The id as REST writes it.',
+      resolve: ({ id }) => prefixedId('note', id),
+    }),
+    name: t.exposeString('name', { description: 'What it is called.' }),
+    body: t.exposeString('body', { description: 'What there is to know.' }),
+    trigger: t.exposeString('trigger', { description: 'When an agent should read it.' }),
+    pinnedRepo: t.exposeString('pinnedRepo', {
+      nullable: true,
+      description: 'The repository that it is pinned to, as "owner/repo", or "all"; null: it is not pinned.',
+    }),
+    macro: t.exposeString('macro', { nullable: true, description: 'Its shortcut, with its "!".' }),
+    isEnabled: t.exposeBoolean('isEnabled', { description: 'Whether agents are told of it.' }),
+    folder: t.field({
+      type: KnowledgeFolder,
+      nullable: true,
+      description: 'The folder that it is in; null: in none.',
+      resolve: ({ folderId }, _args, { loaders }) => (folderId === null ? null : loaders.folders.load(folderId)),
+    }),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description: ownerDescription,
+      resolve: ({ organizationId }, _args, { loaders }) =>
+        organizationId === null ? null : loaders.organizations.load(organizationId),
+    }),
+    createdBy: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
+      resolve: (note, _args, context) => loadActor(context, note),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+  }),
+});
+
+builder.node(KnowledgeFolder, {
+  description: 'A folder of notes. Folders nest.',
+  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  fields: (t) => ({
+    knowledgeFolderId: t.string({
+      description: 'The id as REST writes it.',
+      resolve: ({ id }) => prefixedId('folder', id),
+    }),
+    name: t.exposeString('name', { description: 'What it is called: no two beside each other are called the same.' }),
+    description: t.exposeString('description', { nullable: true, description: 'What is in it, in words.' }),
+    path: t.string({
+      description: 'Its name behind those of the folders around it, as "Backend/Databases".',
+      resolve: async ({ id, name }, _args, { loaders }) => (await loaders.folderPaths.load(id)) ?? name,
+    }),
+    parent: t.field({
+      type: KnowledgeFolder,
+      nullable: true,
+      description: 'The folder that it is in; null: in none.',
+      resolve: ({ parentId }, _args, { loaders }) => (parentId === null ? null : loaders.folders.load(parentId)),
+    }),
+    notes: t.connection(
+      {
+        type: KnowledgeNote,
+        description: 'The notes in it, newest first; not those in folders inside it.',
+        resolve: (folder, page, context) => nestedConnection(context, notesIn(context.domain, folder), page),
+      },
+      KnowledgeNoteConnection,
+    ),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description: ownerDescription,
+      resolve: ({ organizationId }, _args, { loaders }) =>
+        organizationId === null ? null : loaders.organizations.load(organizationId),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+  }),
+});
+
+const filters = {
+  search: 'Part of the name, the trigger or the body, upper and lower case alike.',
+  folderId: 'Only notes in this folder itself, by any form of its id.',
+  folderPath: 'Only notes in the folder of this path itself, as "Backend/Databases"; "/": in no folder.',
+  pinnedRepo: 'Only notes that are pinned to this: "all" or "owner/repo".',
+} as const;
+
+builder.objectFields(Organization, (t) => ({
+  knowledgeNotes: t.connection(
+    {
+      type: KnowledgeNote,
+      description: 'Its notes, newest first. Needs VIEW_ORG_SESSIONS.',
+      args: {
+        search: t.arg.string({ description: filters.search }),
+        folderId: t.arg.id({ description: filters.folderId }),
+        folderPath: t.arg.string({ description: filters.folderPath }),
+        pinnedRepo: t.arg.string({ description: filters.pinnedRepo }),
+        accessType: t.arg({
+          type: AccessTypeEnum,
+          description: 'ENTERPRISE: those of the enterprise, which it may use too; its own when left out.',
+        }),
+      },
+      resolve: async ({ id }, { first, after, last, before, ...filter }, context) =>
+        nestedConnection(context, notesOf(context.domain, id, filter), { first, after, last, before }),
+    },
+    KnowledgeNoteConnection,
+  ),
+  knowledgeFolders: t.connection(
+    {
+      type: KnowledgeFolder,
+      description: 'Its folders of notes, newest first. Needs VIEW_ORG_SESSIONS.',
+      resolve: async ({ id }, page, context) => nestedConnection(context, foldersOf(context.domain, id), page),
+    },
+    KnowledgeFolderConnection,
+  ),
+}));
+
+builder.objectFields(Enterprise, (t) => ({
+  knowledgeNotes: t.connection(
+    {
+      type: KnowledgeNote,
+      description: 'Its own notes and those of all its organizations, newest first. Needs MANAGE_ACCOUNT_KNOWLEDGE.',
+      args: {
+        search: t.arg.string({ description: filters.search }),
+        folderId: t.arg.id({ description: filters.folderId }),
+        folderPath: t.arg.string({ description: filters.folderPath }),
+        pinnedRepo: t.arg.string({ description: filters.pinnedRepo }),
+        accessType: t.arg({ type: AccessTypeEnum, description: 'Only its own, or only the organizations’.' }),
+      },
+      resolve: async (_enterprise, { first, after, last, before, ...filter }, context) =>
+        nestedConnection(context, notesOf(context.domain, null, filter), { first, after, last, before }),
+    },
+    KnowledgeNoteConnection,
+  ),
+  knowledgeFolders: t.connection(
+    {
+      type: KnowledgeFolder,
+      description: 'Its own folders and those of all its organizations, newest first. Needs MANAGE_ACCOUNT_KNOWLEDGE.',
+      resolve: async (_enterprise, page, context) => nestedConnection(context, foldersOf(context.domain, null), page),
+    },
+    KnowledgeFolderConnection,
+  ),
+}));

@@ -1,0 +1,114 @@
+import { globalId } from '../../domain/ids.ts';
+import { choosePlace } from '../../domain/organizations/place.ts';
+import {
+  createPlaybook,
+  deletePlaybook,
+  type PlaybookChange,
+  updatePlaybook,
+} from '../../domain/playbooks/change-playbooks.ts';
+import type { PlaybookRecord } from '../../domain/playbooks/playbooks.ts';
+import { builder } from '../builder.ts';
+import { AccessTypeEnum } from './enums.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { placeDescriptions } from './places.ts';
+import { Playbook } from './playbooks.ts';
+
+const playbookDescriptions = {
+  playbookId: 'The playbook: its global ID, or any form of its id.',
+  title: 'What to call it: 1 to 500 characters.',
+  body: 'The instructions: at most 100,000 characters.',
+  macro: 'Its shortcut: "!" and letters, digits, "_" or "-". No two playbooks of a place have the same. Null: none.',
+  structuredOutputSchema:
+    'A JSON Schema (Draft 7) for what its sessions produce: at most 64 KB, no external "$ref". Null: none.',
+} as const;
+
+const CreatePlaybookInput = builder.inputType('CreatePlaybookInput', {
+  description: 'What a playbook is made from.',
+  fields: (t) => ({
+    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    accessType: t.field({ type: AccessTypeEnum, defaultValue: 'org', description: placeDescriptions.accessType }),
+    title: t.string({ required: true, description: playbookDescriptions.title }),
+    body: t.string({ required: true, description: playbookDescriptions.body }),
+    macro: t.string({ description: playbookDescriptions.macro }),
+    structuredOutputSchema: t.field({ type: 'JSON', description: playbookDescriptions.structuredOutputSchema }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const CreatePlaybookPayload = payloadType<{ playbook: PlaybookRecord }>(
+  'CreatePlaybookPayload',
+  'A playbook that was made.',
+  (t) => ({ playbook: t.expose('playbook', { type: Playbook, nullable: true, description: 'The playbook.' }) }),
+);
+
+const UpdatePlaybookInput = builder.inputType('UpdatePlaybookInput', {
+  description: 'How a playbook is to change: what is left out stays.',
+  fields: (t) => ({
+    playbookId: t.id({ required: true, description: playbookDescriptions.playbookId }),
+    title: t.string({ description: `${playbookDescriptions.title} Not null.` }),
+    body: t.string({ description: `${playbookDescriptions.body} Not null.` }),
+    macro: t.string({ description: playbookDescriptions.macro }),
+    structuredOutputSchema: t.field({ type: 'JSON', description: playbookDescriptions.structuredOutputSchema }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdatePlaybookPayload = payloadType<{ playbook: PlaybookRecord }>(
+  'UpdatePlaybookPayload',
+  'A playbook that was changed.',
+  (t) => ({ playbook: t.expose('playbook', { type: Playbook, nullable: true, description: 'The playbook.' }) }),
+);
+
+const DeletePlaybookInput = builder.inputType('DeletePlaybookInput', {
+  description: 'Which playbook is to be deleted.',
+  fields: (t) => ({
+    playbookId: t.id({ required: true, description: playbookDescriptions.playbookId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeletePlaybookPayload = payloadType<{ deletedPlaybookId: string }>(
+  'DeletePlaybookPayload',
+  'A playbook that was deleted.',
+  (t) => ({
+    deletedPlaybookId: t.expose('deletedPlaybookId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of what is gone.',
+    }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createPlaybook: t.field({
+    type: CreatePlaybookPayload,
+    description: 'Makes a playbook. Needs MANAGE_ORG_PLAYBOOKS, or MANAGE_ACCOUNT_PLAYBOOKS for one of the enterprise.',
+    args: { input: t.arg({ type: CreatePlaybookInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { playbook: null }, async () => {
+        const { organizationId, accessType, clientMutationId: _mutation, ...playbook } = input;
+        const place = await choosePlace(domain, { organizationId, accessType });
+        return { playbook: await createPlaybook(domain, place, playbook) };
+      }),
+  }),
+  updatePlaybook: t.field({
+    type: UpdatePlaybookPayload,
+    description: 'Changes a playbook. Needs MANAGE_ORG_PLAYBOOKS where it is, or MANAGE_ACCOUNT_PLAYBOOKS.',
+    args: { input: t.arg({ type: UpdatePlaybookInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { playbook: null }, async () => {
+        const { playbookId, clientMutationId: _mutation, ...change } = input;
+        return { playbook: await updatePlaybook(domain, playbookId, change as PlaybookChange) };
+      }),
+  }),
+  deletePlaybook: t.field({
+    type: DeletePlaybookPayload,
+    description: 'Deletes a playbook: sessions that follow it still show it. Needs what updatePlaybook needs.',
+    args: { input: t.arg({ type: DeletePlaybookInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedPlaybookId: null }, async () => {
+        const { id } = await deletePlaybook(domain, input.playbookId);
+        return { deletedPlaybookId: globalId('playbook', id) };
+      }),
+  }),
+}));

@@ -27,7 +27,7 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly answerTypes?: readonly string[];
   /** True where `Accept: text/event-stream` gets server-sent events instead of `answer`. */
   readonly isAlsoStream?: true;
-  /** The statuses that it may answer beside success, 401, 429 and 500. */
+  /** The statuses that it may answer beside success, 401, 429, 500 and those of {@link parseRequest}. */
   readonly refusals: readonly number[];
   /** True where the Idempotency-Key header means something. */
   readonly takesIdempotencyKey?: boolean;
@@ -84,7 +84,11 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
   const header = z.object({ [idempotencyHeader]: z.string().min(1).max(255).optional() });
   // A redirection has no success of its own (2xx): what is left is "default".
   const isRedirection = endpoint.status === 307;
-  const refusals = [401, ...endpoint.refusals, 429, isRedirection ? 'default' : 500].toSorted();
+  const ofParsing =
+    endpoint.query || endpoint.body ? [endpoint.badInput ?? 422, ...(endpoint.body ? [400, 413] : [])] : [];
+  const refusals = [
+    ...new Set([401, ...endpoint.refusals, ...ofParsing, 429, isRedirection ? 'default' : 500]),
+  ].toSorted();
   const isValidated = endpoint.method === 'get' && endpoint.answer !== undefined && endpoint.answerTypes === undefined;
   const problem = { description: 'Refused.', content: { [dialect.problemType]: { schema: dialect.problemSchema } } };
   return {

@@ -1,0 +1,151 @@
+import { inspect } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import type { Attempt, Route, Sent } from '../support/arbitraries-of-requests.ts';
+import type { TestApp } from './rest-app.ts';
+
+/** How long a request may take: what is not answered then hangs. */
+const patienceMs = 10_000;
+
+/** What came back. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Null where there is none, or where it would never end. */
+  readonly text: string | null;
+}
+
+/** Sends requests with the right key, and counts them. */
+export interface Sender {
+  readonly count: number;
+  send(sent: Sent): Promise<Answer>;
+}
+
+/** See {@link Sender}. The keys are an administrator's, so that requests get past the permissions. */
+export function createSender(test: TestApp): Sender {
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    send(sent) {
+      count += 1;
+      return inTime(sent, answerTo(test, sent));
+    },
+  };
+}
+
+async function answerTo(test: TestApp, { method, target, headers, body, isOverSocket }: Sent): Promise<Answer> {
+  const isCurrent = target.startsWith('/v3');
+  const authorization = `Bearer ${isCurrent ? test.adminToken : test.v1Key}`;
+  // A body that is there as a whole says so over a real connection; here somebody must.
+  const length = body === null ? {} : { 'content-length': `${Buffer.byteLength(body)}` };
+  const request = new Request(test.url + target, {
+    method,
+    headers: { ...headers, authorization, ...(isOverSocket ? {} : length) },
+    body,
+    redirect: 'manual',
+  });
+  // Node takes 16 KiB of headers, and what is more it refuses itself.
+  const isSent = isOverSocket && target.length < 8_000;
+  const response = await (isSent ? fetch(request) : test.app.fetch(request, '127.0.0.1'));
+  const isEndless = (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
+  if (isEndless) await response.body?.cancel();
+  const bytes = isEndless ? null : Buffer.from(await response.arrayBuffer());
+  const isPacked = !isSent && response.headers.get('content-encoding') === 'gzip';
+  const text = bytes && (isPacked ? gunzipSync(bytes) : bytes).toString();
+  return { status: response.status, headers: response.headers, text };
+}
+
+async function inTime<T>(sent: Sent, answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`No answer within ${patienceMs} ms to ${shown(sent)}`)), patienceMs);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+const shown = (sent: Sent): string => inspect(sent, { maxStringLength: 2_000, maxArrayLength: 50 });
+
+interface Issue {
+  readonly loc: readonly string[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+/** Where version 1 has only 400, with one string, for all that is wrong (docs/wire/v1.md, consumption.md). */
+const plain = new Set(['POST /v1/sessions', 'GET /v1/enterprise/consumption']);
+
+/** Throws, saying what is wrong, unless an answer is of its version's form and as the attempt has it. */
+export function requireAnswer(route: Route, attempt: Attempt, answer: Answer): void {
+  const { status, text } = answer;
+  const fail = (what: string): never => {
+    throw new Error(`${what} It was answered with ${status}: ${text?.slice(0, 1_500)}\n${shown(attempt)}`);
+  };
+  if (status >= 500) fail('The server failed.');
+  const isPlain = plain.has(route.name);
+  const statuses = attempt.statuses?.map((each) => (isPlain && each === 422 ? 400 : each));
+  if (statuses && !statuses.includes(status)) fail(`The status must be one of ${statuses.join(', ')}.`);
+  if (status < 400 || attempt.method === 'HEAD') return;
+  if (status === 405 && !answer.headers.get('allow')) fail('A 405 must name the methods in Allow.');
+  const body = readProblem(answer, attempt.target.startsWith('/v3') ? 'v3' : 'earlier', fail);
+  if (typeof body.detail !== 'string' && status === 422) requireNames(attempt, body.detail, fail);
+  if (isPlain && attempt.names && attempt.statuses?.includes(422))
+    requireMention(attempt.names, `${body.detail}`, fail);
+}
+
+function readProblem({ status, headers, text }: Answer, form: 'v3' | 'earlier', fail: (what: string) => never) {
+  const type = headers.get('content-type') ?? '';
+  const wanted = form === 'v3' ? 'application/problem+json' : 'application/json';
+  if (type !== wanted) fail(`The content type must be ${wanted}, but was "${type}".`);
+  const body = JSON.parse(text ?? '');
+  const members = ['type', 'title', 'status', 'detail', 'instance', 'errors', 'retry_after'];
+  const others = Object.keys(body).filter(
+    (name) => !(form === 'v3' ? members : ['detail', 'retry_after']).includes(name),
+  );
+  if (others.length > 0) fail(`A problem has no "${others.join('", "')}".`);
+  if (form === 'v3') {
+    if (body.status !== status) fail('The problem must repeat the status.');
+    if (!body.title || body.type !== 'about:blank' || !`${body.instance}`.startsWith('/')) fail('RFC 9457 wants more.');
+    if (status === 422 && JSON.stringify(body.errors) !== JSON.stringify(body.detail))
+      fail('"errors" repeats "detail".');
+  }
+  if (status === 422 ? !isIssues(body.detail) : typeof body.detail !== 'string' || body.detail === '') {
+    fail('"detail" must be a sentence, and of a 422 a list of what is wrong.');
+  }
+  if (/prisma|postgres|\bselect |\bat .*\.(?:ts|js):\d|\[object |NaN,|was a (\w+), but was a \1/i.test(text ?? '')) {
+    fail('An answer must not show what is inside.');
+  }
+  return body as { detail: string | Issue[] };
+}
+
+function isIssues(detail: unknown): detail is Issue[] {
+  const isText = (value: unknown) => typeof value === 'string' && value !== '';
+  return (
+    Array.isArray(detail) &&
+    detail.length > 0 &&
+    detail.every(
+      ({ loc, msg, type }) =>
+        Array.isArray(loc) &&
+        loc.every((each) => typeof each === 'string') &&
+        ['body', 'query', 'path', 'header'].includes(`${loc[0]}`) &&
+        isText(msg) &&
+        isText(type),
+    )
+  );
+}
+
+/** A 422 names the one thing that is wrong: it, what it is in, or something in it. */
+function requireNames({ names }: Attempt, issues: readonly Issue[], fail: (what: string) => never): void {
+  // With headers that are anything, one of them may be what is wrong.
+  if (!names || issues.some(({ loc }) => loc[0] === 'header')) return;
+  const isNamed = issues.some(({ loc }) => {
+    const shorter = Math.min(loc.length, names.length);
+    const isDeepEnough = loc.length >= Math.min(2, names.length);
+    return isDeepEnough && names.slice(0, shorter).join('\n') === loc.slice(0, shorter).join('\n');
+  });
+  if (!isNamed) fail(`A place of the 422 must be ${JSON.stringify(names)}.`);
+}
+
+function requireMention([, name]: readonly string[], detail: string, fail: (what: string) => never): void {
+  if (name !== undefined && !detail.includes(`"${name}`)) fail(`The sentence must name "${name}".`);
+}

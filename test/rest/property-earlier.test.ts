@@ -1,0 +1,3 @@
+import { testRoutes } from './property-routes.ts';
+
+testRoutes((name) => /^\w+ \/v[12]\//.test(name));

@@ -1,0 +1,3 @@
+import { testRoutes } from './property-routes.ts';
+
+testRoutes((name) => /^\w+ \/v3(?:beta1)?\/(?!enterprise\/)/.test(name));

@@ -17,6 +17,7 @@ import {
   type RoleHolderKind,
 } from '../domain/people/list-role-assignments.ts';
 import { findRolesByIds } from '../domain/people/list-roles.ts';
+import { ofAnySession } from '../domain/sessions/enterprise-scope.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
 import type { LogEntry } from '../domain/sessions/log.ts';
@@ -74,10 +75,13 @@ export function createLoaders(context: Context) {
   const keyPages = new Map<string, DataLoader<string, Page<ApiKeyRecord>>>();
   const legacyCallPages = new Map<string, DataLoader<string, Page<LegacyCallRecord>>>();
   const rolePages = new Map<string, DataLoader<string, Page<ListedRoleAssignment>>>();
+  const ofSessions = ofAnySession(context, 'view');
   return {
     ...createNestedLoaders(context),
     ...createResourceLoaders(context),
-    sessions: byId((ids) => findSessions(context, ids)),
+    sessions: byId((ids) => findSessions(ofSessions, ids)),
+    /** The organizations of sessions that the viewer sees: it may know these, also when it may not use them. */
+    sessionOrganizations: byId((ids) => findOrganizations(ofSessions, ids)),
     organizations: byId((ids) => findOrganizations(context, ids)),
     enterprises: byId((ids) => findEnterprises(context, ids)),
     users: byId((ids) => findUsers(context, ids)),
@@ -87,7 +91,7 @@ export function createLoaders(context: Context) {
     roles: byId((ids) => findRolesByIds(context, ids)),
     apiKeys: byId((ids) => findApiKeys(context, ids)),
     members: byId((ids) => findMembersByIds(context, ids)),
-    logEntries: byId((ids) => findLogEntries(context, ids)),
+    logEntries: byId((ids) => findLogEntries(ofSessions, ids)),
     auditEntries: byId((ids) => findAuditEntries(context, ids)),
     ...createUsageLoaders(context, pageLimits),
     /** A page of an organization's audit log; those with the same arguments are read together. */
@@ -131,7 +135,7 @@ export function createLoaders(context: Context) {
       const key = JSON.stringify(request);
       let loader = logPages.get(key);
       if (!loader) {
-        const read = (sessions: readonly SessionRecord[]) => listLogs(context, sessions, request, pageLimits);
+        const read = (sessions: readonly SessionRecord[]) => listLogs(ofSessions, sessions, request, pageLimits);
         // A cursor is of one session: it is refused for each other alone, before anything is read.
         const readEach = (sessions: readonly SessionRecord[]) =>
           Promise.all(sessions.map((each) => read([each]).then(([page]) => page as Page<LogEntry>, toError)));

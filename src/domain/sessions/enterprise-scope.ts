@@ -13,13 +13,23 @@ const worth = {
  * organization, as long as it holds ViewAccountSessions, or ManageAccountSessions. FORBIDDEN without that.
  */
 export function throughEnterprise(context: Context, act: keyof typeof worth): Context {
+  requireEnterprisePermission(context.viewer, worth[act].enterprise);
+  return withViewer(context, () => widened(context.viewer, act));
+}
+
+/**
+ * The context of reading sessions, or acting on them, where no path says through what: what the viewer holds in the
+ * organizations counts, and what it holds on the enterprise. Only for sessions and what is in them: the permission is worth
+ * more than that in an organization.
+ */
+export function ofAnySession(context: Context, act: keyof typeof worth): Context {
+  return withViewer(context, () => widened(context.viewer, act));
+}
+
+function widened(viewer: Viewer, act: keyof typeof worth): Viewer {
   const { enterprise, organization } = worth[act];
-  requireEnterprisePermission(context.viewer, enterprise);
-  const widened = (viewer: Viewer): Viewer =>
-    viewer.enterprisePermissions.has(enterprise)
-      ? { ...viewer, everywhere: new Set([...viewer.everywhere, organization]) }
-      : viewer;
-  return withViewer(context, () => widened(context.viewer));
+  if (!viewer.enterprisePermissions.has(enterprise)) return viewer;
+  return { ...viewer, everywhere: new Set([...viewer.everywhere, organization]) };
 }
 
 /** A context whose viewer is asked for anew whenever it is needed. */

@@ -1,22 +1,19 @@
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, specifiedDirectives } from 'graphql';
 import { builder } from '../builder.ts';
+import { deferDirective } from '../defer.ts';
 import './acu-limits.ts';
 import './api-keys.ts';
 import './audit-log.ts';
 import './consumption.ts';
+import './enterprise-sessions.ts';
 import './events.ts';
 import './ip-access-list.ts';
-import './knowledge-folder-mutations.ts';
-import './knowledge-mutations.ts';
-import './knowledge.ts';
 import './legacy-calls.ts';
 import './metrics.ts';
 import './node.ts';
 import './organization-mutations.ts';
 import './organization-tags.ts';
 import './organizations.ts';
-import './playbook-mutations.ts';
-import './playbooks.ts';
 import './rate-limit.ts';
 import './role-assignments.ts';
 import './roles.ts';
@@ -28,4 +25,7 @@ import './users.ts';
 import './viewer.ts';
 
 /** The whole schema, built once. */
-export const schema: GraphQLSchema = builder.toSchema({ sortSchema: true });
+export const schema: GraphQLSchema = builder.toSchema({
+  sortSchema: true,
+  directives: [...specifiedDirectives, deferDirective],
+});

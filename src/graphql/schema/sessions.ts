@@ -1,4 +1,5 @@
 import { prefixedId } from '../../domain/ids.ts';
+import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { findSession } from '../../domain/sessions/find-session.ts';
 import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
@@ -34,7 +35,7 @@ builder.node(Session, {
       type: Organization,
       description: 'Where it belongs.',
       resolve: async (session, _args, { loaders }) =>
-        (await loaders.organizations.load(session.organizationId)) as never,
+        (await loaders.sessionOrganizations.load(session.organizationId)) as never,
     }),
     title: t.exposeString('title', {
       nullable: true,
@@ -127,6 +128,6 @@ builder.queryField('session', (t) =>
     nullable: true,
     description: 'A session by its id; null when there is none that the viewer may see.',
     args: { id: t.arg.id({ required: true, description: 'The global ID, or any form of the session’s id.' }) },
-    resolve: (_root, { id }, { domain }) => findSession(domain, id),
+    resolve: (_root, { id }, { domain }) => findSession(ofAnySession(domain, 'view'), id),
   }),
 );

@@ -1,0 +1,53 @@
+import { diff } from '@graphql-inspector/core';
+import { buildSchema, type GraphQLSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
+
+/** How a deprecation must read: what to use instead, and the day after which it may be gone. */
+const deprecationForm = /^Use .+\. Removed after (\d{4}-\d{2}-\d{2})\.$/;
+
+interface Deprecated {
+  /** `Session.title`, `Query.session.id` for an argument, `SessionStatus.NEW` for a value: as changes name them. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** All that is deprecated in a schema. */
+function deprecations(schema: GraphQLSchema): Deprecated[] {
+  return Object.values(schema.getTypeMap()).flatMap((type): Deprecated[] => {
+    if (type.name.startsWith('__')) return [];
+    const entries: [string, string | null | undefined][] = [];
+    if (isEnumType(type))
+      for (const { name, deprecationReason } of type.getValues()) entries.push([name, deprecationReason]);
+    if (isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)) {
+      for (const field of Object.values(type.getFields())) {
+        entries.push([field.name, field.deprecationReason]);
+        const args = 'args' in field ? field.args : [];
+        for (const { name, deprecationReason } of args) entries.push([`${field.name}.${name}`, deprecationReason]);
+      }
+    }
+    return entries.flatMap(([name, reason]) => (reason == null ? [] : [{ path: `${type.name}.${name}`, reason }]));
+  });
+}
+
+/** The deprecations that do not say what to use instead and until when it is there. */
+export function badDeprecations(sdl: string): string[] {
+  return deprecations(buildSchema(sdl))
+    .filter(({ reason }) => !deprecationForm.test(reason))
+    .map(({ path, reason }) => `${path}: "${reason}" must read "Use …. Removed after YYYY-MM-DD."`);
+}
+
+/**
+ * The changes that break who uses the released schema, but for the removal of what the release itself said would be gone by
+ * `today`, a date as YYYY-MM-DD.
+ */
+export async function breakingChanges(released: string, current: string, today: string): Promise<string[]> {
+  const before = buildSchema(released);
+  const isOver = new Set(
+    deprecations(before)
+      .filter(({ reason }) => (deprecationForm.exec(reason)?.[1] ?? '9999') < today)
+      .map(({ path }) => path),
+  );
+  const changes = await diff(before, buildSchema(current));
+  return changes
+    .filter(({ criticality, path }) => criticality.level === 'BREAKING' && !isOver.has(path ?? ''))
+    .map(({ message }) => message);
+}

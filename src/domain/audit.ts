@@ -48,6 +48,10 @@ export const auditActions = {
   'revoke_pat': { target: 'apiKey', meaning: 'A personal access token was revoked.' },
   'rotate_pat': { target: 'apiKey', meaning: 'A personal access token was replaced by a new one.' },
   'create_secret': { target: 'secret', meaning: 'A secret of an organization was made; `name` is its key.' },
+  'update_secret': {
+    target: 'secret',
+    meaning: 'A secret of an organization was changed; `changed` names what of it.',
+  },
   'delete_secret': { target: 'secret', meaning: 'A secret of an organization was deleted; `name` was its key.' },
   'create_knowledge': { target: 'note', meaning: 'A note was made.' },
   'edit_knowledge': { target: 'note', meaning: 'A note was changed; `changed` names what of it.' },

@@ -261,6 +261,11 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   async create_secret(hand, organization) {
     return { target: await make(hand, organization, 'secrets', secret(), 'secret_id'), organization };
   },
+  async update_secret(hand, organization) {
+    const target = await make(hand, organization, 'secrets', secret(), 'secret_id');
+    await hand.mutate('updateSecret', { secretId: target, value: `${secretCanary}-other` }, 'secret { id }');
+    return { target, organization };
+  },
   async delete_secret(hand, organization) {
     const target = await make(hand, organization, 'secrets', secret(), 'secret_id');
     await hand.rest('DELETE', `${inOrganization(organization)}/secrets/${target}`);

@@ -9,7 +9,7 @@ import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization, useOrganization } from '../organizations/use-organization.ts';
 import { environmentNameOf } from '../secret-names.ts';
-import { findSecrets, type SecretRecord, secretPlace, secretTypes } from './secrets.ts';
+import { findSecrets, type SecretRecord, type SecretType, secretColumns, secretPlace, secretTypes } from './secrets.ts';
 import { totpComplaint } from './totp.ts';
 
 /** The most secrets of an organization: v1 lists them in one answer. */
@@ -17,27 +17,33 @@ export const maxSecrets = 1_000;
 /** What an organization's key-value secrets may come to, sealed, in characters: an agent gets them all in its environment. */
 const maxEnvironmentLength = 524_288;
 
+const fields = {
+  key: text('key', { min: 1, max: 256 }).refine((key) => !/[\p{Cc}=]/u.test(key) && key.trim() === key, {
+    error: '"key" must have no control characters, no "=" and no spaces at its ends.',
+  }),
+  value: text('value', { min: 1, max: 65_536 }),
+  note: text('note', { max: 2_000 }).nullish(),
+  isSensitive: z.boolean().nullish(),
+};
+
 const inputSchema = z
-  .object({
-    key: text('key', { min: 1, max: 256 }).refine((key) => !/[\p{Cc}=]/u.test(key) && key.trim() === key, {
-      error: '"key" must have no control characters, no "=" and no spaces at its ends.',
-    }),
-    type: z.enum(secretTypes, { error: `"type" must be one of ${secretTypes.join(', ')}.` }),
-    value: text('value', { min: 1, max: 65_536 }),
-    note: text('note', { max: 2_000 }).nullish(),
-    isSensitive: z.boolean().nullish(),
-  })
-  .superRefine(({ key, type, value }, check) => {
-    const complain = (name: string, message: string) => check.addIssue({ code: 'custom', path: [name], message });
-    if (type === 'key-value' && environmentNameOf(key) === null) {
-      complain(
-        'key',
-        '"key" would be an environment variable that changes the agent itself (PATH, HOME, LD_…, NODE_OPTIONS …), or none at all.',
-      );
-    }
-    const complaint = type === 'totp' ? totpComplaint(value) : null;
-    if (complaint !== null) complain('value', complaint);
-  });
+  .object({ ...fields, type: z.enum(secretTypes, { error: `"type" must be one of ${secretTypes.join(', ')}.` }) })
+  .superRefine(checkByType);
+
+function checkByType(
+  { type, key, value }: { type: SecretType; key?: string | undefined; value?: string | undefined },
+  check: z.RefinementCtx,
+): void {
+  const complain = (name: string, message: string) => check.addIssue({ code: 'custom', path: [name], message });
+  if (type === 'key-value' && key !== undefined && environmentNameOf(key) === null) {
+    complain(
+      'key',
+      '"key" would be an environment variable that changes the agent itself (PATH, HOME, LD_…, NODE_OPTIONS …), or none at all.',
+    );
+  }
+  const complaint = type === 'totp' && value !== undefined ? totpComplaint(value) : null;
+  if (complaint !== null) complain('value', complaint);
+}
 
 /** A new secret; sensitive unless said otherwise. */
 export type CreateSecretInput = z.input<typeof inputSchema>;
@@ -77,12 +83,7 @@ export async function createSecret(
 }
 
 async function insertSecret(tx: Transaction, secret: SecretRecord, sealed: string): Promise<void> {
-  // One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
-  const [organization] = await tx.query(
-    'select id from organization where id = $1 and deleted_at is null for no key update',
-    [secret.organizationId],
-  );
-  if (!organization) throw notFound('organization');
+  await lockSecretsOf(tx, secret.organizationId);
   const inserted = await tx.query(
     `insert into secret (id, organization_id, key, type, sealed, note, is_sensitive, user_id, service_user_id, created_at,
        updated_at)
@@ -102,6 +103,19 @@ async function insertSecret(tx: Transaction, secret: SecretRecord, sealed: strin
     ],
   );
   if (inserted.length === 0) throw refuse(['key'], 'Secret name is not unique', 'NOT_UNIQUE');
+  await requireRoom(tx, secret);
+}
+
+// One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
+async function lockSecretsOf(tx: Transaction, organizationId: string): Promise<void> {
+  const [organization] = await tx.query(
+    'select id from organization where id = $1 and deleted_at is null for no key update',
+    [organizationId],
+  );
+  if (!organization) throw notFound('organization');
+}
+
+async function requireRoom(tx: Transaction, secret: Pick<SecretRecord, 'organizationId' | 'type'>): Promise<void> {
   const [all] = await tx.query<{ count: number; length: number }>(
     `select count(*)::int as count, coalesce(sum(length(sealed)) filter (where type = 'key-value'), 0)::int as length
        from secret where organization_id = $1`,
@@ -116,6 +130,66 @@ async function insertSecret(tx: Transaction, secret: SecretRecord, sealed: strin
   }
 }
 
+const changeSchema = z.object(fields).partial();
+
+/**
+ * What changes: what is left out (or undefined) stays, also the value, which nobody reads back; its type always does. null
+ * clears the note, and nothing else.
+ */
+export type SecretChange = z.input<typeof changeSchema>;
+
+/**
+ * Changes the secret of an id in any form; nothing is written when nothing would change. Agents that are at work keep what they
+ * were given until they end. NOT_FOUND, FORBIDDEN, and the errors of {@link createSecret}.
+ */
+export async function updateSecret(context: Context, id: string, raw: SecretChange): Promise<SecretRecord> {
+  const seen = await getSecretToChange(context, { secretId: id });
+  const schema = changeSchema.superRefine((given, check) => checkByType({ type: seen.type, ...given }, check));
+  const change = parseInput(schema, raw);
+  return context.store.transact(async (tx) => {
+    await lockSecretsOf(tx, seen.organizationId);
+    const [before] = await tx.query<SecretRecord>(`select ${secretColumns} from secret x where x.id = $1 for update`, [
+      seen.id,
+    ]);
+    if (!before) throw notFound('secret');
+    const after: SecretRecord = {
+      ...before,
+      key: change.key ?? before.key,
+      note: change.note === undefined ? before.note : change.note,
+      isSensitive: change.isSensitive ?? before.isSensitive,
+    };
+    const changed: string[] = (Object.keys(after) as (keyof SecretRecord)[]).filter(
+      (name) => after[name] !== before[name],
+    );
+    if (change.value !== undefined) changed.push('value');
+    if (changed.length === 0) return before;
+    if (changed.includes('key')) await requireFreeKey(tx, after);
+    const updatedAt = context.now();
+    const sealed =
+      change.value === undefined
+        ? null
+        : context.keyring.seal(change.value, secretPlace(after.organizationId, after.id));
+    await tx.query(
+      `update secret set key = $2, note = $3, is_sensitive = $4::boolean, sealed = coalesce($5, sealed),
+              updated_at = $6::timestamptz where id = $1`,
+      [after.id, after.key, after.note, after.isSensitive, sealed, updatedAt],
+    );
+    if (sealed !== null) await requireRoom(tx, after);
+    const data = { name: after.key, changed: changed.join(' ') };
+    await audit(context, tx, 'update_secret', { organizationId: after.organizationId, targetId: after.id, data });
+    return { ...after, updatedAt };
+  });
+}
+
+async function requireFreeKey(tx: Transaction, { id, organizationId, key }: SecretRecord): Promise<void> {
+  const taken = await tx.query('select 1 as taken from secret where organization_id = $1 and key = $2 and id <> $3', [
+    organizationId,
+    key,
+    id,
+  ]);
+  if (taken.length > 0) throw refuse(['key'], 'Secret name is not unique', 'NOT_UNIQUE');
+}
+
 /** Which secret, by its id in any form, and the organization that the path named, if any. */
 export interface SecretPlace {
   readonly secretId: string;
@@ -127,6 +201,17 @@ export interface SecretPlace {
  * FORBIDDEN, ORGANIZATION_NOT_USABLE.
  */
 export async function deleteSecret(context: Context, place: SecretPlace): Promise<SecretRecord> {
+  const secret = await getSecretToChange(context, place);
+  await context.store.transact(async (tx) => {
+    const deleted = await tx.query('delete from secret where id = $1 returning id', [secret.id]);
+    if (deleted.length === 0) throw notFound('secret');
+    const target = { organizationId: secret.organizationId, targetId: secret.id, data: { name: secret.key } };
+    await audit(context, tx, 'delete_secret', target);
+  });
+  return secret;
+}
+
+async function getSecretToChange(context: Context, place: SecretPlace): Promise<SecretRecord> {
   const named =
     place.organizationId === undefined
       ? null
@@ -135,11 +220,5 @@ export async function deleteSecret(context: Context, place: SecretPlace): Promis
   const [secret] = bare === null ? [] : await findSecrets(context, [bare]);
   if (!secret || (named && secret.organizationId !== named.id)) throw notFound('secret');
   requirePermission(context.viewer, permissionFor.changeSecrets, secret.organizationId);
-  await context.store.transact(async (tx) => {
-    const deleted = await tx.query('delete from secret where id = $1 returning id', [secret.id]);
-    if (deleted.length === 0) throw notFound('secret');
-    const target = { organizationId: secret.organizationId, targetId: secret.id, data: { name: secret.key } };
-    await audit(context, tx, 'delete_secret', target);
-  });
   return secret;
 }

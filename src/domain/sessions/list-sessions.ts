@@ -2,7 +2,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { type NestedList, organizationOwners, sessionOwners } from '../nested-pages.ts';
+import { type Count, countNested, type NestedList, organizationOwners, sessionOwners } from '../nested-pages.ts';
 import { requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import {
   type Page,
@@ -128,6 +128,33 @@ export async function listEnterpriseSessions(
      where o.id = any(${bind(organizationIds)}::text[]) and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null
      ${order} limit ${limit}`;
   return readPage(context, ofSome, request, limits);
+}
+
+/** How many sessions {@link listEnterpriseSessions} would list in all. FORBIDDEN, INVALID_INPUT. */
+export async function countEnterpriseSessions(
+  context: Context,
+  { filter = {}, organizationIds }: Pick<EnterpriseSessionListRequest, 'filter' | 'organizationIds'>,
+): Promise<Count> {
+  const { enterpriseId } = context.viewer;
+  requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseSessions);
+  checkFilter(filter);
+  const [count] = await countNested(context, [
+    {
+      key: 'enterprise sessions',
+      name: 'sessions.createdAt',
+      ownerId: enterpriseId,
+      row: 's',
+      table: 'session',
+      columns: sessionColumns,
+      owners: () => '',
+      where: (bind) => [
+        `s.organization_id in (select o.id from organization o where o.enterprise_id = owner.id and o.deleted_at is null
+            and (${bind(organizationIds ?? null)}::text[] is null or o.id = any(${bind(organizationIds ?? null)}::text[])))`,
+        ...filterConditions(filter, enterpriseId, bind),
+      ],
+    },
+  ]);
+  return count as Count;
 }
 
 function ofEnterprise(enterpriseId: string): Source {

@@ -1,6 +1,7 @@
 import { refuse } from '../../domain/errors.ts';
 import { parseId } from '../../domain/ids.ts';
-import { listEnterpriseSessions } from '../../domain/sessions/list-sessions.ts';
+import type { Count } from '../../domain/nested-pages.ts';
+import { countEnterpriseSessions, listEnterpriseSessions } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
@@ -29,7 +30,14 @@ builder.objectField(Enterprise, 'sessions', (t) =>
         // An id that is none matches nothing, as any other id of something that does not exist.
         const only = organizationIds?.flatMap((id) => parseId('organization', id) ?? []);
         const request = { ...page, filter: parseSessionFilter(filter), organizationIds: only };
-        return toConnection(await listEnterpriseSessions(domain, request, pageLimits));
+        let count: Promise<Count> | null = null;
+        return {
+          ...toConnection(await listEnterpriseSessions(domain, request, pageLimits)),
+          count: () => {
+            count ??= countEnterpriseSessions(domain, request);
+            return count;
+          },
+        };
       },
     },
     SessionConnection,

@@ -1,4 +1,5 @@
 import { createSession } from '../../domain/sessions/create-session.ts';
+import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import type { MessageEntry } from '../../domain/sessions/log.ts';
 import { sendMessage } from '../../domain/sessions/messages.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
@@ -126,7 +127,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context, info) =>
       toPayload(input, { session: null, message: null }, async () => {
         const { sessionId, message, messageAsUserId, attachmentIds } = input;
-        return sendMessage(context.domain, {
+        return sendMessage(ofAnySession(context.domain, 'manage'), {
           sessionId,
           message,
           messageAsUserId,
@@ -141,7 +142,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: TerminateSessionInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { session: null }, async () => {
-        const { session } = await terminateSession(domain, {
+        const { session } = await terminateSession(ofAnySession(domain, 'manage'), {
           sessionId: input.sessionId,
           archive: input.archive ?? false,
         });

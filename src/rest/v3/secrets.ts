@@ -44,9 +44,9 @@ function presentSecret(secret: SecretRecord): z.input<typeof secretResponse> {
     access_type: 'org',
     created_by: userId === null ? serviceUser : prefixedId('user', userId),
     created_at: time(secret.createdAt),
-    // A secret is not changed: another value is another secret.
+    // Nothing changes one here; GraphQL does, and who did is told by the audit log alone.
     updated_by: null,
-    updated_at: null,
+    updated_at: secret.updatedAt > secret.createdAt ? time(secret.updatedAt) : null,
   };
 }
 

@@ -1,0 +1,106 @@
+import { globalId } from '../../domain/ids.ts';
+import { createSecret, deleteSecret, type SecretChange, updateSecret } from '../../domain/secrets/change-secrets.ts';
+import type { SecretRecord } from '../../domain/secrets/secrets.ts';
+import { builder } from '../builder.ts';
+import { SecretTypeEnum } from './enums.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { placeDescriptions } from './places.ts';
+import { Secret } from './secrets.ts';
+
+const secretDescriptions = {
+  secretId: 'The secret: its global ID, or any form of its id.',
+  key: 'Its name: 1 to 256 characters, and no other secret of the organization has it. That of a KEY_VALUE is an environment variable’s.',
+  value: 'Its value: 1 to 65,536 characters. It is never given back.',
+  note: 'What to note of it: at most 2,000 characters.',
+  isSensitive: 'Whether its value is blotted out of what agents say.',
+} as const;
+
+const CreateSecretInput = builder.inputType('CreateSecretInput', {
+  description: 'What a secret is made from.',
+  fields: (t) => ({
+    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    key: t.string({ required: true, description: secretDescriptions.key }),
+    type: t.field({ type: SecretTypeEnum, required: true, description: 'What it is for. It cannot be changed.' }),
+    value: t.string({ required: true, description: secretDescriptions.value }),
+    note: t.string({ description: secretDescriptions.note }),
+    isSensitive: t.boolean({ defaultValue: true, description: secretDescriptions.isSensitive }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const CreateSecretPayload = payloadType<{ secret: SecretRecord }>(
+  'CreateSecretPayload',
+  'A secret that was made.',
+  (t) => ({ secret: t.expose('secret', { type: Secret, nullable: true, description: 'The secret.' }) }),
+);
+
+const UpdateSecretInput = builder.inputType('UpdateSecretInput', {
+  description: 'How a secret is to change: what is left out stays, its value too.',
+  fields: (t) => ({
+    secretId: t.id({ required: true, description: secretDescriptions.secretId }),
+    key: t.string({ description: `${secretDescriptions.key} Not null.` }),
+    value: t.string({ description: `${secretDescriptions.value} Not null.` }),
+    note: t.string({ description: `${secretDescriptions.note} Null: nothing.` }),
+    isSensitive: t.boolean({ description: secretDescriptions.isSensitive }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateSecretPayload = payloadType<{ secret: SecretRecord }>(
+  'UpdateSecretPayload',
+  'A secret that was changed.',
+  (t) => ({ secret: t.expose('secret', { type: Secret, nullable: true, description: 'The secret.' }) }),
+);
+
+const DeleteSecretInput = builder.inputType('DeleteSecretInput', {
+  description: 'Which secret is to be deleted.',
+  fields: (t) => ({
+    secretId: t.id({ required: true, description: secretDescriptions.secretId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteSecretPayload = payloadType<{ deletedSecretId: string }>(
+  'DeleteSecretPayload',
+  'A secret that was deleted.',
+  (t) => ({
+    deletedSecretId: t.expose('deletedSecretId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of what is gone.',
+    }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createSecret: t.field({
+    type: CreateSecretPayload,
+    description: 'Makes a secret: sessions that start from now on have it. Needs MANAGE_ORG_SECRETS.',
+    args: { input: t.arg({ type: CreateSecretInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { secret: null }, async () => {
+        const { organizationId, clientMutationId: _mutation, ...secret } = input;
+        return { secret: await createSecret(domain, secret, organizationId) };
+      }),
+  }),
+  updateSecret: t.field({
+    type: UpdateSecretPayload,
+    description: 'Changes a secret: agents at work keep what they were given. Needs MANAGE_ORG_SECRETS.',
+    args: { input: t.arg({ type: UpdateSecretInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { secret: null }, async () => {
+        const { secretId, clientMutationId: _mutation, ...change } = input;
+        return { secret: await updateSecret(domain, secretId, change as SecretChange) };
+      }),
+  }),
+  deleteSecret: t.field({
+    type: DeleteSecretPayload,
+    description: 'Deletes a secret: agents at work keep it until they end. Needs MANAGE_ORG_SECRETS.',
+    args: { input: t.arg({ type: DeleteSecretInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedSecretId: null }, async () => {
+        const { id } = await deleteSecret(domain, { secretId: input.secretId });
+        return { deletedSecretId: globalId('secret', id) };
+      }),
+  }),
+}));

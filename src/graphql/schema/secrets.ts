@@ -1,0 +1,55 @@
+import { prefixedId } from '../../domain/ids.ts';
+import { type SecretRecord, secretsOf } from '../../domain/secrets/secrets.ts';
+import { builder } from '../builder.ts';
+import { nestedConnection } from '../connections.ts';
+import { countedConnection } from './counted-connection.ts';
+import { SecretTypeEnum } from './enums.ts';
+import { Organization } from './organization-ref.ts';
+import { Actor, loadActor } from './people.ts';
+
+/** Secret of the contract. */
+export const Secret = builder.objectRef<SecretRecord>('Secret');
+
+const SecretConnection = countedConnection(Secret, 'Secret', {
+  page: 'A page of secrets.',
+  edge: 'A secret in a list.',
+});
+
+builder.node(Secret, {
+  description: 'A value that agents need. It is written, and never read back by anybody.',
+  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  fields: (t) => ({
+    secretId: t.string({ description: 'The id as REST writes it.', resolve: ({ id }) => prefixedId('secret', id) }),
+    key: t.exposeString('key', { description: 'Its name, which no other in the organization has.' }),
+    type: t.expose('type', { type: SecretTypeEnum, description: 'What it is for.' }),
+    note: t.exposeString('note', { nullable: true, description: 'What is noted of it.' }),
+    isSensitive: t.exposeBoolean('isSensitive', {
+      description: 'Whether its value is blotted out of what agents say.',
+    }),
+    organization: t.field({
+      type: Organization,
+      description: 'Where it belongs.',
+      resolve: async ({ organizationId }, _args, { loaders }) =>
+        (await loaders.organizations.load(organizationId)) as never,
+    }),
+    createdBy: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
+      resolve: (secret, _args, context) => loadActor(context, secret),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+  }),
+});
+
+builder.objectFields(Organization, (t) => ({
+  secrets: t.connection(
+    {
+      type: Secret,
+      description: 'Its secrets, newest first, without their values. Needs USE_SESSIONS or MANAGE_ORG_SECRETS.',
+      resolve: async ({ id }, page, context) => nestedConnection(context, secretsOf(context.domain, id), page),
+    },
+    SecretConnection,
+  ),
+}));

@@ -1,0 +1,117 @@
+import { archiveSession, unarchiveSession } from '../../domain/sessions/archive-session.ts';
+import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
+import type { SessionRecord } from '../../domain/sessions/session.ts';
+import { resumeSession, suspendSession } from '../../domain/sessions/suspend-session.ts';
+import { appendTags, replaceTags } from '../../domain/sessions/tags.ts';
+import { builder } from '../builder.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { Session } from './sessions.ts';
+
+/** The description of the id of a session that an act is about. */
+const sessionIdDescription = 'The global ID, or any form of the session’s id.';
+const tagsDescription = 'At most 50, each of 1 to 200 characters.';
+
+function actInput(name: string, description: string) {
+  return builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      sessionId: t.id({ required: true, description: sessionIdDescription }),
+      clientMutationId: t.string({ description: clientMutationIdDescription }),
+    }),
+  });
+}
+
+function tagsInput(name: string, description: string) {
+  return builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      sessionId: t.id({ required: true, description: sessionIdDescription }),
+      tags: t.stringList({ required: true, description: tagsDescription }),
+      clientMutationId: t.string({ description: clientMutationIdDescription }),
+    }),
+  });
+}
+
+function actPayload(name: string, description: string) {
+  return payloadType<{ session: SessionRecord }>(name, description, (t) => ({
+    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+  }));
+}
+
+const SuspendSessionInput = actInput('SuspendSessionInput', 'A session to put to sleep.');
+const SuspendSessionPayload = actPayload('SuspendSessionPayload', 'A session that was put to sleep.');
+const ResumeSessionInput = actInput('ResumeSessionInput', 'A session to wake.');
+const ResumeSessionPayload = actPayload('ResumeSessionPayload', 'A session that was woken.');
+const ArchiveSessionInput = actInput('ArchiveSessionInput', 'A session to put away.');
+const ArchiveSessionPayload = actPayload('ArchiveSessionPayload', 'A session that was put away.');
+const UnarchiveSessionInput = actInput('UnarchiveSessionInput', 'A session to take out of the archive.');
+const UnarchiveSessionPayload = actPayload('UnarchiveSessionPayload', 'A session that was taken out of the archive.');
+const ReplaceSessionTagsInput = tagsInput('ReplaceSessionTagsInput', 'The tags that a session is to have.');
+const ReplaceSessionTagsPayload = actPayload('ReplaceSessionTagsPayload', 'A session with other tags.');
+const AppendSessionTagsInput = tagsInput('AppendSessionTagsInput', 'Tags that a session is to have, too.');
+const AppendSessionTagsPayload = actPayload('AppendSessionTagsPayload', 'A session with more tags.');
+
+builder.mutationFields((t) => ({
+  suspendSession: t.field({
+    type: SuspendSessionPayload,
+    description:
+      'Puts a session to sleep: its agent is stopped, and goes on when the session resumes. One that sleeps stays as it is; one that has ended is INVALID_STATE. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    args: { input: t.arg({ type: SuspendSessionInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { session: null }, async () => ({
+        session: await suspendSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
+      })),
+  }),
+  resumeSession: t.field({
+    type: ResumeSessionPayload,
+    description:
+      'Wakes a session that sleeps: its agent goes on with what it was at, or waits for the user. INVALID_STATE for one that does not sleep, or is archived. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    args: { input: t.arg({ type: ResumeSessionInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { session: null }, async () => ({
+        session: await resumeSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
+      })),
+  }),
+  archiveSession: t.field({
+    type: ArchiveSessionPayload,
+    description:
+      'Archives a session, and puts it to sleep when it is at work. An archived one takes no messages. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    args: { input: t.arg({ type: ArchiveSessionInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { session: null }, async () => ({
+        session: await archiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
+      })),
+  }),
+  unarchiveSession: t.field({
+    type: UnarchiveSessionPayload,
+    description:
+      'Takes a session out of the archive. It does not wake by that. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    args: { input: t.arg({ type: UnarchiveSessionInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { session: null }, async () => ({
+        session: await unarchiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
+      })),
+  }),
+  replaceSessionTags: t.field({
+    type: ReplaceSessionTagsPayload,
+    description:
+      'Sets a session’s tags: at most 50, and of those that its organization allows. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    args: { input: t.arg({ type: ReplaceSessionTagsInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { session: null }, async () => {
+        const { sessionId, tags } = input;
+        return { session: await replaceTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
+      }),
+  }),
+  appendSessionTags: t.field({
+    type: AppendSessionTagsPayload,
+    description:
+      'Adds to a session’s tags what it does not have yet: at most 50 in all. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    args: { input: t.arg({ type: AppendSessionTagsInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { session: null }, async () => {
+        const { sessionId, tags } = input;
+        return { session: await appendTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
+      }),
+  }),
+}));

@@ -1,0 +1,46 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { requirePermission } from '../../auth/viewer.ts';
+import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
+import type { SessionInsights } from '../../domain/sessions/insights.ts';
+import { childrenOf } from '../../domain/sessions/list-sessions.ts';
+import { builder } from '../builder.ts';
+import { nestedConnection } from '../connections.ts';
+import { SessionSizeEnum } from './enums.ts';
+import { Playbook } from './playbooks.ts';
+import { Session, SessionConnection } from './sessions.ts';
+
+const SessionInsightsType = builder.objectRef<SessionInsights>('SessionInsights').implement({
+  description: 'What can be said of a session from its log. It is counted when it is asked for.',
+  fields: (t) => ({
+    userMessageCount: t.exposeInt('userMessageCount', { description: 'The messages of users, the prompt among them.' }),
+    agentMessageCount: t.exposeInt('agentMessageCount', { description: 'The messages of the agent.' }),
+    size: t.expose('size', { type: SessionSizeEnum, description: 'How much it used so far.' }),
+  }),
+});
+
+builder.objectFields(Session, (t) => ({
+  children: t.connection(
+    {
+      type: Session,
+      description: 'The sessions that it started, newest first.',
+      resolve: async (session, page, context) =>
+        nestedConnection(context, childrenOf(ofAnySession(context.domain, 'view'), session), page),
+    },
+    SessionConnection,
+  ),
+  playbook: t.field({
+    type: Playbook,
+    nullable: true,
+    description: 'The playbook that it follows, also one deleted since; null: none, or none that the viewer may read.',
+    resolve: ({ playbookId }, _args, { loaders }) => (playbookId === null ? null : loaders.playbooks.load(playbookId)),
+  }),
+  insights: t.field({
+    type: SessionInsightsType,
+    description: 'What can be said of it from its log.',
+    resolve: (session, _args, { domain, loaders }) => {
+      const { viewer } = ofAnySession(domain, 'view');
+      requirePermission(viewer, permissionFor.viewSession, session.organizationId);
+      return loaders.insights.load(session);
+    },
+  }),
+}));

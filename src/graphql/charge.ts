@@ -1,6 +1,7 @@
 import { GraphQLError, Kind, type SelectionSetNode } from 'graphql';
 import type { Spending } from '../domain/limits/counter.ts';
 import type { Charge, GraphqlContext } from './context.ts';
+import { introspectionLists } from './document-limits.ts';
 import type { Operation } from './page-budget.ts';
 
 /** What operations cost, in points. */
@@ -11,6 +12,8 @@ export const prices = {
   mutation: 10,
   /** The start of a subscription; what it then brings is free. */
   subscription: 10,
+  /** Each list of introspection: the schema has some thousand items. */
+  introspectionList: 5,
   /** The least, and what costs a request that holds nothing to run. */
   least: 1,
 } as const;
@@ -20,7 +23,8 @@ export function costOf({ operation, fragments }: Pick<Operation, 'operation' | '
   const acts = { query: 0, subscription: prices.subscription, mutation: 0 }[operation.operation];
   const fields =
     operation.operation === 'mutation' ? prices.mutation * countFields(fragments, operation.selectionSet) : 0;
-  return Math.max(prices.least, acts + fields + prices.item * items);
+  const lists = prices.introspectionList * countLists(fragments, operation.selectionSet, false);
+  return Math.max(prices.least, acts + fields + lists + prices.item * items);
 }
 
 /** Charges an operation to the key of its viewer. An error when it has not as many points left. */
@@ -77,4 +81,23 @@ function countFields(fragments: Operation['fragments'], set: SelectionSetNode): 
     if (inner) fields += countFields(fragments, inner);
   }
   return fields;
+}
+
+// The limits of a document bound the walk.
+function countLists(fragments: Operation['fragments'], set: SelectionSetNode, isWithin: boolean): number {
+  let lists = 0;
+  for (const selection of set.selections) {
+    if (selection.kind !== Kind.FIELD) {
+      const { selectionSet } =
+        selection.kind === Kind.FRAGMENT_SPREAD ? (fragments.get(selection.name.value) ?? {}) : selection;
+      if (selectionSet) lists += countLists(fragments, selectionSet, isWithin);
+      continue;
+    }
+    const { value: name } = selection.name;
+    if (isWithin && introspectionLists.has(name)) lists += 1;
+    // Fields that are named like these stand elsewhere too, and cost nothing there.
+    const isInside = isWithin || name === '__schema' || name === '__type';
+    if (isInside && selection.selectionSet) lists += countLists(fragments, selection.selectionSet, true);
+  }
+  return lists;
 }

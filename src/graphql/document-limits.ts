@@ -125,7 +125,7 @@ function countDirectives(
 }
 
 /** The fields of introspection that are lists. */
-const introspectionLists = new Set([
+export const introspectionLists: ReadonlySet<string> = new Set([
   'types',
   'directives',
   'fields',

@@ -104,5 +104,7 @@ function argumentOf(asked: Operation, field: FieldNode, name: string): unknown {
 
 function defaultOf(asked: Operation, variable: string): unknown {
   const definition = asked.operation.variableDefinitions?.find((each) => each.variable.name.value === variable);
-  return definition?.defaultValue?.kind === Kind.INT ? Number(definition.defaultValue.value) : undefined;
+  const value = definition?.defaultValue;
+  if (value?.kind === Kind.LIST) return value.values;
+  return value?.kind === Kind.INT ? Number(value.value) : undefined;
 }

@@ -63,9 +63,9 @@ describe('an operation costs', () => {
     stream.abort();
   });
 
-  it('one when it is introspection', async () => {
+  it('five for each list of introspection', async () => {
     const { headers, status } = await post(await newKey(), getIntrospectionQuery());
-    expect({ status, left: headers.get('ratelimit-remaining') }).toEqual({ status: 200, left: '99' });
+    expect({ status, left: headers.get('ratelimit-remaining') }).toEqual({ status: 200, left: '55' });
   });
 
   it.each([

@@ -1,12 +1,18 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
 import type { Context, Services } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { findSession, getSession } from './find-session.ts';
 import { readLogCursor } from './list-log.ts';
 import { type EventKind, type LogEntry, readLogs } from './log.ts';
+import { createOrganizationWatches, type OrganizationWatches } from './organization-watches.ts';
+import { pull } from './pull.ts';
 import type { SessionRecord } from './session.ts';
 
-/** Entries read at once for one subscriber. A slow one holds at most these in memory. */
-const batchSize = 100;
+/** Entries read at once for one subscriber: few at first, and more while they are short. */
+const batchSizes = { first: 10, most: 100 } as const;
+/** Characters of one batch, though one entry may have more: what a slow subscriber holds in memory. */
+const mostCharacters = 512 * 1_024;
 
 /** What a subscription asks for. `after`: any cursor of this session's log; left out: from the first entry. */
 export interface WatchRequest {
@@ -33,11 +39,14 @@ export async function watchLog(
     throw new DomainError('BAD_CURSOR', message, [{ path: ['after'], message }]);
   }
   let cursor = start;
-  return pull(watches, session.id, async () => {
-    if (!(await findSession(context, session.id))) return null;
-    const entries = await watches.read(session.id, cursor, request);
+  const listen = (listener: () => void) => watches.listen(session.id, listener);
+  let limit: number = batchSizes.first;
+  return pull(listen, async () => {
+    if (!(await watches.see(context, session.id))) return null;
+    const { entries, more } = await watches.read(session.id, cursor, limit, request);
     cursor = entries.at(-1)?.seq ?? cursor;
-    return { items: entries, more: entries.length === batchSize };
+    if (more) limit = entries.length < limit ? entries.length : Math.min(limit * 2, batchSizes.most);
+    return { items: entries, more };
   });
 }
 
@@ -49,8 +58,9 @@ export async function watchSession(
 ): Promise<AsyncIterableIterator<SessionRecord>> {
   const session = await getSession(context, sessionId);
   let last = '';
-  return pull(watches, session.id, async () => {
-    const now = await findSession(context, session.id);
+  const listen = (listener: () => void) => watches.listen(session.id, listener);
+  return pull(listen, async () => {
+    const now = await watches.see(context, session.id);
     if (!now) return null;
     const text = JSON.stringify(now);
     const changed = text !== last;
@@ -59,80 +69,21 @@ export async function watchSession(
   });
 }
 
-interface Batch<T> {
-  readonly items: readonly T[];
-  /** There may be more without waiting. */
-  readonly more: boolean;
-}
-
-// Not an async generator: its return() would wait for the pending next(), and so leak the listener of a client that has
-// gone until the next ring. Here return() ends the wait.
-function pull<T>(watches: Watches, sessionId: string, read: () => Promise<Batch<T> | null>): AsyncIterableIterator<T> {
-  let isRung = true;
-  let wake: (() => void) | null = null;
-  let isOver = false;
-  let buffer: T[] = [];
-  let stop: () => void = () => undefined;
-  let isListening = false;
-  // From the first next() on: who has gone before it may never call return().
-  const listen = () => {
-    isListening = true;
-    stop = watches.listen(sessionId, () => {
-      isRung = true;
-      wake?.();
-    });
-  };
-  const end = (): IteratorResult<T> => {
-    isOver = true;
-    stop();
-    wake?.();
-    return { done: true, value: undefined };
-  };
-  const next = async (): Promise<IteratorResult<T>> => {
-    if (!isListening && !isOver) listen();
-    for (;;) {
-      if (isOver) return end();
-      const item = buffer.shift();
-      if (item !== undefined) return { done: false, value: item };
-      if (!isRung) await new Promise<void>((resolve) => (wake = resolve));
-      wake = null;
-      if (isOver) return end();
-      // Cleared before the read: a ring during it must cause another.
-      isRung = false;
-      const batch = await read();
-      if (batch === null) return end();
-      buffer = [...batch.items];
-      if (batch.more) isRung = true;
-    }
-  };
-  // Calls are queued: an iterator may be asked again before it has answered.
-  let queue: Promise<unknown> = Promise.resolve();
-  return {
-    next: () => {
-      const result = queue.then(next).catch((error: unknown) => {
-        end();
-        throw error;
-      });
-      queue = result.catch(() => undefined);
-      return result;
-    },
-    return: () => Promise.resolve(end()),
-    throw: (error: unknown) => {
-      end();
-      return Promise.reject(error);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-}
-
 /** What all subscriptions of one process share: their bells, their reads and the catch-up for rings that were lost. */
 export interface Watches {
   /** Calls back on each ring of the session, and on a catch-up that finds that its log grew. */
   listen(sessionId: string, listener: () => void): () => void;
-  /** One read serves all who wait at the same place. */
-  read(sessionId: string, after: number, request: Pick<WatchRequest, 'messagesOnly' | 'kinds'>): Promise<LogEntry[]>;
+  /** One read serves all who wait at the same place. `more`: there may be more without waiting. */
+  read(
+    sessionId: string,
+    after: number,
+    limit: number,
+    request: Pick<WatchRequest, 'messagesOnly' | 'kinds'>,
+  ): Promise<{ readonly entries: readonly LogEntry[]; readonly more: boolean }>;
+  /** The session, or null when the viewer may not see it (any more). One read serves all who may see the same. */
+  see(context: Context, sessionId: string): Promise<SessionRecord | null>;
+  /** The same for those who follow an organization's sessions. */
+  readonly organizations: OrganizationWatches;
   /** Open subscriptions; 0 after every way of leaving. */
   active(): number;
   start(): void;
@@ -145,7 +96,11 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
     string,
     { listeners: Set<() => void>; head: number; rings: number; ring: () => void; stop: () => void }
   >();
-  const reads = new Map<string, Promise<LogEntry[]>>();
+  const reads = new Map<string, Promise<{ entries: LogEntry[]; more: boolean }>>();
+  const looks = new Map<string, Promise<SessionRecord | null>>();
+  /** What each viewer may see, as text. A viewer never changes: another one takes its place. */
+  const scopes = new WeakMap<Viewer, string>();
+  const organizations = createOrganizationWatches(services);
   let timer: NodeJS.Timeout | null = null;
   let silence: () => void = () => undefined;
 
@@ -168,6 +123,7 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
   };
 
   return {
+    organizations,
     listen(sessionId, listener) {
       let watch = watched.get(sessionId);
       if (!watch) {
@@ -190,29 +146,32 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
         watched.delete(sessionId);
       };
     },
-    read(sessionId, after, request) {
+    read(sessionId, after, limit, request) {
       const kinds = request.kinds ? [...request.kinds].sort() : null;
+      const { messagesOnly } = request;
       // The count of rings is part of the key: a read that began before a ring may not show what the ring was for.
       const rings = watched.get(sessionId)?.rings ?? 0;
-      const key = `${sessionId}|${rings}|${after}|${request.messagesOnly}|${kinds?.join(',') ?? ''}`;
-      const shared = reads.get(key);
-      if (shared !== undefined) return shared;
-      const range = {
-        after,
-        before: null,
-        limit: batchSize,
-        backward: false,
-        messagesOnly: request.messagesOnly,
-        kinds,
-      };
-      const read = readLogs(services.store, [sessionId], range).finally(() => reads.delete(key));
-      reads.set(key, read);
-      return read;
+      const key = `${sessionId}|${rings}|${after}|${limit}|${messagesOnly}|${kinds?.join(',') ?? ''}`;
+      return shared(reads, key, async () => {
+        const range = { after, before: null, limit, backward: false, messagesOnly, kinds };
+        const found = await readLogs(services.store, [sessionId], range);
+        const entries = upTo(found, mostCharacters);
+        return { entries, more: found.length === limit || entries.length < found.length };
+      });
     },
-    active: () => [...watched.values()].reduce((sum, watch) => sum + watch.listeners.size, 0),
+    see(context, sessionId) {
+      const { viewer } = context;
+      const scope = scopes.get(viewer) ?? JSON.stringify(organizationsWith(viewer, permissionFor.viewSession));
+      scopes.set(viewer, scope);
+      const rings = watched.get(sessionId)?.rings ?? 0;
+      return shared(looks, `${sessionId}|${rings}|${scope}`, () => findSession(context, sessionId));
+    },
+    active: () => [...watched.values()].reduce((sum, watch) => sum + watch.listeners.size, organizations.active()),
     start() {
       const look = () => {
-        catchUp().catch((error: unknown) => services.log.warn({ err: error }, 'The catch-up of subscriptions failed.'));
+        Promise.all([catchUp(), organizations.catchUp()]).catch((error: unknown) =>
+          services.log.warn({ err: error }, 'The catch-up of subscriptions failed.'),
+        );
       };
       timer = setInterval(look, catchUpMs).unref();
       silence = services.bell.on('organizations', look);
@@ -223,4 +182,23 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
       silence();
     },
   };
+}
+
+/** What is being read under a key already, or a new read. */
+function shared<T>(reads: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
+  const known = reads.get(key);
+  if (known !== undefined) return known;
+  const begun = read().finally(() => reads.delete(key));
+  reads.set(key, begun);
+  return begun;
+}
+
+/** As many entries as have so many characters in all, at least one. */
+function upTo(entries: LogEntry[], most: number): LogEntry[] {
+  let characters = 0;
+  for (const [n, { body, data }] of entries.entries()) {
+    characters += (body?.length ?? 0) + (data === null ? 0 : JSON.stringify(data).length);
+    if (characters > most && n > 0) return entries.slice(0, n);
+  }
+  return entries;
 }

@@ -90,6 +90,8 @@ describe('the forms of a rule', () => {
     ['FREQ=WEEKLY;WKST=XX', /WKST/],
     ['FREQ=MONTHLY;BYSETPOS=1', /BYSETPOS must stand beside/],
     ['FREQ=DAILY;X-NAME=1', /NAME=VALUE/],
+    ['FREQ=DA\u0131LY', /FREQ must be one of/],
+    ['FREQ=DAILY;COUNT=\u0663', /COUNT must be an integer/],
     ['FREQ=DAILY;RSCALE=HEBREW', /"RSCALE" is no part/],
     ['DTSTART;TZID=Europe/Berlin:20261201T090000\nRRULE:FREQ=DAILY', /UTC/],
     ['DTSTART:18991231T000000Z\nRRULE:FREQ=DAILY', /1900/],
@@ -126,10 +128,32 @@ describe('hostile rules', () => {
     '%s from %s: the check comes to an end',
     (rule, start) => {
       const complaint = recurrenceComplaint(ruleOf(`DTSTART:${start}\nRRULE:${rule}`), now);
-      if (complaint !== null) expect(complaint).toMatch(/^The rule (?:never fires|fires more often)/);
+      if (complaint !== null) expect(complaint).toMatch(/^The rule (?:never fires|fires more often|names too many)/);
     },
     5_000,
   );
+});
+
+describe('rules whose work the evaluator does not bound', () => {
+  const all = (count: number) => [...Array(count).keys()].join(',');
+
+  test.each([
+    [`FREQ=DAILY;BYHOUR=${all(24)};BYMINUTE=${all(60)};BYSECOND=${all(60)};BYSETPOS=1`, /make 86400, .* is 96/],
+    [`FREQ=YEARLY;BYHOUR=${all(24)};BYMINUTE=0,12,24,36,48`, /make 120/],
+    ['FREQ=DAILY;COUNT=1000;BYHOUR=0,3,6,9,12,15,18,21;BYSETPOS=9,-100', /BYSETPOS is beyond the 8 times/],
+    ['FREQ=WEEKLY;BYDAY=MO,TU;BYHOUR=1,2;BYSETPOS=5', /beyond the 4 times/],
+    ['FREQ=HOURLY;BYHOUR=1,2;BYMINUTE=0,30;BYSETPOS=-3', /beyond the 2 times/],
+  ])('%s is refused without being evaluated', (text, said) => {
+    expect(recurrenceComplaint(ruleOf(text), now)).toMatch(said);
+  });
+
+  test.each([
+    `FREQ=DAILY;BYHOUR=${all(24)};BYMINUTE=0,15,30,45`,
+    'FREQ=DAILY;BYHOUR=0,3,6,9;BYSETPOS=4,-100',
+    'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1',
+  ])('%s is fine', (text) => {
+    expect(recurrenceComplaint(ruleOf(text), now)).toBeNull();
+  });
 });
 
 describe('what an automation may not have', () => {

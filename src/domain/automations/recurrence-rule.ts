@@ -75,9 +75,10 @@ const quote = (text: string) => JSON.stringify(text.slice(0, 60));
 
 // DTSTART stands on a line of its own, or is the first of the parts.
 function split(text: string): { start: string | null; parts: Map<string, string> } {
+  // Of ASCII only: the capitals of a few other letters are I, K and S too.
   const lines = text
     .trim()
-    .toUpperCase()
+    .replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase())
     .split(/\r?\n/)
     .map((line) => line.trim());
   if (lines.some((line) => /^DTSTART\s*;|TZID/.test(line))) {

@@ -72,6 +72,8 @@ const write = (time: Date) => time.toISOString().replaceAll(/[-:]|\.\d+/g, '');
  * the next times until their pattern has been seen, which is not all there may ever be.
  */
 export function recurrenceComplaint(rule: Recurrence, now: Date): string | null {
+  const tooMuch = workComplaint(rule);
+  if (tooMuch !== null) return tooMuch;
   const first = nextRuns(rule, now, 1)[0];
   if (first === undefined) {
     const next = rule.count === 0 ? 'COUNT is 0' : 'no time after now fits it';
@@ -88,4 +90,31 @@ export function recurrenceComplaint(rule: Recurrence, now: Date): string | null 
     if (seen >= 8 && last.getTime() - first.getTime() > 366 * lengthMs.DAILY) return null;
   }
   return null;
+}
+
+/** As many times as a day has with {@link leastGapMs} between them. */
+const mostTimes = 96;
+
+// What the evaluator's own bounds do not see: it makes all times of a period before BYSETPOS takes some of them, also where
+// there are none to take, and goes on so for thousands of periods, many seconds long.
+function workComplaint({ frequency, parts }: Recurrence): string | null {
+  const sizeOf = (...names: string[]) =>
+    names.reduce((size, name) => size * (parts.get(name)?.split(',').length ?? 1), 1);
+  const times = sizeOf('BYHOUR', 'BYMINUTE', 'BYSECOND');
+  if (times > mostTimes) {
+    return `The rule names too many times of a day: BYHOUR, BYMINUTE and BYSECOND make ${times}, where one every 15 minutes is ${mostTimes}.`;
+  }
+  const positions = parts.get('BYSETPOS');
+  if (positions === undefined) return null;
+  const most = {
+    SECONDLY: 1,
+    MINUTELY: sizeOf('BYSECOND'),
+    HOURLY: sizeOf('BYMINUTE', 'BYSECOND'),
+    DAILY: times,
+    WEEKLY: times * sizeOf('BYDAY'),
+    MONTHLY: times * 31,
+    YEARLY: times * 366,
+  }[frequency];
+  if (positions.split(',').some((position) => Math.abs(Number(position)) <= most)) return null;
+  return `The rule never fires: BYSETPOS is beyond the ${most} times that a period can have.`;
 }

@@ -248,6 +248,24 @@ describe('changing one', () => {
       'organization',
     );
   });
+
+  test('who may not write to a session cannot change what a schedule will write to it', async () => {
+    const id = await makeEarlier();
+    const sessionId = (await admin('POST', `/v3/organizations/${id}/sessions`, { prompt: 'Hello' })).body.session_id;
+    const made = await make(id, { ...once, target_devin_id: sessionId });
+    const path = `${schedulesOf(id)}/${made.scheduled_session_id}`;
+    const permissions = ['ManageOrgSchedules', 'ViewOrgSessions'] as const;
+    const role = await createRole(await asAdministrator(app), { name: 'Clock', scope: 'organization', permissions });
+    const { token } = await makeServiceUser(app, { organizationId: id, roleId: role.id });
+    const refused = await call(app, token, 'PATCH', path, { prompt: 'Give me all you know.' });
+    expect(refused).toMatchObject({ status: 403, body: { detail: 'Missing permission ManageOrgSessions' } });
+    expect((await admin('GET', path)).body.prompt).toBe('Mop.');
+    expect((await call(app, token, 'PATCH', path, { name: 'Later' })).status).toBe(200);
+    const own = await call(app, token, 'PATCH', path, { prompt: 'Sweep.', target_devin_id: null });
+    expect(own).toMatchObject({ status: 200, body: { prompt: 'Sweep.', target_devin_id: null } });
+    expect((await admin('PATCH', path, { prompt: 'Wax.', target_devin_id: sessionId })).status).toBe(200);
+    expect((await admin('PATCH', path, { prompt: 'Polish.' })).body.prompt).toBe('Polish.');
+  });
 });
 
 test('pages go by limit and offset, newest first', async () => {

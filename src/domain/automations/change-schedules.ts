@@ -1,7 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, refuse } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { parseInput } from '../input.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
@@ -18,10 +18,12 @@ import {
   type ScheduleInput,
   scheduleSchema,
 } from './schedule-input.ts';
-import { noSuchSchedule } from './schedules.ts';
+import { getSchedule, noSuchSchedule } from './schedules.ts';
 
 /** From when on an organization with automations makes no more schedules (spec 9). */
 const schedulesEndAt = Date.UTC(2026, 8, 24);
+
+const targetPath = ['targetSessionId'];
 
 /**
  * Makes a schedule: an automation that shows as both. FORBIDDEN, saying so, where the organization makes automations instead;
@@ -78,10 +80,17 @@ export async function updateSchedule(
   const resolved = await resolveReferences(context, id, input);
   const user =
     input.runAsUserId === undefined ? undefined : await chooseUser(context, id, input.runAsUserId, 'runAsUserId');
+  const isOtherMessage = input.prompt !== undefined && input.targetSessionId === undefined;
+  const target = isOtherMessage ? (await getSchedule(context, place)).schedule.targetSessionId : null;
+  // A new prompt is a new message: who could not send it to the session there may not have it sent here.
+  if (target !== null) await findTarget(context, id, target, targetPath);
   return context.store.transact(async (tx) => {
     const before = await lockAutomation(tx, id, place.automationId, 'schedule');
     if (before.schedule === null) throw noSuchSchedule();
     const schedule = combineSchedule(before.schedule, resolved, context.now());
+    if (isOtherMessage && schedule.targetSessionId !== null && schedule.targetSessionId !== target) {
+      throw refuse(targetPath, '"targetSessionId" was changed by another request at the same time. Try again.');
+    }
     const isMoved = (['scheduleType', 'frequency', 'intervalCount', 'scheduledAt'] as const).some(
       (name) => input[name] !== undefined,
     );
@@ -143,7 +152,7 @@ async function resolveReferences(
       ? { playbookId: await findPlaybook(context, organizationId, playbookId, ['playbookId']) }
       : {}),
     ...(targetSessionId != null
-      ? { targetSessionId: await findTarget(context, organizationId, targetSessionId, ['targetSessionId']) }
+      ? { targetSessionId: await findTarget(context, organizationId, targetSessionId, targetPath) }
       : {}),
   };
 }

@@ -226,9 +226,9 @@ test('a client that does not read is not read for', { timeout: 60_000 }, async (
   let read = 0;
   const original = app.app.watches.read;
   app.app.watches.read = async (...asked) => {
-    const entries = await original.call(app.app.watches, ...asked);
-    if (asked[0] === id) read += entries.length;
-    return entries;
+    const batch = await original.call(app.app.watches, ...asked);
+    if (asked[0] === id) read += batch.entries.length;
+    return batch;
   };
   onTestFinished(() => {
     app.app.watches.read = original;

@@ -1,4 +1,4 @@
-import { type Client, createClient } from 'graphql-ws';
+import { type Client, createClient, type SubscribePayload } from 'graphql-ws';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 
@@ -30,6 +30,11 @@ export function connect(url: string, token: string | null, authorization = `Bear
 
 /** Subscribes; every payload is kept until it is taken. */
 export function follow<T = any>(client: Client, query: string, variables: Record<string, unknown>): Following<T> {
+  return followOperation<T>(client, { query, variables });
+}
+
+/** The same for an operation that may say anything else beside, or instead. */
+export function followOperation<T = any>(client: Client, operation: object): Following<T> {
   const payloads: T[] = [];
   let wake: () => void = () => undefined;
   let end: { reason: unknown } | null = null;
@@ -40,17 +45,14 @@ export function follow<T = any>(client: Client, query: string, variables: Record
       wake();
       resolve(reason);
     };
-    stop = client.subscribe<T>(
-      { query, variables },
-      {
-        next: (payload) => {
-          payloads.push(payload as T);
-          wake();
-        },
-        error: finish,
-        complete: () => finish('complete'),
+    stop = client.subscribe<T>(operation as SubscribePayload, {
+      next: (payload) => {
+        payloads.push(payload as T);
+        wake();
       },
-    );
+      error: finish,
+      complete: () => finish('complete'),
+    });
   });
   return {
     ended,

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { ClosingLine } from './test/support/closing-line.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
 /** Tests that open no store: they run once. All others run on both databases. */
@@ -56,6 +57,7 @@ const resolve = { alias: [{ find: /^graphql$/, replacement: fileURLToPath(import
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    reporters: ['default', new ClosingLine()],
     projects: [
       { resolve, test: { ...everywhere, name: 'unit', include: storeless } },
       { resolve, test: { ...onPglite, env: { TEST_DATABASE: 'pglite' } } },

@@ -38,7 +38,6 @@ export function createEventStreams(services: Services): EventStreams {
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' };
   return {
     async open({ context, request }, { read, present }) {
-      if (request.method === 'HEAD') return new Response(null, { headers });
       const ended = new AbortController();
       const end = () => ended.abort();
       const { current, release } = services.liveViewers.follow(context.viewer, context.address, end);
@@ -49,6 +48,11 @@ export function createEventStreams(services: Services): EventStreams {
       };
       try {
         const items = await read(withViewer(context, current));
+        if (request.method === 'HEAD') {
+          over();
+          void items.return?.();
+          return new Response(null, { headers });
+        }
         const report = (error: unknown) => services.log.error({ err: error }, 'A stream failed.');
         return new Response(bodyOf(items, { present, ended: ended.signal, over, report }), { headers });
       } catch (error) {

@@ -51,7 +51,7 @@ async function answerTo(test: TestApp, { method, target, headers, body, isOverSo
   const isEndless = (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
   if (isEndless) await response.body?.cancel();
   const bytes = isEndless ? null : Buffer.from(await response.arrayBuffer());
-  const isPacked = !isSent && response.headers.get('content-encoding') === 'gzip';
+  const isPacked = !isSent && bytes?.length !== 0 && response.headers.get('content-encoding') === 'gzip';
   const text = bytes && (isPacked ? gunzipSync(bytes) : bytes).toString();
   return { status: response.status, headers: response.headers, text };
 }

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { DomainError } from '../../domain/errors.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
 import { listLog, logCursor } from '../../domain/sessions/list-log.ts';
@@ -7,6 +8,7 @@ import { sendMessage } from '../../domain/sessions/messages.ts';
 import { type Watches, watchLog } from '../../domain/sessions/watch.ts';
 import type { Door } from '../door.ts';
 import { type EventStreams, wantsEvents } from '../event-streams.ts';
+import { invalidRequest } from '../refusal.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
 import { type SessionScope, sessionScopes } from './session-scopes.ts';
 import { presentSession, sessionResponse } from './session-shapes.ts';
@@ -60,17 +62,28 @@ function serveList(door: Door, scope: SessionScope, watches: Watches, streams: E
         return presentPage(await listLog(context, session, { messagesOnly: true, first, after }, page), presentMessage);
       }
       // A client that lost its stream asks again for the same address: where it was stands in the header.
-      const cursor = call.request.headers.get('last-event-id') || after;
+      const lastEventId = call.request.headers.get(lastEventIdHeader);
+      const cursor = lastEventId || after;
       return streams.open(call, {
         async read(live) {
           const { context, target } = await enter({ ...call, context: live }, 'view');
           const session = await getSession(context, target.sessionId, target.organizationId);
-          return watchLog(context, watches, { sessionId: session.id, after: cursor, messagesOnly: true });
+          const watched = watchLog(context, watches, { sessionId: session.id, after: cursor, messagesOnly: true });
+          return lastEventId ? watched.catch(blameHeader) : watched;
         },
         present: (entry) => ({ id: logCursor(entry), data: presentMessage(entry) }),
       });
     },
   );
+}
+
+const lastEventIdHeader = 'Last-Event-ID';
+
+// It stands for `after`, which may not even have been given.
+function blameHeader(error: unknown): never {
+  if (!(error instanceof DomainError && error.code === 'BAD_CURSOR')) throw error;
+  const msg = `"${lastEventIdHeader}" must be the id of an event of this session’s messages.`;
+  throw invalidRequest([{ loc: ['header', lastEventIdHeader], msg, type: 'bad_cursor' }]);
 }
 
 const sendRequest = z

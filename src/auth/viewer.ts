@@ -67,7 +67,8 @@ export function requireEnterprisePermission(viewer: Viewer, permission: Enterpri
   if (!viewer.enterprisePermissions.has(permission)) throw missingPermission(permission);
 }
 
-function missingPermission(permission: string): DomainError {
+/** FORBIDDEN, naming the permission. */
+export function missingPermission(permission: string): DomainError {
   return new DomainError('FORBIDDEN', `Missing permission ${permission}.`, [
     { path: [permission], message: 'This permission is needed.' },
   ]);

@@ -46,6 +46,15 @@ export function toUserErrors(error: unknown, prefix: readonly string[]): UserErr
 }
 
 /**
+ * The user errors of one item of several that an act was for: nothing of it is an error of the whole act, so that what is
+ * missing or not permitted is an id that refers to nothing that the caller may use, at `path`.
+ */
+export function toItemErrors(error: DomainError, prefix: readonly string[], path: readonly string[]): UserError[] {
+  const { message } = error;
+  return toUserErrors(error, prefix) ?? [{ code: 'UNKNOWN_REFERENCE', message, path: [...prefix, ...path] }];
+}
+
+/**
  * What a client may see of an error: a refusal with its code; GraphQL's own complaints as they are; anything else masked,
  * after `report` was told.
  */

@@ -2,19 +2,25 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLField,
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
+  isInputObjectType,
   isInterfaceType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  type ValueNode,
 } from 'graphql';
 import { pageLimits } from './loaders.ts';
 
 /** The most items that the pages of one operation may hold in all, with pages inside pages multiplied. */
 export const mostItems = 20_000;
+
+/** What each act of a bulk mutation counts as: the price of a mutation, in items. */
+const itemsOfAct = 10;
 
 /** An operation as it will run. */
 export interface Operation {
@@ -78,8 +84,9 @@ function countField(
   const definition = type.getFields()[field.name.value];
   if (!definition) return;
   const isPage = definition.args.some((argument) => argument.name === 'first');
-  const size = isPage ? pageSize(asked, field) : lengthOfIds(asked, field);
-  if (size !== null) count.items += times * size;
+  const batch = isPage ? null : batchSize(asked, field, definition);
+  const size = isPage ? pageSize(asked, field) : (batch ?? lengthOfIds(asked, field));
+  if (size !== null) count.items += times * size * (batch === null ? 1 : itemsOfAct);
   countItems(asked, count, field.selectionSet, getNamedType(definition.type), times * (size ?? 1));
 }
 
@@ -89,13 +96,35 @@ function pageSize(asked: Operation, field: FieldNode): number {
   return typeof size === 'number' && size > 0 ? Math.min(size, pageLimits.max) : pageLimits.max;
 }
 
+/** The most that a bulk mutation acts on; null for any other field. */
+function batchSize(asked: Operation, field: FieldNode, definition: GraphQLField<unknown, unknown>): number | null {
+  const type = getNamedType(definition.args.find(({ name }) => name === 'input')?.type);
+  if (!isInputObjectType(type) || !type.getFields().sessionIds) return null;
+  const ids = memberOfInput(asked, field, 'sessionIds');
+  if (Array.isArray(ids)) return Math.min(ids.length, pageLimits.max);
+  const first = memberOfInput(asked, field, 'first');
+  return typeof first === 'number' && first > 0 ? Math.min(first, pageLimits.max) : pageLimits.max;
+}
+
+function memberOfInput(asked: Operation, field: FieldNode, name: string): unknown {
+  const input = field.arguments?.find((argument) => argument.name.value === 'input')?.value;
+  if (input?.kind === Kind.VARIABLE) {
+    return (asked.variables[input.name.value] as Record<string, unknown> | null | undefined)?.[name];
+  }
+  if (input?.kind !== Kind.OBJECT) return undefined;
+  return readValue(asked, input.fields.find((member) => member.name.value === name)?.value);
+}
+
 function lengthOfIds(asked: Operation, field: FieldNode): number | null {
   const ids = argumentOf(asked, field, 'ids');
   return Array.isArray(ids) ? ids.length : null;
 }
 
 function argumentOf(asked: Operation, field: FieldNode, name: string): unknown {
-  const value = field.arguments?.find((argument) => argument.name.value === name)?.value;
+  return readValue(asked, field.arguments?.find((argument) => argument.name.value === name)?.value);
+}
+
+function readValue(asked: Operation, value: ValueNode | undefined): unknown {
   if (!value) return undefined;
   if (value.kind === Kind.VARIABLE) return asked.variables[value.name.value] ?? defaultOf(asked, value.name.value);
   if (value.kind === Kind.INT) return Number(value.value);

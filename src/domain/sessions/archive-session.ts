@@ -13,9 +13,13 @@ const awake: ReadonlySet<SessionStatus> = new Set(['new', 'claimed', 'running', 
  * An archived one takes no messages. NOT_FOUND, FORBIDDEN.
  */
 export async function archiveSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
-  const seen = await getSessionFor(context, permissionFor.changeSession, input);
+  return archiveSeen(context, await getSessionFor(context, permissionFor.changeSession, input));
+}
+
+/** {@link archiveSession} for the domain's own use: it asks for no permission. */
+export function archiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>): Promise<SessionRecord> {
   return context.store.transact(async (tx) => {
-    const locked = await lockRunAndSession(tx, seen.id);
+    const locked = await lockRunAndSession(tx, id);
     const asleep = awake.has(locked.status) ? await suspendLocked(context, tx, locked, 'api') : locked;
     return changeSession(context, tx, asleep, { isArchived: true });
   });
@@ -26,9 +30,12 @@ export async function archiveSession(context: Context, input: SessionTarget): Pr
  * `resumeSession`. NOT_FOUND, FORBIDDEN.
  */
 export async function unarchiveSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
-  const seen = await getSessionFor(context, permissionFor.changeSession, input);
-  return context.store.transact(async (tx) => {
-    const locked = await lockRunAndSession(tx, seen.id);
-    return changeSession(context, tx, locked, { isArchived: false });
-  });
+  return unarchiveSeen(context, await getSessionFor(context, permissionFor.changeSession, input));
+}
+
+/** {@link unarchiveSession} for the domain's own use: it asks for no permission. */
+export function unarchiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>): Promise<SessionRecord> {
+  return context.store.transact(async (tx) =>
+    changeSession(context, tx, await lockRunAndSession(tx, id), { isArchived: false }),
+  );
 }

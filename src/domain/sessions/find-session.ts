@@ -4,9 +4,9 @@ import {
   permissionFor,
   type RolePermission,
 } from '../../auth/permissions.ts';
-import { organizationsWith, ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { holds, missingPermission, organizationsWith, ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { type DomainError, notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 
@@ -72,6 +72,23 @@ export async function getSessionFor(
   if (!isThere) throw notFound('session');
   requirePermission(context.viewer, permission, session.organizationId, isOwn(context, session));
   return session;
+}
+
+/**
+ * Sessions that an act is about, by their bare ids, in the ids' order and in one statement: each one, or the refusal that
+ * {@link getSessionFor} would give for it.
+ */
+export async function findSessionsFor(
+  context: Context,
+  permission: OrganizationPermission,
+  ids: readonly string[],
+): Promise<(SessionRecord | DomainError)[]> {
+  const sessions = await readWith(context, ids, [permissionFor.viewSession, permission, manageOwnSessions]);
+  return sessions.map((session) => {
+    if (!session) return notFound('session');
+    const isAllowed = holds(context.viewer, permission, session.organizationId, isOwn(context, session));
+    return isAllowed ? session : missingPermission(permission);
+  });
 }
 
 /** Reads a session that the caller has just made, whatever else it may read. For the domain's own use. */

@@ -20,6 +20,8 @@ export interface SessionFilter {
   readonly updatedBefore?: Date | undefined;
   /** Part of the title, upper and lower case alike. */
   readonly search?: string | undefined;
+  /** Terminated or expired, or not. */
+  readonly isOver?: boolean | undefined;
   /** Only these; unlisted ones among them are shown. */
   readonly sessionIds?: readonly string[] | undefined;
   /** The email of the user who started it (v1's newer clients). */
@@ -64,6 +66,7 @@ export function filterConditions(
   add(filter.sessionIds, (p) => `s.id = any(${p}::text[])`);
   add(filter.status, (p) => `s.status = any(${p}::text[])`);
   add(filter.isArchived, (p) => `s.is_archived = ${p}::boolean`);
+  add(filter.isOver, (p) => `coalesce(s.ended_by in ('terminated', 'expired'), false) = ${p}::boolean`);
   add(filter.origins, (p) => `s.origin = any(${p}::text[])`);
   add(filter.playbookId, (p) => `s.playbook_id = ${p}`);
   add(filter.automationIds, (p) => `s.automation_id = any(${p}::text[])`);

@@ -18,35 +18,43 @@ export interface TagsInput extends SessionTarget {
   readonly tags: readonly string[];
 }
 
+/** Whether tags are added to those that a session has, or take their place. */
+export type TagMode = 'append' | 'replace';
+
 /**
  * Sets a session's tags, at most 50, each once, in the order given; none is a set too, whatever the organization's default.
  * NOT_FOUND, FORBIDDEN, INVALID_INPUT, and UNKNOWN_REFERENCE for a tag that the organization does not allow.
  */
 export function replaceTags(context: Context, input: TagsInput): Promise<SessionRecord> {
-  return change(context, input, (_before, given) => given);
+  return change(context, input, 'replace');
 }
 
 /** Adds to a session's tags what it does not have yet. Errors of {@link replaceTags}; LIMIT_EXCEEDED beyond 50. */
 export function appendTags(context: Context, input: TagsInput): Promise<SessionRecord> {
-  return change(context, input, (before, given) => {
-    const all = [...new Set([...before, ...given])];
-    if (all.length <= maxTags) return all;
-    const said = `"tags" must be at most ${maxTags} on a session, but would be ${all.length}.`;
-    throw refuse(['tags'], said, 'LIMIT_EXCEEDED');
-  });
+  return change(context, input, 'append');
 }
 
-async function change(
-  context: Context,
-  input: TagsInput,
-  next: (before: readonly string[], given: readonly string[]) => readonly string[],
-): Promise<SessionRecord> {
+async function change(context: Context, input: TagsInput, mode: TagMode): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.changeSession, input);
-  const given = parseInput(inputSchema, { tags: input.tags }).tags;
+  return tagSeen(context, seen, parseTags(input.tags), mode);
+}
+
+/** Tags as an act takes them. INVALID_INPUT. */
+export function parseTags(tags: readonly string[]): string[] {
+  return parseInput(inputSchema, { tags }).tags;
+}
+
+/** Changes tags for the domain's own use: it asks for no permission, and takes {@link parseTags}' result. */
+export function tagSeen(
+  context: Context,
+  seen: Pick<SessionRecord, 'id' | 'organizationId'>,
+  given: readonly string[],
+  mode: TagMode,
+): Promise<SessionRecord> {
   return context.store.transact(async (tx) => {
     const { allowedTags } = await readTagRules(tx, seen.organizationId);
     const session = await lockSession(tx, seen.id, null);
-    const tags = next(session.tags, requireAllowed(allowedTags, given));
+    const tags = nextTags[mode](session.tags, requireAllowed(allowedTags, given));
     if (JSON.stringify(tags) === JSON.stringify(session.tags)) return session;
     await writeTags(tx, session, tags);
     const body = tags.length === 0 ? 'The tags were removed.' : `The tags are now: ${tags.join(', ')}.`;
@@ -55,6 +63,16 @@ async function change(
     return { ...session, tags };
   });
 }
+
+const nextTags = {
+  replace: (_before, given) => given,
+  append: (before, given) => {
+    const all = [...new Set([...before, ...given])];
+    if (all.length <= maxTags) return all;
+    const said = `"tags" must be at most ${maxTags} on a session, but would be ${all.length}.`;
+    throw refuse(['tags'], said, 'LIMIT_EXCEEDED');
+  },
+} as const satisfies Record<TagMode, (before: readonly string[], given: readonly string[]) => readonly string[]>;
 
 // The listed row and the index of tags say the same.
 async function writeTags(tx: Transaction, session: SessionRecord, tags: readonly string[]): Promise<void> {

@@ -23,7 +23,16 @@ export async function terminateSession(
   input: { sessionId: string; organizationId?: string | undefined; archive?: boolean | undefined },
 ): Promise<Termination> {
   const seen = await getSessionFor(context, permissionFor.terminateSession, input);
-  return context.store.transact((tx) => terminateInside(context, tx, seen, input.archive === true));
+  return terminateSeen(context, seen, input.archive === true);
+}
+
+/** {@link terminateSession} for the domain's own use: it asks for no permission. */
+export function terminateSeen(
+  context: Context,
+  seen: Pick<SessionRecord, 'id' | 'organizationId'>,
+  isToArchive: boolean,
+): Promise<Termination> {
+  return context.store.transact((tx) => terminateInside(context, tx, seen, isToArchive));
 }
 
 /** {@link terminateSession} within a transaction, for the domain's own use: it asks for no permission. */

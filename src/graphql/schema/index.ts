@@ -5,6 +5,7 @@ import './acu-limits.ts';
 import './api-keys.ts';
 import './attachments.ts';
 import './audit-log.ts';
+import './bulk-session-acts.ts';
 import './consumption.ts';
 import './enterprise-sessions.ts';
 import './events.ts';

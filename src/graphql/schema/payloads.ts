@@ -6,7 +6,8 @@ import type { GraphqlContext } from '../context.ts';
 import { toUserErrors, type UserError } from '../errors.ts';
 import { ErrorCodeEnum } from './enums.ts';
 
-const UserErrorType = builder.objectRef<UserError>('UserError').implement({
+/** UserError of the contract. */
+export const UserErrorType = builder.objectRef<UserError>('UserError').implement({
   description: 'One thing that is wrong with an input.',
   fields: (t) => ({
     code: t.expose('code', { type: ErrorCodeEnum, description: 'What kind of thing.' }),

@@ -1,0 +1,178 @@
+import { type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
+import { holds, missingPermission, ownerOf } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { DomainError, notFound, refuse } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { listNested } from '../nested-pages.ts';
+import { chooseOrganization } from '../organizations/use-organization.ts';
+import type { PageLimits } from '../pages.ts';
+import { archiveSeen, unarchiveSeen } from './archive-session.ts';
+import { findSessionsFor } from './find-session.ts';
+import { sessionsOf } from './list-sessions.ts';
+import type { SessionRecord } from './session.ts';
+import type { SessionFilter } from './session-filter.ts';
+import { parseTags, type TagMode, tagSeen } from './tags.ts';
+import { terminateSeen } from './terminate-session.ts';
+
+/** The most sessions that one bulk act takes on. */
+export const maxBatch = 100;
+
+const batchLimits: PageLimits = { max: maxBatch, default: maxBatch };
+
+/** On which sessions to act: on some by their ids in any form, or on those of an organization that match a filter. */
+export interface BulkTarget {
+  readonly sessionIds?: readonly string[] | null | undefined;
+  /** With a filter; in any form, left out: the viewer's only one. */
+  readonly organizationId?: string | null | undefined;
+  readonly filter?: SessionFilter | null | undefined;
+  /** With a filter: how many at most, and from which cursor on; newest first. */
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+/** What became of one session: it as it is now, or why nothing was done. */
+export interface BulkResult {
+  /** Bare, or as it came when it cannot be an id. */
+  readonly sessionId: string;
+  readonly outcome: SessionRecord | DomainError;
+}
+
+/** What a bulk act did, in the order of the ids or of the list. */
+export interface BulkOutcome {
+  readonly results: readonly BulkResult[];
+  /** Whether more sessions match the filter. */
+  readonly hasMore: boolean;
+  /** Where to go on; null: nothing matched, or no filter was given. */
+  readonly endCursor: string | null;
+}
+
+/** An act on one session, as it is done to many. */
+interface BulkAct {
+  readonly permission: OrganizationPermission;
+  /** What a filter is narrowed by: sessions to which there is nothing to be done are not in the way of the others. */
+  readonly remaining: Pick<SessionFilter, 'isArchived' | 'isOver'>;
+  readonly run: (context: Context, session: SessionRecord) => Promise<SessionRecord>;
+}
+
+/**
+ * `archiveSession` on many, each in a transaction of its own, with the rules of the single act: one that is refused is told
+ * of, and holds up no other. INVALID_INPUT, BAD_CURSOR; with a filter FORBIDDEN, ORGANIZATION_NOT_USABLE, NOT_FOUND.
+ */
+export function archiveSessions(context: Context, target: BulkTarget): Promise<BulkOutcome> {
+  const act = { permission: permissionFor.changeSession, remaining: { isArchived: false }, run: archiveSeen };
+  return actOnMany(context, target, act);
+}
+
+/** `unarchiveSession` on many, as {@link archiveSessions}. */
+export function unarchiveSessions(context: Context, target: BulkTarget): Promise<BulkOutcome> {
+  const act = { permission: permissionFor.changeSession, remaining: { isArchived: true }, run: unarchiveSeen };
+  return actOnMany(context, target, act);
+}
+
+/** `terminateSession` on many, as {@link archiveSessions}. */
+export function terminateSessions(context: Context, target: BulkTarget, isToArchive: boolean): Promise<BulkOutcome> {
+  return actOnMany(context, target, {
+    permission: permissionFor.terminateSession,
+    // What is over can still be put away.
+    remaining: isToArchive ? {} : { isOver: false },
+    run: async (inside, session) => (await terminateSeen(inside, session, isToArchive)).session,
+  });
+}
+
+/** `appendTags` or `replaceTags` on many, as {@link archiveSessions}. */
+export async function tagSessions(
+  context: Context,
+  target: BulkTarget,
+  tags: readonly string[],
+  mode: TagMode,
+): Promise<BulkOutcome> {
+  const given = parseTags(tags);
+  return actOnMany(context, target, {
+    permission: permissionFor.changeSession,
+    remaining: {},
+    run: (inside, session) => tagSeen(inside, session, given, mode),
+  });
+}
+
+async function actOnMany(context: Context, target: BulkTarget, act: BulkAct): Promise<BulkOutcome> {
+  const { sessionIds, filter } = target;
+  if ((sessionIds == null) === (filter == null)) {
+    throw refuse(['sessionIds'], 'Either "sessionIds" or "filter" was expected.');
+  }
+  const found = sessionIds == null ? await findByFilter(context, target, act) : await findByIds(context, target, act);
+  const results: BulkResult[] = [];
+  // One after another: each has a transaction of its own, and a batch is not to take all connections.
+  for (const { sessionId, outcome } of found.results) {
+    results.push({
+      sessionId,
+      outcome: outcome instanceof DomainError ? outcome : await tryOne(context, act, outcome),
+    });
+  }
+  return { ...found, results };
+}
+
+async function tryOne(context: Context, act: BulkAct, session: SessionRecord): Promise<SessionRecord | DomainError> {
+  try {
+    return await act.run(context, session);
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+}
+
+async function findByIds(
+  context: Context,
+  { sessionIds, organizationId, first, after }: BulkTarget,
+  act: BulkAct,
+): Promise<BulkOutcome> {
+  for (const [name, value] of Object.entries({ organizationId, first, after })) {
+    if (value != null) throw refuse([name], `"${name}" goes with "filter", and must be left out with "sessionIds".`);
+  }
+  const given = sessionIds ?? [];
+  if (given.length < 1 || given.length > maxBatch) {
+    throw refuse(['sessionIds'], `"sessionIds" must have 1 to ${maxBatch} items, but has ${given.length}.`);
+  }
+  // Each once, whatever its forms.
+  const parsed = new Map(given.map((text) => [parseId('session', text) ?? text, parseId('session', text)]));
+  const ids = [...parsed.values()].filter((id) => id !== null);
+  const found = await findSessionsFor(context, act.permission, ids);
+  const outcomes = new Map(ids.map((id, n) => [id, found[n]]));
+  const results = [...parsed.keys()].map((sessionId) => ({
+    sessionId,
+    outcome: outcomes.get(sessionId) ?? notFound('session'),
+  }));
+  return { results, hasMore: false, endCursor: null };
+}
+
+async function findByFilter(context: Context, target: BulkTarget, act: BulkAct): Promise<BulkOutcome> {
+  const { id } = await chooseOrganization(context, target.organizationId, permissionFor.viewSession);
+  const filter = narrowed(context, id, target.filter ?? {}, act);
+  if (!filter) return { results: [], hasMore: false, endCursor: null };
+  const request = { first: target.first, after: target.after };
+  const [page] = await listNested(context, [sessionsOf(context, id, filter)], request, batchLimits);
+  const items = page?.items ?? [];
+  const last = items.at(-1);
+  return {
+    results: items.map((session) => ({ sessionId: session.id, outcome: session })),
+    hasMore: page?.hasNextPage ?? false,
+    endCursor: last && page ? page.cursorOf(last) : null,
+  };
+}
+
+/** The filter with what the act adds to it, for who may act on its own sessions only these; null: nothing can match. */
+function narrowed(
+  context: Context,
+  organizationId: string,
+  given: SessionFilter,
+  { permission, remaining }: BulkAct,
+): SessionFilter | null {
+  const { viewer } = context;
+  if (remaining.isArchived !== undefined && given.isArchived === !remaining.isArchived) return null;
+  const filter = { ...given, ...remaining };
+  if (holds(viewer, permission, organizationId)) return filter;
+  const { userId, serviceUserId } = ownerOf(viewer);
+  const own = userId ?? serviceUserId;
+  if (own === null || !holds(viewer, permission, organizationId, true)) throw missingPermission(permission);
+  if (given.createdByIds && !given.createdByIds.includes(own)) return null;
+  return { ...filter, createdByIds: [own] };
+}

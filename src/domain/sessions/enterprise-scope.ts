@@ -26,10 +26,17 @@ export function ofAnySession(context: Context, act: keyof typeof worth): Context
   return withViewer(context, () => widened(context.viewer, act));
 }
 
+// A viewer never changes: another one takes its place. So does its wider one.
+const known = { view: new WeakMap<Viewer, Viewer>(), manage: new WeakMap<Viewer, Viewer>() } as const;
+
 function widened(viewer: Viewer, act: keyof typeof worth): Viewer {
   const { enterprise, organization } = worth[act];
-  if (!viewer.enterprisePermissions.has(enterprise)) return viewer;
-  return { ...viewer, everywhere: new Set([...viewer.everywhere, organization]) };
+  if (!viewer.enterprisePermissions.has(enterprise) || viewer.everywhere.has(organization)) return viewer;
+  const before = known[act].get(viewer);
+  if (before) return before;
+  const wide = { ...viewer, everywhere: new Set([...viewer.everywhere, organization]) };
+  known[act].set(viewer, wide);
+  return wide;
 }
 
 /** A context whose viewer is asked for anew whenever it is needed. */

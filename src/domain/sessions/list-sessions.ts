@@ -42,6 +42,10 @@ const maxOrganizations = 100;
 const newestFirst: SessionOrder = { field: 'createdAt', direction: 'desc' };
 const columns = { createdAt: 's.created_at', updatedAt: 's.updated_at' } as const;
 
+/** The cursor of a session in a list of the newest first. */
+export const sessionCursor = ({ createdAt, id }: Pick<SessionRecord, 'createdAt' | 'id'>): string =>
+  writeCursor('sessions.createdAt', createdAt.getTime(), id);
+
 /** Sessions of an organization. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
 export async function listSessions(
   context: Context,

@@ -2,13 +2,14 @@ import type { OutputRef } from '@pothos/core';
 import { builder } from '../builder.ts';
 import type { CountedConnection } from '../connections.ts';
 
-/** A connection type that says how long its list is, for those who ask: what resolves to it is a `CountedConnection`. */
-export function countedConnection<T extends OutputRef>(
+/** A {@link countedConnection} with the type of its edges. */
+export function countedConnectionAndEdge<T extends OutputRef>(
   type: T,
   name: string,
   described: { page: string; edge: string },
 ) {
-  return builder.connectionObject(
+  const edge = builder.edgeObject({ type, name: `${name}Edge`, description: described.edge });
+  const connection = builder.connectionObject(
     {
       type,
       name: `${name}Connection`,
@@ -25,8 +26,18 @@ export function countedConnection<T extends OutputRef>(
         }),
       }),
     },
-    { name: `${name}Edge`, description: described.edge },
+    edge,
   );
+  return { connection, edge };
+}
+
+/** A connection type that says how long its list is, for those who ask: what resolves to it is a `CountedConnection`. */
+export function countedConnection<T extends OutputRef>(
+  type: T,
+  name: string,
+  described: { page: string; edge: string },
+) {
+  return countedConnectionAndEdge(type, name, described).connection;
 }
 
 const countOf = (connection: object) => (connection as CountedConnection).count();

@@ -17,6 +17,7 @@ import './legacy-calls.ts';
 import './metrics.ts';
 import './node.ts';
 import './organization-mutations.ts';
+import './organization-sessions.ts';
 import './organization-tags.ts';
 import './organizations.ts';
 import './playbook-mutations.ts';

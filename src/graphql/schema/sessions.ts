@@ -4,7 +4,7 @@ import { findSession } from '../../domain/sessions/find-session.ts';
 import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { SessionEventKindEnum, SessionOriginEnum, SessionStatusDetailEnum, SessionStatusEnum } from './enums.ts';
 import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
 import { Organization } from './organization-ref.ts';
@@ -117,8 +117,8 @@ builder.node(Session, {
   }),
 });
 
-/** SessionConnection of the contract. */
-export const SessionConnection = countedConnection(Session, 'Session', {
+/** SessionConnection and SessionEdge of the contract. */
+export const { connection: SessionConnection, edge: SessionEdge } = countedConnectionAndEdge(Session, 'Session', {
   page: 'A page of sessions.',
   edge: 'A session in a list.',
 });

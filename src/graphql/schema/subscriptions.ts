@@ -1,3 +1,4 @@
+import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { logCursor } from '../../domain/sessions/list-log.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
@@ -32,7 +33,11 @@ builder.subscriptionFields((t) => ({
       after: t.arg.string({ description: afterDescription }),
     },
     subscribe: (_root, { sessionId, after }, context) =>
-      watchLog(context.domain, context.watches, { sessionId, after: startOf(after, context), messagesOnly: true }),
+      watchLog(ofAnySession(context.domain, 'view'), context.watches, {
+        sessionId,
+        after: startOf(after, context),
+        messagesOnly: true,
+      }),
     resolve: (entry, _args, context) => {
       renewLoaders(context);
       return toEdge(entry as MessageEntry, context) as never;
@@ -49,7 +54,7 @@ builder.subscriptionFields((t) => ({
     subscribe: (_root, { sessionId, after, kinds }, context) => {
       const start = startOf(after, context);
       const request = { sessionId, after: start, messagesOnly: false, kinds: kinds ?? null };
-      return watchLog(context.domain, context.watches, request);
+      return watchLog(ofAnySession(context.domain, 'view'), context.watches, request);
     },
     resolve: (entry, _args, context) => {
       renewLoaders(context);
@@ -60,7 +65,8 @@ builder.subscriptionFields((t) => ({
     type: Session,
     description: 'The session now, then after each change; changes close together may come as one.',
     args: { sessionId: t.arg.id({ required: true, description: sessionIdDescription }) },
-    subscribe: (_root, { sessionId }, { domain, watches }) => watchSession(domain, watches, sessionId),
+    subscribe: (_root, { sessionId }, { domain, watches }) =>
+      watchSession(ofAnySession(domain, 'view'), watches, sessionId),
     resolve: (session, _args, context) => {
       renewLoaders(context);
       return session as SessionRecord;

@@ -64,7 +64,8 @@ export function operationGate({ trusted, isIntrospectable, maskError }: GateOpti
       if (error) return setResultAndStopExecution({ errors: [error] });
       const operation = getOperationAST(args.document, args.operationName)?.operation;
       if (!context.takesParts || !isDeferrable(operation)) {
-        setExecuteFn((given: ExecutionArgs) => executeFn({ ...given, document: withoutDefer(args.document) }));
+        const document = withoutDefer(args.document);
+        setExecuteFn((given: ExecutionArgs) => executeFn({ ...given, document }));
       }
       return {
         onExecuteDone({ result, setResult }) {
@@ -74,9 +75,11 @@ export function operationGate({ trusted, isIntrospectable, maskError }: GateOpti
         },
       };
     },
-    async onSubscribe({ args, setResultAndStopExecution }) {
+    async onSubscribe({ args, subscribeFn, setSubscribeFn, setResultAndStopExecution }) {
       const error = await admit(args);
-      if (error) setResultAndStopExecution({ errors: [error] });
+      if (error) return setResultAndStopExecution({ errors: [error] });
+      const document = withoutDefer(args.document);
+      setSubscribeFn((given: ExecutionArgs) => subscribeFn({ ...given, document }));
     },
   };
 }

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { type List, readAll } from '../support/pages.ts';
+import { makeManager, runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const noteFields = `knowledgeNote { id knowledgeNoteId name body trigger pinnedRepo macro isEnabled
+  folder { name path } organization { organizationId } createdBy { ... on ServiceUser { serviceUserId } } }`;
+const folderFields =
+  'knowledgeFolder { id knowledgeFolderId name description path parent { name } organization { name } }';
+const words = { name: 'Deploying', body: 'Push to main.', trigger: 'When deploying' };
+
+const run = (field: string, selection: string, input: Record<string, unknown>, token?: string) =>
+  runMutation(test, field, selection, input, token);
+const makeNote = async (token: string, input: Record<string, unknown> = {}) =>
+  (await run('createKnowledgeNote', noteFields, { ...words, ...input }, token)).knowledgeNote;
+const makeFolder = async (token: string, input: Record<string, unknown>) =>
+  (await run('createKnowledgeFolder', folderFields, input, token)).knowledgeFolder;
+
+/** The names of an organization's notes that match, and how many there are. */
+async function names(token: string, organizationId: string, args: string): Promise<[string[], number]> {
+  const document = `query($id: ID!) { organization(id: $id) { knowledgeNotes(first: 100 ${args}) { nodes { name } totalCount } } }`;
+  const { data, errors } = await graphql(test, token, document, { id: organizationId });
+  expect(errors).toBeUndefined();
+  const { nodes, totalCount } = data.organization.knowledgeNotes;
+  return [nodes.map(({ name }: { name: string }) => name), totalCount];
+}
+
+async function firstCursor(token: string, organizationId: string): Promise<string> {
+  const document = `query($id: ID!) { organization(id: $id) { knowledgeNotes(first: 1) { pageInfo { endCursor } } } }`;
+  const { data } = await graphql(test, token, document, { id: organizationId });
+  return data.organization.knowledgeNotes.pageInfo.endCursor;
+}
+
+describe('a note', () => {
+  it('is made, changed and deleted, and says who made it', async () => {
+    const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Notes');
+    const folder = await makeFolder(token, { name: 'Backend' });
+    const made = await makeNote(token, { folderId: folder.id, macro: '!deploy', pinnedRepo: 'acme/site' });
+    expect(made).toEqual({
+      ...words,
+      id: expect.any(String),
+      knowledgeNoteId: expect.stringMatching(/^note-[0-9a-f]{32}$/),
+      pinnedRepo: 'acme/site',
+      macro: '!deploy',
+      isEnabled: true,
+      folder: { name: 'Backend', path: 'Backend' },
+      organization: { organizationId },
+      createdBy: { serviceUserId },
+    });
+    const changed = await run(
+      'updateKnowledgeNote',
+      noteFields,
+      { knowledgeNoteId: made.id, name: 'Shipping', macro: null, folderId: null, isEnabled: false },
+      token,
+    );
+    const after = { ...made, name: 'Shipping', macro: null, folder: null, isEnabled: false };
+    expect(changed).toEqual({ knowledgeNote: after, userErrors: [], clientMutationId: null });
+    const read = await graphql(
+      test,
+      token,
+      `query($id: ID!) { node(id: $id) { ... on KnowledgeNote { name body } } }`,
+      {
+        id: made.id,
+      },
+    );
+    expect(read.data.node).toEqual({ name: 'Shipping', body: words.body });
+    const id = made.knowledgeNoteId;
+    const gone = await run('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: id }, token);
+    expect(gone).toEqual({ deletedKnowledgeNoteId: made.id, userErrors: [], clientMutationId: null });
+    expect(await run('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: id }, token)).toMatchObject({
+      error: 'NOT_FOUND',
+    });
+  });
+
+  it('is refused with the path of what is wrong, and nothing is made', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Refused notes');
+    await makeNote(token, { macro: '!taken' });
+    const other = await makeOrganization(test, 'Other notes');
+    const foreign = await makeFolder(other.token, { name: 'Foreign' });
+    const refusals: [Record<string, unknown>, object][] = [
+      [{ name: '' }, { code: 'INVALID_INPUT', path: ['input', 'name'] }],
+      [{ body: 'x'.repeat(100_001) }, { code: 'INVALID_INPUT', path: ['input', 'body'] }],
+      [{ macro: 'no' }, { code: 'INVALID_INPUT', path: ['input', 'macro'] }],
+      [{ macro: '!TAKEN' }, { code: 'NOT_UNIQUE', path: ['input', 'macro'] }],
+      [{ folderId: foreign.id }, { code: 'UNKNOWN_REFERENCE', path: ['input', 'folderId'] }],
+      [{ pinnedRepo: 'x' }, { code: 'INVALID_INPUT', path: ['input', 'pinnedRepo'] }],
+      [
+        { accessType: 'ENTERPRISE', organizationId },
+        { code: 'INVALID_INPUT', path: ['input', 'organizationId'] },
+      ],
+    ];
+    for (const [input, error] of refusals) {
+      const payload = await run('createKnowledgeNote', noteFields, { ...words, ...input }, token);
+      expect(payload).toMatchObject({ knowledgeNote: null, userErrors: [error] });
+    }
+    const several = await run('createKnowledgeNote', noteFields, words);
+    expect(several.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'organizationId'] }]);
+    expect((await names(token, organizationId, ''))[1]).toBe(1);
+  });
+
+  it('cannot lose what it must have', async () => {
+    const { token } = await makeOrganization(test, 'Null notes');
+    const { id } = await makeNote(token);
+    const payload = await run(
+      'updateKnowledgeNote',
+      noteFields,
+      { knowledgeNoteId: id, name: null, body: null },
+      token,
+    );
+    expect(payload.userErrors.map(({ path }: { path: string[] }) => path)).toEqual([
+      ['input', 'name'],
+      ['input', 'body'],
+    ]);
+  });
+
+  it('is changed by who may, and only seen by others', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Kept notes');
+    const { id } = await makeNote(token);
+    const member = await makeUser(test, { organizationId });
+    const change = { knowledgeNoteId: id, name: 'Mine' };
+    expect(await run('updateKnowledgeNote', noteFields, change, member.token)).toEqual({
+      error: 'FORBIDDEN',
+      message: 'Missing permission ManageOrgKnowledge.',
+    });
+    expect(await run('createKnowledgeNote', noteFields, words, member.token)).toMatchObject({ error: 'FORBIDDEN' });
+    expect((await names(member.token, organizationId, ''))[0]).toEqual([words.name]);
+    const stranger = await makeOrganization(test, 'Strangers to notes');
+    expect(await run('updateKnowledgeNote', noteFields, change, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
+    const { data } = await graphql(test, stranger.token, 'query($id: ID!) { node(id: $id) { id } }', { id });
+    expect(data).toEqual({ node: null });
+  });
+});
+
+describe('the notes of an organization', () => {
+  it('are found by words, folder, path and repository, newest first, and counted', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Found notes');
+    const folder = await makeFolder(token, { name: 'Backend' });
+    const inner = await makeFolder(token, { name: 'Databases', parentId: folder.knowledgeFolderId });
+    expect(inner).toMatchObject({ path: 'Backend/Databases', parent: { name: 'Backend' } });
+    await makeNote(token, { name: 'One', folderId: folder.id });
+    await makeNote(token, { name: 'Two', folderId: inner.id, pinnedRepo: 'acme/site' });
+    await makeNote(token, { name: 'Three', body: 'About ALPACAS' });
+    const found = (args: string) => names(token, organizationId, args);
+    expect(await found('')).toEqual([['Three', 'Two', 'One'], 3]);
+    expect(await found(`after: "${await firstCursor(token, organizationId)}"`)).toEqual([['Two', 'One'], 3]);
+    expect(await found('search: "alpaca"')).toEqual([['Three'], 1]);
+    expect(await found(`folderId: "${folder.id}"`)).toEqual([['One'], 1]);
+    expect(await found('folderPath: "backend/databases"')).toEqual([['Two'], 1]);
+    expect(await found('folderPath: "/"')).toEqual([['Three'], 1]);
+    expect(await found('pinnedRepo: "ACME/site"')).toEqual([['Two'], 1]);
+    expect(await found('search: "nothing like it"')).toEqual([[], 0]);
+  });
+
+  it('are paged both ways, each once', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Paged notes');
+    const ids: string[] = [];
+    for (let n = 0; n < 7; n++) ids.unshift((await makeNote(token, { name: `Note ${n}` })).id);
+    const list: List = {
+      token,
+      declared: '$id: ID!',
+      variables: { id: organizationId },
+      field: 'organization(id: $id) { list: knowledgeNotes(PAGE) SELECTION }',
+      at: (data) => data.organization.list,
+    };
+    expect(await readAll(test, list, 'forwards', { size: 3 })).toEqual(ids);
+    expect(await readAll(test, list, 'backwards', { size: 3 })).toEqual(ids);
+  });
+
+  it('need the permission to view sessions there', async () => {
+    const { organizationId } = await makeOrganization(test, 'Hidden notes');
+    const { token } = await makeManager(test, 'READ_ACCOUNT_META');
+    const document = `query($id: ID!) { organization(id: $id) { knowledgeNotes { nodes { id } } } }`;
+    const { data } = await graphql(test, token, document, { id: organizationId });
+    expect(data).toEqual({ organization: null });
+    const listed = await graphql(
+      test,
+      token,
+      '{ enterprise { organizations(first: 1) { nodes { knowledgeNotes { nodes { id } } } } } }',
+    );
+    expect(listed.errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+  });
+});
+
+describe('the enterprise', () => {
+  it('has notes and folders of its own, which every organization may use', async () => {
+    const { token: admin } = await makeManager(test, 'READ_ACCOUNT_META', 'MANAGE_ACCOUNT_KNOWLEDGE');
+    const folder = await makeFolder(admin, { accessType: 'ENTERPRISE', name: 'Everywhere', description: 'For all' });
+    expect(folder).toMatchObject({ organization: null, description: 'For all' });
+    const made = await makeNote(admin, { accessType: 'ENTERPRISE', name: 'Shared', folderId: folder.id });
+    expect(made.organization).toBeNull();
+    const { organizationId, token } = await makeOrganization(test, 'Shares notes');
+    await makeNote(token, { name: 'Own' });
+    expect(await names(token, organizationId, '')).toEqual([['Own'], 1]);
+    expect((await names(token, organizationId, 'accessType: ENTERPRISE'))[0]).toContain('Shared');
+    const all = async (args: string) => {
+      const document = `{ enterprise { knowledgeNotes(${args}) { nodes { name } totalCount totalCountIsExact }
+        knowledgeFolders(first: 100) { nodes { name notes(first: 5) { nodes { name } totalCount } } } } }`;
+      const { data, errors } = await graphql(test, admin, document);
+      expect(errors).toBeUndefined();
+      return data.enterprise;
+    };
+    const both = await all('search: "Push", first: 100');
+    const listed = both.knowledgeNotes.nodes.map(({ name }: { name: string }) => name);
+    expect(listed).toEqual(expect.arrayContaining(['Shared', 'Own']));
+    expect(both.knowledgeNotes).toMatchObject({ totalCount: listed.length, totalCountIsExact: true });
+    expect(both.knowledgeFolders.nodes).toContainEqual({
+      name: 'Everywhere',
+      notes: { nodes: [{ name: 'Shared' }], totalCount: 1 },
+    });
+    const own = (await all('accessType: ENTERPRISE')).knowledgeNotes.nodes;
+    expect(own).toContainEqual({ name: 'Shared' });
+    expect(own).not.toContainEqual({ name: 'Own' });
+    expect(await run('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: made.id }, token)).toEqual({
+      error: 'FORBIDDEN',
+      message: 'Missing permission ManageAccountKnowledge.',
+    });
+  });
+});
+
+describe('a folder', () => {
+  it('moves with what is in it, and when it goes its notes are in none', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Folders');
+    const one = await makeFolder(token, { name: 'One' });
+    const two = await makeFolder(token, { name: 'Two', parentId: one.id });
+    const note = await makeNote(token, { folderId: two.id });
+    const update = (input: Record<string, unknown>) => run('updateKnowledgeFolder', folderFields, input, token);
+    const into = await update({ knowledgeFolderId: one.id, parentId: two.id });
+    expect(into).toMatchObject({ knowledgeFolder: null, userErrors: [{ path: ['input', 'parentId'] }] });
+    const moved = await update({ knowledgeFolderId: two.id, parentId: null, description: 'Alone' });
+    expect(moved.knowledgeFolder).toMatchObject({ path: 'Two', parent: null, description: 'Alone' });
+    expect((await update({ knowledgeFolderId: two.id, name: 'one' })).userErrors).toMatchObject([
+      { code: 'NOT_UNIQUE', path: ['input', 'name'] },
+    ]);
+    const remove = { knowledgeFolderId: two.id };
+    const gone = await run('deleteKnowledgeFolder', 'deletedKnowledgeFolderId', remove, token);
+    expect(gone.deletedKnowledgeFolderId).toBe(two.id);
+    const document = `query($id: ID!, $note: ID!) {
+      organization(id: $id) { knowledgeFolders { nodes { name } totalCount } } node(id: $note) { ... on KnowledgeNote { folder { id } } } }`;
+    const { data } = await graphql(test, token, document, { id: organizationId, note: note.id });
+    expect(data).toEqual({
+      organization: { knowledgeFolders: { nodes: [{ name: 'One' }], totalCount: 1 } },
+      node: { folder: null },
+    });
+  });
+});

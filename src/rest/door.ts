@@ -69,7 +69,9 @@ export function createDoor(dialect: Dialect, services: Services): Door {
   const lost = (c: HonoContext): Response => {
     const path = c.req.path.replace(/(?<=.)\/$/, '');
     const known = methods.filter((method) => app.router.match(method, path)[0].length > 0);
-    if (known.length === 0) return refuse(new RequestError(dialect.unknownRoute, { status: 404 }), c);
+    // Two slashes at the end: the router knows the path without one of them, and has not found it.
+    const isFound = known.some((method) => method === (c.req.method === 'HEAD' ? 'GET' : c.req.method));
+    if (known.length === 0 || isFound) return refuse(new RequestError(dialect.unknownRoute, { status: 404 }), c);
     const taken = known.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
     const headers = { allow: `${taken}, OPTIONS` };
     if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers });

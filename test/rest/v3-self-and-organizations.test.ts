@@ -73,6 +73,18 @@ describe('GET /v3/self', () => {
       title: 'Method Not Allowed',
     });
   });
+
+  test('two slashes at the end are no route, and are never refused with a method that the answer then allows', async () => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const { status, headers } = await call(app, app.adminToken, method, '/v3/self//');
+      const isOptions = method === 'OPTIONS';
+      expect([method, status, headers.get('allow')]).toEqual([
+        method,
+        isOptions ? 204 : 404,
+        isOptions ? 'GET, HEAD, OPTIONS' : null,
+      ]);
+    }
+  });
 });
 
 describe('POST /v3/enterprise/organizations', () => {

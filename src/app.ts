@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +26,7 @@ import type { OpenStreams } from './graphql/open-streams.ts';
 import { schema } from './graphql/schema/index.ts';
 import { createGraphql } from './graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
+import { setHangUp } from './http/hang-up.ts';
 import { createOutside } from './http/outside.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
@@ -190,7 +191,8 @@ async function assemble(
   const server = createAdaptorServer({
     fetch: async (request, env) => {
       const incoming = env.incoming as IncomingMessage;
-      return isTidy(incoming.url ?? '') ? app.fetch(request, addressOf(incoming)) : plain(400, untidy);
+      setHangUp(request, () => (env.outgoing as ServerResponse).destroy());
+      return isTidy(incoming.url ?? '') ? app.fetch(request, addressOf(incoming)) : refuseUntidy();
     },
   }) as Server;
   server.on('upgrade', (request, socket, head) => {
@@ -289,7 +291,12 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex,
   server.emit('connection', socket);
 }
 
-const untidy = 'A path must be sent as it is meant: without ".", "..", "\\" and "#".';
+// A problem of RFC 9457, whose `detail` clients of every version read.
+function refuseUntidy(): Response {
+  const detail = 'A path must be sent as it is meant: without ".", "..", "\\" and "#".';
+  const body = JSON.stringify({ type: 'about:blank', title: 'Bad Request', status: 400, detail });
+  return new Response(body, { status: 400, headers: { 'content-type': 'application/problem+json' } });
+}
 
 // What a request's address says is tidied before any door sees it: "/a/./b" and "/a/b" are the same there. Clients tidy it
 // themselves. Where one path revokes every key (pinned 2), another that only becomes it must not.

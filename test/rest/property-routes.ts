@@ -14,15 +14,12 @@ import { readText } from '../support/tree.ts';
 import { isWithoutFeature } from '../tenancy/exceptions.ts';
 import { readStamps, tableNames } from '../tenancy/rows.ts';
 import { createSender, requireAnswer, type Sender } from './property-answers.ts';
+import { factor, seed } from './property-seed.ts';
 import { goodBody, type PropertyWorld, startPropertyWorld } from './property-world.ts';
 import { call } from './rest-app.ts';
 
 /** How many requests each route gets: those that must be refused, and those of which anything may become. */
 const runs = { refused: 18, wild: 32 } as const;
-
-/** Always the same requests. Another number, and more of them, are for the search for what these do not find. */
-const seed = Number(process.env.PROPERTY_SEED ?? 20_261_121);
-const factor = Number(process.env.PROPERTY_RUNS ?? 1);
 
 /** Sent exactly, it revokes all keys, the tests' own too: test/rest/property-api-keys.test.ts sends what is near it. */
 const everyKey = 'DELETE /v2/enterprise/api-keys/';

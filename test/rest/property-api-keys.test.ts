@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exchange } from './property-connection.ts';
+import { seed } from './property-seed.ts';
+import { call, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
+
+/** Sent exactly, it revokes all keys (pinned 2); nothing that is only near it may. */
+const everyKey = '/v2/enterprise/api-keys/';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await makeUser(app, app.organizationId);
+  await makeServiceKey(app, app.organizationId);
+});
+afterAll(() => app.close());
+
+const countLive = async () => {
+  const [row] = await app.app.services.store.query<{ n: number }>(
+    'select count(*)::int as n from api_key where revoked_at is null',
+  );
+  return row?.n ?? 0;
+};
+
+const percent = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`;
+const inserted = [
+  '/',
+  '//',
+  '.',
+  './',
+  '../',
+  'x/../',
+  '%2e/',
+  '%2f',
+  '%5c',
+  '\\',
+  '%00',
+  '%09',
+  '%20',
+  '\t',
+  ';',
+  '#',
+  '%',
+  '?',
+  '%3f',
+  '*',
+  '0',
+  'x',
+];
+const edit = fc.record({
+  at: fc.nat({ max: everyKey.length }),
+  how: fc.oneof(
+    fc.constantFrom('drop', 'percent', 'upper', 'twice').map((word) => ({ word, text: '' })),
+    fc.constantFrom(...inserted).map((text) => ({ word: 'insert', text })),
+  ),
+});
+
+function edited(
+  path: string,
+  { at, how: { word, text } }: { at: number; how: { word: string; text: string } },
+): string {
+  const place = at % (path.length + 1);
+  const [before, letter, after] = [path.slice(0, place), path.slice(place, place + 1), path.slice(place + 1)];
+  const others: Record<string, string> = {
+    drop: '',
+    percent: letter === '' ? '' : percent(letter),
+    upper: letter.toUpperCase(),
+    twice: letter + letter,
+  };
+  return before + (word === 'insert' ? text + letter : others[word]) + after;
+}
+
+const near = fc
+  .oneof(
+    fc.array(edit, { minLength: 1, maxLength: 3 }).map((edits) => edits.reduce(edited, everyKey)),
+    fc.constantFrom(...inserted).map((text) => everyKey + text),
+  )
+  // A query changes nothing of a path.
+  .filter((target) => target.split('?')[0] !== everyKey);
+
+test('no address that is only near that of all keys revokes one; the exact one does', async () => {
+  const before = await countLive();
+  const send = (method: string, target: string) =>
+    exchange(
+      app,
+      `${method} ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${app.v1Key}\r\n\r\n`,
+    );
+  const property = fc.asyncProperty(near, async (target) => {
+    const answer = await send('DELETE', target);
+    expect(answer).toMatch(target.startsWith('/?') ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 40[045] /);
+    expect(await countLive()).toBe(before);
+  });
+  await fc.assert(property, { seed, numRuns: 400 });
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'HEAD']) {
+    expect(await send(method, everyKey)).toMatch(/^HTTP\/1\.1 405 /);
+    expect(await countLive()).toBe(before);
+  }
+  expect((await call(app, app.v1Key, 'DELETE', everyKey)).status).toBe(200);
+  expect(await countLive()).toBeLessThan(before);
+});

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anyText, roughTexts } from '../support/arbitraries.ts';
+import { countRows } from '../support/rows.ts';
+import { keptFiles, linkOf, multipart, type Part, sendParts } from '../support/uploads.ts';
+import { seed } from './property-seed.ts';
+import { startApp, type TestApp } from './rest-app.ts';
+
+/** The largest file that is taken, in bytes. */
+const most = 4_096;
+
+let app: TestApp;
+let path: string;
+beforeAll(async () => {
+  app = await startApp({ maxAttachmentBytes: most });
+  path = `/v3/organizations/${app.organizationId}/attachments`;
+});
+afterAll(() => app.close());
+
+const hold = (property: fc.IAsyncProperty<[any]>, numRuns: number) => fc.assert(property, { seed, numRuns });
+const disposition = (field: string, name: string | null) =>
+  `name="${field}"${name === null ? '' : `; filename="${name.replaceAll('\\', '\\\\').replaceAll('"', '%22')}"`}`;
+const file = (name: string, content: string | Uint8Array): Part => ({
+  disposition: disposition('file', name),
+  content,
+});
+
+/** A refusal is one of version 3's form, and keeps nothing. */
+async function refused(body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<number | null> {
+  const before = { files: await keptFiles(app), rows: await countRows(app) };
+  const answer = await sendParts(app, app.adminToken, path, body, headers);
+  if (answer.status < 300) return null;
+  expect(answer).toMatchObject({ body: { status: answer.status, type: 'about:blank' } });
+  expect([400, 413, 422]).toContain(answer.status);
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  if (answer.status === 422) expect(answer.body.detail[0].loc).toEqual(['body', 'file']);
+  expect({ files: await keptFiles(app), rows: await countRows(app) }).toEqual(before);
+  return answer.status;
+}
+
+const walks = [
+  '../',
+  '..\\',
+  '/',
+  'C:\\',
+  '%2e%2e%2f',
+  '..%5c',
+  './',
+  '~/',
+  '\u202e',
+  '\u0000',
+  'a/',
+  '?',
+  '#',
+  ';',
+  '%',
+];
+const endings = [
+  'passwd',
+  '.txt',
+  '..',
+  '.',
+  '',
+  'x'.repeat(300),
+  `${'😀'.repeat(200)}.tar`,
+  'con',
+  '__proto__',
+  'a.html',
+];
+const pathTrick = fc.tuple(fc.array(fc.constantFrom(...walks), { maxLength: 6 }), fc.constantFrom(...endings));
+const fileName = fc
+  .oneof(
+    pathTrick.map(([walk, end]) => walk.join('') + end),
+    anyText,
+  )
+  // A line's end would be the header's.
+  .map((name) => name.replaceAll(/[\r\n]/g, ' ').slice(0, 3_000));
+
+test('whatever a file is called, it is kept under an id, and comes back as it was', async () => {
+  const content = fc.uint8Array({ maxLength: 300 });
+  const property = fc.asyncProperty(fc.record({ name: fileName, content }), async ({ name, content: bytes }) => {
+    const { status, body } = await sendParts(app, app.adminToken, path, multipart([file(name, bytes)]));
+    expect({ status, body }).toMatchObject({ status: 200 });
+    expect(body.name).not.toMatch(/[/\\\p{Cc}\u202a-\u202e\u2066-\u2069]|^\.*$/u);
+    expect([...body.name].length).toBeLessThanOrEqual(255);
+    const response = await fetch(await linkOf(app.adminToken, body.url));
+    expect(response.status).toBe(200);
+    expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(bytes))).toBe(true);
+  });
+  await hold(property, 120);
+  expect((await keptFiles(app)).filter((kept) => !/^attachments\/[0-9a-f]{32}$/.test(kept))).toEqual([]);
+});
+
+test('a file of which a byte is too much is refused, however much too much it is', async () => {
+  const size = fc.oneof(fc.constantFrom(most + 1, most * 2), fc.integer({ min: most + 1, max: 300_000 }));
+  const property = fc.asyncProperty(size, async (bytes) => {
+    expect(await refused(multipart([file('a.bin', Buffer.alloc(bytes))]))).toBe(413);
+  });
+  await hold(property, 20);
+});
+
+test('a body that breaks off is refused, wherever that is', async () => {
+  const whole = multipart([{ disposition: disposition('note', null), content: 'x' }, file('a.txt', 'x'.repeat(2_000))]);
+  // What comes after the last boundary's two hyphens need not be there.
+  const cut = fc.oneof(
+    fc.nat({ max: whole.length - 5 }),
+    fc.integer({ min: whole.length - 60, max: whole.length - 5 }),
+  );
+  const property = fc.asyncProperty(cut, async (length) => {
+    expect(await refused(whole.slice(0, length))).not.toBeNull();
+  });
+  await hold(property, 60);
+});
+
+test('one file in the right field is taken, and nothing else is', async () => {
+  const field = fc.constantFrom('file', 'file', 'upload', 'File', 'file[]', '', '__proto__', 'constructor');
+  const part = fc.record({
+    field,
+    name: fc.oneof(
+      fc.constant(null),
+      fc.constantFrom('a.txt', '', ...roughTexts.filter((text) => !/[\r\n]/.test(text))),
+    ),
+    size: fc.constantFrom(0, 1, 100, most, most + 1),
+  });
+  const property = fc.asyncProperty(fc.array(part, { maxLength: 4 }), async (parts) => {
+    const body = multipart(
+      parts.map(({ field: name, name: fileName, size }) => ({
+        disposition: disposition(name, fileName),
+        content: Buffer.alloc(size, 0x78),
+      })),
+    );
+    const files = parts.filter(({ name }) => name !== null);
+    const texts = parts.filter(({ name }) => name === null);
+    const isGood =
+      files.length === 1 &&
+      files.every(({ field: name, size }) => name === 'file' && size <= most) &&
+      texts.every(({ field: name }) => name !== 'file');
+    expect((await refused(body)) === null).toBe(isGood);
+  });
+  await hold(property, 80);
+});
+
+test('bytes that are others than they should be are refused or make another file, and nothing fails', async () => {
+  const whole = multipart([file('a.txt', 'hello')]);
+  const change = fc.record({ at: fc.nat({ max: whole.length - 1 }), to: fc.integer({ min: 0, max: 255 }) });
+  const types = [
+    'multipart/form-data',
+    'multipart/mixed; boundary=x',
+    'multipart/form-data; boundary=',
+    'text/plain',
+    '',
+  ];
+  const request = fc.record({
+    changes: fc.array(change, { minLength: 1, maxLength: 4 }),
+    type: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.constantFrom(...types)),
+  });
+  const property = fc.asyncProperty(request, async ({ changes, type }) => {
+    const body = whole.slice();
+    for (const { at, to } of changes) body[at] = to;
+    await refused(body, type === null ? {} : { 'content-type': type });
+  });
+  await hold(property, 80);
+});

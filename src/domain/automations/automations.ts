@@ -7,9 +7,8 @@ import { type OrganizationRecord, useOrganization } from '../organizations/use-o
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { type Action, type AutomationOptions, type RunAs, recurrencesOf, type Trigger } from './definition.ts';
-import { nextRuns } from './recurrence.ts';
-import { parseRecurrence } from './recurrence-rule.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
+import { nextZonedRuns, parseZonedRecurrence } from './zoned-recurrence.ts';
 
 /** Something that acts by itself: when, and what it does then. */
 export interface AutomationRecord {
@@ -107,9 +106,9 @@ export function nextRunsOf(
   count: number,
 ): Date[] {
   if (!automation.enabled) return [];
-  const times = recurrencesOf(automation.triggers).flatMap(({ text }) => {
-    const { rule } = parseRecurrence(text, automation.createdAt);
-    return rule === null ? [] : nextRuns(rule, after, count).map((time) => time.getTime());
+  const times = recurrencesOf(automation.triggers).flatMap(({ text, timeZone }) => {
+    const { zoned } = parseZonedRecurrence(text, automation.createdAt, timeZone);
+    return zoned === null ? [] : nextZonedRuns(zoned, after, count).map((time) => time.getTime());
   });
   return [...new Set(times)]
     .toSorted((one, other) => one - other)

@@ -20,9 +20,8 @@ import {
   refuseRecurrence,
   type Trigger,
 } from './definition.ts';
-import { recurrenceComplaint } from './recurrence.ts';
-import { parseRecurrence } from './recurrence-rule.ts';
 import { changedBy, insertAutomation, lockAutomation, removeAutomation, saveAutomation } from './save-automation.ts';
+import { parseZonedRecurrence, zonedRecurrenceComplaint } from './zoned-recurrence.ts';
 
 /** An automation that was written, and the secret of its incoming webhook where that was made just now: it is shown once. */
 export interface WrittenAutomation {
@@ -128,9 +127,9 @@ export async function deleteAutomation(context: Context, place: AutomationPlace)
 }
 
 function requireFiring(triggers: readonly Trigger[], start: Date, now: Date): void {
-  for (const { text, path } of recurrencesOf(triggers)) {
-    const { rule, complaint } = parseRecurrence(text, start);
-    const said = rule === null ? complaint : recurrenceComplaint(rule, now);
+  for (const { text, timeZone, path } of recurrencesOf(triggers)) {
+    const { zoned, complaint } = parseZonedRecurrence(text, start, timeZone);
+    const said = zoned === null ? complaint : zonedRecurrenceComplaint(zoned, now);
     if (said !== null) throw refuseRecurrence(path, said);
   }
 }

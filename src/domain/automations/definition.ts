@@ -4,6 +4,7 @@ import { text } from '../input.ts';
 import { maxPromptLength, tagsSchema } from '../sessions/create-session.ts';
 import { conditionsSchema } from './conditions.ts';
 import { findEventType, recurringEvent, webhookEvent } from './event-types.ts';
+import { isTimeZone } from './time-zones.ts';
 
 /** The most triggers and actions of one automation; of the triggers, the most that recur, which cost most to check. */
 const most = { triggers: 20, actions: 10, recurring: 5 } as const;
@@ -41,8 +42,10 @@ const triggerSchema = z
       .max(10, atMost('replies', 10))
       .nullish()
       .transform((replies) => replies ?? []),
+    /** By whose clocks a recurrence goes; left out: by UTC. Not of REST, which has no word for it. */
+    timeZone: z.string().nullish(),
   })
-  .superRefine(({ eventType, conditions }, check) => {
+  .superRefine(({ eventType, conditions, timeZone }, check) => {
     const complain = (path: string[], message: string) => check.addIssue({ code: 'custom', path, message });
     if (findEventType(eventType) === null) {
       complain(
@@ -52,7 +55,14 @@ const triggerSchema = z
     }
     const all = (conditions?.any ?? []).flatMap((each) => each.all);
     const recurrences = all.filter(({ operator }) => operator === 'recurrence');
+    if (timeZone != null && !isTimeZone(timeZone)) {
+      complain(
+        ['timeZone'],
+        `"timeZone" must be a name of the IANA time zone database, such as Europe/Berlin, but was ${JSON.stringify(timeZone.slice(0, 80))}.`,
+      );
+    }
     if (eventType !== recurringEvent) {
+      if (timeZone != null) complain(['timeZone'], `"timeZone" is for ${recurringEvent} only.`);
       if (recurrences.length > 0) complain(['conditions'], `The operator recurrence is for ${recurringEvent} only.`);
       return;
     }
@@ -63,7 +73,11 @@ const triggerSchema = z
         `"conditions" of ${recurringEvent} must be exactly one: the field rrule, the operator recurrence.`,
       );
     }
-  });
+  })
+  // Kept only where there is one: a trigger without is the same as it ever was.
+  .transform(({ timeZone, ...trigger }): typeof trigger & { readonly timeZone?: string } =>
+    timeZone == null ? trigger : { ...trigger, timeZone },
+  );
 
 const sessionOptions = z.strictObject({
   tags: tagsSchema.nullish(),
@@ -202,14 +216,20 @@ export type AutomationOptions = {
   readonly [Name in keyof typeof optionSchemas]?: z.output<(typeof optionSchemas)[Name]>;
 };
 
-/** The rules of the recurring triggers, each with where it stands. */
-export function recurrencesOf(
-  triggers: readonly Trigger[],
-): { readonly text: string; readonly path: readonly string[] }[] {
-  return triggers.flatMap(({ eventType, conditions }, n) => {
+/** The rule of a recurring trigger, and where it stands. */
+export interface TriggerRecurrence {
+  readonly text: string;
+  /** Null: UTC. */
+  readonly timeZone: string | null;
+  readonly path: readonly string[];
+}
+
+/** The rules of the recurring triggers. */
+export function recurrencesOf(triggers: readonly Trigger[]): TriggerRecurrence[] {
+  return triggers.flatMap(({ eventType, conditions, timeZone = null }, n) => {
     const value = eventType === recurringEvent ? conditions?.any[0]?.all[0]?.value : undefined;
     const path = ['triggers', String(n), 'conditions', 'any', '0', 'all', '0', 'value'];
-    return typeof value === 'string' ? [{ text: value, path }] : [];
+    return typeof value === 'string' ? [{ text: value, timeZone, path }] : [];
   });
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { nextRuns, recurrenceComplaint } from '../../src/domain/automations/recurrence.ts';
 import { parseRecurrence, type Recurrence } from '../../src/domain/automations/recurrence-rule.ts';
 
@@ -154,6 +154,21 @@ describe('rules whose work the evaluator does not bound', () => {
   ])('%s is fine', (text) => {
     expect(recurrenceComplaint(ruleOf(text), now)).toBeNull();
   });
+});
+
+test('a check that takes long looks at the first few times only', () => {
+  // The first two that are too close together are the 24th and the 25th: midnight between the 31st and the 1st.
+  const rule = ruleOf('FREQ=MONTHLY;BYMONTHDAY=1,8,15,22,31;BYHOUR=0,23;BYMINUTE=0,50;BYSECOND=0');
+  let passed = 0;
+  let step = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (passed += step));
+  try {
+    expect(recurrenceComplaint(rule, now)).toMatch(/2026-12-31T23:50:00.000Z and at 2027-01-01T00:00:00.000Z/);
+    step = 101;
+    expect(recurrenceComplaint(rule, now)).toBeNull();
+  } finally {
+    clock.mockRestore();
+  }
 });
 
 describe('what an automation may not have', () => {

@@ -26,7 +26,7 @@ import type { OpenStreams } from './graphql/open-streams.ts';
 import { schema } from './graphql/schema/index.ts';
 import { createGraphql } from './graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
-import { setHangUp } from './http/hang-up.ts';
+import { hangUp, setHangUp } from './http/hang-up.ts';
 import { createOutside } from './http/outside.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
@@ -150,7 +150,8 @@ async function assemble(
     if (!config.roles.includes('api')) return plain(404, 'This process does not serve the API: its ROLES lack "api".');
     if (isOptions && pathname === '/graphql') return allowing('GET, POST, OPTIONS');
     if (isOptions && pathname === '/graphql/stream') return allowing('GET, POST, PUT, DELETE, OPTIONS');
-    if (pathname === '/graphql' || pathname.startsWith('/graphql/')) return graphql.fetch(request, { address });
+    if (pathname === '/graphql' || pathname.startsWith('/graphql/'))
+      return graphql.fetch(request, { address, cut: () => hangUp(request) });
     if (pathname === '/') return plain(200, welcome(baseUrl));
     return rest.fetch(request, { address });
   };

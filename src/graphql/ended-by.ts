@@ -2,10 +2,10 @@
 export const slowReaderMs = 20_000;
 
 /**
- * The response, ended when `end` is aborted, and cut off when its reader takes nothing for {@link slowReaderMs}. `over` is
- * called when its body has been read to its end, has failed, was ended, or is wanted no more.
+ * The response, ended when `end` is aborted, and cut off by `cut` when its reader takes nothing for {@link slowReaderMs}.
+ * `over` is called when its body has been read to its end, has failed, was ended, or is wanted no more.
  */
-export function endedBy(end: AbortSignal, response: Response, over: () => void): Response {
+export function endedBy(end: AbortSignal, response: Response, over: () => void, cut: () => void): Response {
   const reader = response.body?.getReader();
   if (!reader) {
     over();
@@ -39,8 +39,9 @@ export function endedBy(end: AbortSignal, response: Response, over: () => void):
             controller.enqueue(value);
             patience = setTimeout(() => {
               finish();
-              controller.error(new Error('The client does not read its stream.'));
               reader.cancel().catch(() => undefined);
+              // An error of the stream would do it too, but be printed as one of ours.
+              cut();
             }, slowReaderMs).unref();
             return;
           }

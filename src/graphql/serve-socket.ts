@@ -3,7 +3,7 @@ import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Log } from '../domain/context.ts';
 import { createOperationIds } from './operation-ids.ts';
-import { paceSocket } from './slow-reader.ts';
+import { paceSocket, slowReaderClose } from './slow-reader.ts';
 
 /** What graphql-ws knows of a socket. */
 export interface SocketExtra {
@@ -13,6 +13,8 @@ export interface SocketExtra {
   readonly address: string | null;
   /** The ids of the operations that are open; an operation counts from when it is asked for until it has ended. */
   readonly open: Set<string>;
+  /** Gives back what the socket has taken: its place among others, and the care for its key. Safe to call twice. */
+  leave: (() => void) | null;
 }
 
 /**
@@ -29,12 +31,15 @@ export function serveSocket(
   const ids = createOperationIds((id) => open.delete(id));
   // Among others a frame that is too large: ws has closed the socket then, with the code that says so.
   socket.on('error', (error) => log.debug({ err: error }, 'A socket failed.'));
-  const paced = paceSocket(socket, options.closeMs);
   const stopPings = startPings(socket, options.keepAliveMs);
   const fail = (error: unknown) => {
     log.error({ err: error }, 'A message on a socket could not be handled.');
     socket.close(CloseCode.InternalServerError, 'Unexpected error.');
   };
+  const paced = paceSocket(socket, options.closeMs, () => {
+    extra.leave?.();
+    closed(slowReaderClose.code, slowReaderClose.reason).catch(fail);
+  });
   const closed = server.opened(
     {
       protocol: socket.protocol,
@@ -54,6 +59,7 @@ export function serveSocket(
   );
   socket.once('close', (code, reason) => {
     stopPings();
+    extra.leave?.();
     paced.stop();
     closed(code, String(reason)).catch(fail);
   });

@@ -33,10 +33,17 @@ export interface GraphqlOptions {
   readonly maxSockets: number;
 }
 
+/** Where a request comes from. */
+export interface GraphqlCaller {
+  readonly address: string | null;
+  /** Cuts the connection, with all that waits to be sent on it. */
+  readonly cut: () => void;
+}
+
 /** The GraphQL door. */
 export interface Graphql {
   /** POST and GET as of GraphQL over HTTP, server-sent events in both modes, and the explorer for browsers. */
-  fetch(request: Request, env: { address: string | null }): Promise<Response>;
+  fetch(request: Request, env: GraphqlCaller): Promise<Response>;
   /** A WebSocket, subprotocol graphql-transport-ws. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void;
   readonly streams: OpenStreams;
@@ -94,7 +101,13 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   };
 
   // A stream ends with the service and with its key.
-  const stream = async (request: Request, viewer: Viewer, address: string | null, arrival: Arrival) => {
+  const stream = async (
+    request: Request,
+    viewer: Viewer,
+    address: string | null,
+    arrival: Arrival,
+    cut: () => void,
+  ) => {
     const ended = new AbortController();
     const end = () => ended.abort();
     const leave = streams.open('stream', viewer, end);
@@ -106,7 +119,8 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     };
     try {
       const whole = await readBody(request, request.signal);
-      return endedBy(ended.signal, await run(whole, contextOf(current, address, arrival)), over);
+      const response = await run(whole, contextOf(current, address, arrival));
+      return endedBy(ended.signal, response, over, cut);
     } catch (error) {
       over();
       throw error;
@@ -116,7 +130,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   return {
     streams,
     upgrade: (...asked) => void sockets.upgrade(...asked),
-    async fetch(request, { address }) {
+    async fetch(request, { address, cut }) {
       const path = new URL(request.url).pathname.replace(/\/+$/, '');
       if (path !== '/graphql' && path !== '/graphql/stream')
         return failure(404, 'NOT_FOUND', 'There is nothing at this address.');
@@ -128,7 +142,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         if (mismatch) return mismatch;
         if (isSingle) {
           const whole = await readBody(request, request.signal);
-          return await connections.fetch(whole, viewer, address);
+          return await connections.fetch(whole, viewer, address, cut);
         }
         const asked = path === '/graphql' ? request : atGraphql(request);
         const { headers } = asked;
@@ -137,7 +151,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
           lastEventId: headers.get('last-event-id') || null,
           takesParts: takesParts(asked),
         };
-        if (wantsStream(asked)) return await stream(asked, viewer, address, arrival);
+        if (wantsStream(asked)) return await stream(asked, viewer, address, arrival, cut);
         const whole = await readBody(asked, asked.signal);
         return await run(
           whole,

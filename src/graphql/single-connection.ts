@@ -73,12 +73,12 @@ export function createSingleConnections(options: SingleConnectionOptions) {
     return new Response(token, { status: 201, headers: { 'content-type': 'text/plain; charset=utf-8' } });
   };
 
-  const open = (connection: Connection): Response => {
+  const open = (connection: Connection, cut: () => void): Response => {
     if (connection.isOpen) return failure(409, 'INVALID_STATE', 'The stream of this token is open already.');
     connection.isOpen = true;
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
     const response = new Response(eventStream(connection.outbox), { headers });
-    return endedBy(connection.ended.signal, response, () => connection.ended.abort());
+    return endedBy(connection.ended.signal, response, () => connection.ended.abort(), cut);
   };
 
   const start = async (connection: Connection, request: Request, address: string | null): Promise<Response> => {
@@ -155,8 +155,8 @@ export function createSingleConnections(options: SingleConnectionOptions) {
   };
 
   return {
-    /** Answers a request to the address of single connections, whose caller is known. */
-    async fetch(request: Request, viewer: Viewer, address: string | null): Promise<Response> {
+    /** Answers a request to the address of single connections, whose caller is known. `cut` ends its connection. */
+    async fetch(request: Request, viewer: Viewer, address: string | null, cut: () => void): Promise<Response> {
       if (request.method === 'PUT') return reserve(viewer, address);
       const token = tokenOf(request);
       const connection = token === null ? undefined : connections.get(token);
@@ -165,7 +165,7 @@ export function createSingleConnections(options: SingleConnectionOptions) {
         return failure(404, 'NOT_FOUND', 'There is no stream of this token: reserve one by PUT.');
       if (request.method === 'DELETE') return complete(connection, request);
       const isStream = request.method === 'GET' && request.headers.get('accept')?.includes('text/event-stream');
-      if (isStream) return open(connection);
+      if (isStream) return open(connection, cut);
       return start(connection, request, address);
     },
   };

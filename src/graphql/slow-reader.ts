@@ -19,7 +19,7 @@ export interface PacedSocket {
  * Sends at the pace of the client. While more than 1 MiB waits for it, nothing is read from it either, so that it cannot
  * make us write more; and when nothing of what waits is taken for {@link slowReaderMs}, its socket is closed.
  */
-export function paceSocket(socket: WebSocket, closeMs: number): PacedSocket {
+export function paceSocket(socket: WebSocket, closeMs: number, onGiveUp: () => void): PacedSocket {
   let waiting = 0;
   let patience: NodeJS.Timeout | null = null;
   const stop = () => {
@@ -28,6 +28,7 @@ export function paceSocket(socket: WebSocket, closeMs: number): PacedSocket {
   };
   const giveUp = () => {
     socket.close(slowReaderClose.code, slowReaderClose.reason);
+    onGiveUp();
     // The frame that says so waits behind the rest: whoever reads again in time still gets to know why.
     patience = setTimeout(() => socket.terminate(), closeMs).unref();
   };

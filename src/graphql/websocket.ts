@@ -83,7 +83,7 @@ export function createSockets(options: SocketOptions) {
           leave();
           live.release();
         };
-        if (socket.readyState === socket.OPEN) socket.once('close', over);
+        if (socket.readyState === socket.OPEN) extra.leave = over;
         else over();
         return true;
       } catch (error) {
@@ -153,7 +153,7 @@ export function createSockets(options: SocketOptions) {
       }
       wss.handleUpgrade(request, socket, head, (connection) => {
         const { log } = options;
-        const extra = { socket: connection, request, address, open: new Set<string>() };
+        const extra = { socket: connection, request, address, open: new Set<string>(), leave: null };
         serveSocket(server, extra, { keepAliveMs: socketLimits.keepAliveMs, closeMs: socketLimits.slowMs, log });
       });
     },

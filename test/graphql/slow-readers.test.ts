@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
+import { startApp, type TestApp } from '../support/app.ts';
+import { createSession } from '../support/sessions.ts';
+import { connect, follow, rawSocket } from '../support/sockets.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const query =
+  'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { body } } }';
+/** Longer than any reader may take. */
+const patience = { interval: 100, timeout: 40_000 };
+
+/** A session with so many messages of 100 KB. */
+async function longSession(count: number): Promise<string> {
+  const id = await createSession(test);
+  const { store } = test.app.services;
+  await store.execute(
+    `insert into log_entry (session_id, seq, id, kind, message_type, body, created_at)
+     select $1, n + 1000, md5($1 || n), 'MESSAGE', 'agent_message', n || repeat('x', 100000), now()
+       from generate_series(1, $2::int) n`,
+    [id, count],
+  );
+  await store.execute('update session_head set next_seq = 5000 where session_id = $1', [id]);
+  return id;
+}
+
+/** A socket that follows a session, and reads nothing of it. */
+async function stalledSocket(id: string): Promise<WebSocket> {
+  const socket = rawSocket(test.url);
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: test.adminToken } }));
+  await once(socket, 'message');
+  socket.pause();
+  socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query, variables: { id } } }));
+  return socket;
+}
+
+/** The same by server-sent events. */
+async function stalledStream(id: string, path = '/graphql'): Promise<IncomingMessage> {
+  const address = new URL(test.url + path);
+  address.searchParams.set('query', query);
+  address.searchParams.set('variables', JSON.stringify({ id }));
+  const headers = { authorization: `Bearer ${test.adminToken}`, accept: 'text/event-stream' };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(address, { headers }, resolve).on('error', reject);
+  });
+  return response.pause();
+}
+
+it('lets go of whoever stops reading, who can go on where it was', { timeout: 60_000 }, async () => {
+  const id = await longSession(300);
+  const before = process.memoryUsage().rss;
+  const [socket, silent, stream] = await Promise.all([stalledSocket(id), stalledSocket(id), stalledStream(id)]);
+  // A stream that is reserved and never opened goes sooner.
+  const headers = { authorization: `Bearer ${test.adminToken}` };
+  expect((await fetch(`${test.url}/graphql/stream`, { method: 'PUT', headers })).status).toBe(201);
+  await expect.poll(() => test.app.watches.active(), { interval: 10 }).toBe(3);
+  expect(test.app.streams.count()).toEqual({ socket: 2, stream: 2 });
+  // The neighbours of a slow reader get all of it meanwhile.
+  const neighbour = follow(connect(test.url, test.adminToken), query, { id });
+  expect(await neighbour.take(301)).toHaveLength(301);
+  neighbour.stop();
+
+  await expect.poll(() => test.app.streams.count(), patience).toEqual({ socket: 0, stream: 0 });
+  await expect.poll(() => test.app.watches.active(), patience).toBe(0);
+  // 30 MB for each would show.
+  expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1_024 * 1_024);
+
+  const received: any[] = [];
+  socket.on('message', (data) => received.push(JSON.parse(String(data)).payload));
+  const closed = once(socket, 'close');
+  socket.resume();
+  const [code, reason] = await closed;
+  expect([code, String(reason)]).toEqual([1013, 'Messages are not read']);
+  expect(received.length).toBeLessThan(300);
+  const { cursor } = received.at(-1).data.sessionMessages;
+  const rest = await follow(connect(test.url, test.adminToken), query, { id, after: cursor }).take(
+    301 - received.length,
+  );
+  const numbers = [...received, ...rest].map(({ data }) => Number.parseInt(data.sessionMessages.node.body, 10) || 0);
+  expect(numbers).toEqual(Array.from({ length: 301 }, (_, n) => n));
+
+  // Those that never read again are cut off.
+  const aborted = once(stream, 'error').then(([error]) => error.code);
+  stream.resume();
+  expect(await aborted).toBe('ECONNRESET');
+  const cut = once(silent, 'close').then(([ended]) => ended);
+  silent.resume();
+  expect([1006, 1013]).toContain(await cut);
+});

@@ -7,7 +7,7 @@ import { invalidInput } from './errors.ts';
  */
 export function text(name: string, limits: { min?: number; max: number }): z.ZodType<string, string> {
   const min = limits.min ?? 0;
-  return z.string().check((check) => {
+  return z.string({ error: `"${name}" must be a text.` }).check((check) => {
     const value = check.value;
     const fail = (message: string) => check.issues.push({ code: 'custom', message, input: value });
     if (value.length < min || (min > 0 && value.trim() === '')) fail(`"${name}" must not be empty.`);

@@ -115,9 +115,9 @@ describe('a note', () => {
       { knowledgeNoteId: id, name: null, body: null },
       token,
     );
-    expect(payload.userErrors.map(({ path }: { path: string[] }) => path)).toEqual([
-      ['input', 'name'],
-      ['input', 'body'],
+    expect(payload.userErrors).toEqual([
+      { code: 'INVALID_INPUT', message: '"name" must be a text.', path: ['input', 'name'] },
+      { code: 'INVALID_INPUT', message: '"body" must be a text.', path: ['input', 'body'] },
     ]);
   });
 

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { makeManager, runMutation } from '../support/people.ts';
+import { makeUser, otherId } from '../support/principals.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const fields = `results { sessionId session { sessionId status isArchived tags } userErrors { code message path } } hasMore endCursor`;
+const run = (field: string, input: Record<string, unknown>, token?: string) =>
+  runMutation(test, field, fields, input, token);
+const wire = (ids: readonly string[]) => ids.map((id) => `devin-${id}`);
+const idsOf = (payload: any): string[] => payload.results.map((result: { sessionId: string }) => result.sessionId);
+
+async function makeSessions(token: string, count: number, input: Record<string, unknown> = {}): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) ids.push(await createSession(test, input, token));
+  return ids;
+}
+
+/** How often an act stands in an organization's audit log. */
+async function countActs(organizationId: string, action: string): Promise<number> {
+  const rows = await test.app.services.store.query<{ targetId: string }>(
+    'select distinct target_id as "targetId" from audit_entry where organization_id = $1 and action = $2',
+    [organizationId.replace('org-', ''), action],
+  );
+  return rows.length;
+}
+
+describe('sessions by their ids', () => {
+  it('are each acted on or told why not, in order, each once', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Bulk ids');
+    const [one, two] = (await makeSessions(token, 2)) as [string, string];
+    const stranger = await makeOrganization(test, 'Bulk strangers');
+    const foreign = await createSession(test, {}, stranger.token);
+    const sessionIds = [two, `devin-${one}`, foreign, otherId(one), 'no id \u0000', one];
+    const payload = await run('terminateSessions', { sessionIds, archive: true, clientMutationId: 'x' }, token);
+    const unknown = { code: 'UNKNOWN_REFERENCE', message: 'There is no such session.', path: ['input', 'sessionIds'] };
+    const done = (id: string) => ({
+      sessionId: `devin-${id}`,
+      session: { sessionId: `devin-${id}`, status: 'EXIT', isArchived: true, tags: [] },
+      userErrors: [],
+    });
+    const refused = (sessionId: string) => ({ sessionId, session: null, userErrors: [unknown] });
+    expect(payload).toEqual({
+      results: [
+        done(two),
+        done(one),
+        refused(`devin-${foreign}`),
+        refused(`devin-${otherId(one)}`),
+        refused('no id \u0000'),
+      ],
+      hasMore: false,
+      endCursor: null,
+      userErrors: [],
+      clientMutationId: 'x',
+    });
+    expect(await countActs(organizationId, 'terminate_session')).toBe(2);
+    expect(await countActs(stranger.organizationId, 'terminate_session')).toBe(0);
+  });
+
+  it('that are others’ are refused one by one to who may act on its own only', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Bulk members');
+    const member = await makeUser(test, { organizationId });
+    const [others] = await makeSessions(token, 1);
+    const [own] = await makeSessions(member.token, 1);
+    const { results } = await run('archiveSessions', { sessionIds: [others, own] }, member.token);
+    expect(results).toMatchObject([
+      { session: null, userErrors: [{ code: 'UNKNOWN_REFERENCE', message: 'Missing permission ManageOrgSessions.' }] },
+      { session: { isArchived: true }, userErrors: [] },
+    ]);
+  });
+
+  it('keep the rules of the single act, each for itself', async () => {
+    const { token } = await makeOrganization(test, 'Bulk rules');
+    const [full, free] = (await makeSessions(token, 2)) as [string, string];
+    const tags = Array.from({ length: 50 }, (_, n) => `t${n}`);
+    await run('tagSessions', { sessionIds: [full], tags, mode: 'REPLACE' }, token);
+    const { results } = await run('tagSessions', { sessionIds: [full, free], tags: ['more'] }, token);
+    expect(results).toMatchObject([
+      { session: null, userErrors: [{ code: 'LIMIT_EXCEEDED', path: ['input', 'tags'] }] },
+      { session: { tags: ['more'] }, userErrors: [] },
+    ]);
+    const both = { sessionIds: [full, free], tags: ['only'], mode: 'REPLACE' };
+    const replaced = await run('tagSessions', both, token);
+    expect(replaced.results.map((result: any) => result.session.tags)).toEqual([['only'], ['only']]);
+  });
+});
+
+describe('sessions by a filter', () => {
+  it('are acted on in batches until there are no more', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Bulk filter');
+    const kept = await makeSessions(token, 2);
+    const ids = (await makeSessions(token, 7, { tags: ['old'] })).reverse();
+    const input = { filter: { tags: ['old'] }, first: 3 };
+    const batches: string[][] = [];
+    for (let hasMore = true; hasMore; ) {
+      const payload = await run('archiveSessions', input, token);
+      expect(payload.userErrors).toEqual([]);
+      batches.push(idsOf(payload));
+      ({ hasMore } = payload);
+    }
+    expect(batches.map((batch) => batch.length)).toEqual([3, 3, 1]);
+    expect(batches.flat()).toEqual(wire(ids));
+    expect(await run('archiveSessions', input, token)).toMatchObject({ results: [], hasMore: false, endCursor: null });
+    expect(await countActs(organizationId, 'sleep_session')).toBe(7);
+    const back = await run('unarchiveSessions', { filter: {}, organizationId }, token);
+    expect(idsOf(back)).toEqual(wire(ids));
+    const over = await run('terminateSessions', { filter: { tags: ['old'] } }, token);
+    expect(idsOf(over)).toEqual(wire(ids));
+    expect(idsOf(await run('terminateSessions', { filter: {} }, token))).toEqual(wire(kept.reverse()));
+    expect(idsOf(await run('terminateSessions', { filter: {} }, token))).toEqual([]);
+    expect(await countActs(organizationId, 'terminate_session')).toBe(9);
+  });
+
+  it('are gone through by the cursor where an act does not take them out of the list', async () => {
+    const { token } = await makeOrganization(test, 'Bulk cursor');
+    const ids = (await makeSessions(token, 5)).reverse();
+    const input = { filter: {}, first: 2, tags: ['seen'] };
+    const first = await run('tagSessions', input, token);
+    const second = await run('tagSessions', { ...input, after: first.endCursor }, token);
+    const third = await run('tagSessions', { ...input, after: second.endCursor }, token);
+    expect([first, second, third].flatMap(idsOf)).toEqual(wire(ids));
+    expect([first, second, third].map(({ hasMore }) => hasMore)).toEqual([true, true, false]);
+    const unknown = await run('tagSessions', { ...input, after: 'x' }, token);
+    expect(unknown).toMatchObject({ error: 'BAD_CURSOR' });
+  });
+
+  it('are for a member its own', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Bulk own');
+    const member = await makeUser(test, { organizationId });
+    await makeSessions(token, 2);
+    const own = await makeSessions(member.token, 2);
+    const payload = await run('archiveSessions', { filter: {} }, member.token);
+    expect(idsOf(payload)).toEqual(wire(own.reverse()));
+    expect(payload.results.every(({ userErrors }: any) => userErrors.length === 0)).toBe(true);
+  });
+
+  it('are for who manages those of the enterprise, in any organization, and for nobody else', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Bulk enterprise');
+    const ids = await makeSessions(token, 2);
+    const filter = { filter: {}, organizationId };
+    const view = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_SESSIONS');
+    expect(await run('archiveSessions', filter, view.token)).toEqual({
+      error: 'FORBIDDEN',
+      message: 'Missing permission ManageOrgSessions.',
+    });
+    const stranger = await makeOrganization(test, 'Bulk outsiders');
+    expect(await run('archiveSessions', filter, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
+    const manage = await makeManager(test, 'VIEW_ACCOUNT_SESSIONS', 'MANAGE_ACCOUNT_SESSIONS');
+    expect(idsOf(await run('archiveSessions', filter, manage.token))).toEqual(wire(ids.reverse()));
+  });
+});
+
+it.each([
+  ['neither ids nor a filter', {}, 'sessionIds'],
+  ['both', { sessionIds: ['x'], filter: {} }, 'sessionIds'],
+  ['no ids', { sessionIds: [] }, 'sessionIds'],
+  ['101 ids', { sessionIds: Array.from({ length: 101 }, (_, n) => `${n}`) }, 'sessionIds'],
+  ['ids with a place in a list', { sessionIds: ['x'], after: 'x' }, 'after'],
+  ['a batch of none', { filter: {}, first: 0 }, 'first'],
+  ['a batch of 101', { filter: {}, first: 101 }, 'first'],
+])('refuses %s, and does nothing', async (_what, input, name) => {
+  const { organizationId, token } = await makeOrganization(test, 'Bulk refused');
+  await makeSessions(token, 1);
+  const payload = await run('terminateSessions', input, token);
+  expect(payload).toMatchObject({
+    results: null,
+    hasMore: null,
+    userErrors: [{ code: 'INVALID_INPUT', path: ['input', name] }],
+  });
+  expect(await countActs(organizationId, 'terminate_session')).toBe(0);
+});
+
+it('reads what it acts on at once, however many they are, and reads nothing again for the answer', async () => {
+  const { token } = await makeOrganization(test, 'Bulk statements');
+  const ids = await makeSessions(token, 12);
+  const { store } = test.app.services;
+  const statementsOf = async (sessionIds: string[]) => {
+    const original = store.query;
+    let count = 0;
+    store.query = (sql: string, values?: readonly unknown[]) => {
+      count += 1;
+      return original.call(store, sql, values) as never;
+    };
+    try {
+      const payload = await run('archiveSessions', { sessionIds }, token);
+      expect(payload.results.filter(({ session }: any) => session?.isArchived)).toHaveLength(sessionIds.length);
+      return count;
+    } finally {
+      store.query = original;
+    }
+  };
+  expect(await statementsOf(ids.slice(0, 10))).toBe(await statementsOf(ids.slice(10)));
+});
+
+it('costs what the single acts would, and what is asked of each session', async () => {
+  const costOf = async (query: string, variables: Record<string, unknown> = {}) =>
+    (await graphql(test, test.adminToken, query, variables)).errors?.[0];
+  const nested = (target: string, declared = '') =>
+    `mutation${declared} { archiveSessions(input: {${target}}) { results { session {
+      messages(first: 100) { nodes { body } } children(first: 100) { nodes { messages(first: 3) { nodes { body } } } } } } } }`;
+  const tooMuch = { extensions: { code: 'LIMIT_EXCEEDED' } };
+  expect(await costOf(nested('filter: {}'))).toMatchObject(tooMuch);
+  const ids = Array.from({ length: 100 }, () => 'x');
+  expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!])'), { ids })).toMatchObject(tooMuch);
+  expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!])'), { ids: ['x'] })).toBeUndefined();
+});

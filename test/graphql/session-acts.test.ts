@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { type List, readAll } from '../support/pages.ts';
+import { runMutation } from '../support/people.ts';
+import { globalIdOf, makeUser } from '../support/principals.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { uploadTo } from '../support/uploads.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const fields = 'session { sessionId status statusDetail isArchived tags }';
+const act = (field: string, input: Record<string, unknown>, token?: string) =>
+  runMutation(test, field, fields, input, token);
+const read = async (token: string, sessionId: string, selection: string) => {
+  const document = `query($id: ID!) { session(id: $id) { ${selection} } }`;
+  const { data, errors } = await graphql(test, token, document, { id: sessionId });
+  expect(errors).toBeUndefined();
+  return data.session;
+};
+
+describe('a session', () => {
+  it('is put to sleep and woken, put away and taken out again', async () => {
+    const { token } = await makeOrganization(test, 'Acts');
+    const id = await createSession(test, {}, token);
+    const sessionId = `devin-${id}`;
+    const asleep = { status: 'SUSPENDED', statusDetail: 'USER_REQUEST', isArchived: false };
+    const done = (session: object) => ({
+      session: expect.objectContaining(session),
+      userErrors: [],
+      clientMutationId: 'x',
+    });
+    const on = (field: string) => act(field, { sessionId, clientMutationId: 'x' }, token);
+    expect(await on('suspendSession')).toEqual(done({ sessionId, ...asleep }));
+    expect(await on('suspendSession')).toEqual(done(asleep));
+    // Its prompt was never given to an agent.
+    expect(await on('resumeSession')).toEqual(done({ status: 'RESUMING', statusDetail: null }));
+    expect(await on('archiveSession')).toEqual(done({ ...asleep, isArchived: true }));
+    expect((await on('resumeSession')).userErrors).toMatchObject([{ code: 'INVALID_STATE', path: null }]);
+    expect(await on('unarchiveSession')).toEqual(done(asleep));
+    await act('terminateSession', { sessionId }, token);
+    const refused = await on('suspendSession');
+    expect(refused).toMatchObject({ session: null, userErrors: [{ code: 'INVALID_STATE' }] });
+    expect(await on('archiveSession')).toEqual(done({ status: 'EXIT', isArchived: true }));
+  });
+
+  it('has tags that are replaced and added to', async () => {
+    const { token } = await makeOrganization(test, 'Tags');
+    const sessionId = await createSession(test, { tags: ['a'] }, token);
+    const tagsAfter = async (field: string, tags: string[]) =>
+      (await act(field, { sessionId, tags }, token)).session.tags;
+    expect(await tagsAfter('appendSessionTags', ['b', 'a', 'b'])).toEqual(['a', 'b']);
+    expect(await tagsAfter('replaceSessionTags', ['c'])).toEqual(['c']);
+    expect(await tagsAfter('replaceSessionTags', [])).toEqual([]);
+    const many = Array.from({ length: 51 }, (_, n) => `t${n}`);
+    for (const field of ['replaceSessionTags', 'appendSessionTags']) {
+      const { userErrors } = await act(field, { sessionId, tags: many }, token);
+      expect(userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'tags'] }]);
+    }
+    await tagsAfter('replaceSessionTags', many.slice(0, 50));
+    const { userErrors } = await act('appendSessionTags', { sessionId, tags: ['one more'] }, token);
+    expect(userErrors).toMatchObject([{ code: 'LIMIT_EXCEEDED', path: ['input', 'tags'] }]);
+  });
+
+  const acts = ['suspendSession', 'resumeSession', 'archiveSession', 'unarchiveSession'];
+  it.each([...acts, 'replaceSessionTags', 'appendSessionTags'])(
+    'is there for %s only to who may act on it',
+    async (field) => {
+      const { organizationId, token } = await makeOrganization(test, 'Kept');
+      const sessionId = await createSession(test, {}, token);
+      const member = await makeUser(test, { organizationId });
+      const own = await createSession(test, {}, member.token);
+      const tags = field.endsWith('Tags') ? { tags: ['x'] } : {};
+      expect(await act(field, { sessionId, ...tags }, member.token)).toEqual({
+        error: 'FORBIDDEN',
+        message: 'Missing permission ManageOrgSessions.',
+      });
+      expect(await act(field, { sessionId: own, ...tags }, member.token)).toMatchObject({ clientMutationId: null });
+      const stranger = await makeOrganization(test, 'Strangers');
+      expect(await act(field, { sessionId, ...tags }, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
+    },
+  );
+});
+
+describe('what belongs to a session', () => {
+  it('are the sessions that it started, newest first, without unlisted ones', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Parents');
+    const parent = await createSession(test, { title: 'Parent' }, token);
+    const ids: string[] = [];
+    for (let n = 0; n < 7; n++) {
+      const child = await createSession(test, { unlisted: n === 3 }, token);
+      const update = 'update session set parent_id = $2 where id = $1';
+      await test.app.services.store.execute(`${update} returning id`, [child, parent]);
+      if (n !== 3) ids.unshift(globalIdOf('Session', child));
+    }
+    const list: List = {
+      token,
+      declared: '$id: ID!',
+      variables: { id: parent },
+      field: 'session(id: $id) { list: children(PAGE) SELECTION }',
+      at: (data) => data.session.list,
+    };
+    expect(await readAll(test, list, 'forwards', { size: 2 })).toEqual(ids);
+    expect(await readAll(test, list, 'backwards', { size: 2 })).toEqual(ids);
+    const shown = await read(token, parent, 'children(first: 1) { totalCount nodes { parent { title } } }');
+    expect(shown.children).toEqual({ totalCount: 6, nodes: [{ parent: { title: 'Parent' } }] });
+    const document =
+      'query($id: ID!) { organization(id: $id) { sessions(first: 1) { totalCount totalCountIsExact } } }';
+    const { data } = await graphql(test, token, document, { id: organizationId });
+    expect(data.organization.sessions).toEqual({ totalCount: 7, totalCountIsExact: true });
+  });
+
+  it('are its files, oldest first, each by an address that needs no key', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Files');
+    const names = ['one.txt', 'two.txt', 'three.txt'];
+    const attachmentIds: string[] = [];
+    for (const name of names) {
+      attachmentIds.push(
+        (await uploadTo(test, organizationId, { name, content: `This is ${name}.` }, token)).attachment_id,
+      );
+    }
+    const sessionId = await createSession(test, { attachmentIds }, token);
+    const selection =
+      'nodes { id attachmentId name contentType sizeBytes source url } totalCount pageInfo { hasNextPage }';
+    const { attachments } = await read(token, sessionId, `attachments(first: 2) { ${selection} }`);
+    expect(attachments).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true } });
+    expect(attachments.nodes).toMatchObject([
+      { attachmentId: attachmentIds[0], name: 'one.txt', contentType: 'text/plain', sizeBytes: 16, source: 'USER' },
+      { attachmentId: attachmentIds[1], name: 'two.txt' },
+    ]);
+    const [{ id, url }] = attachments.nodes;
+    const file = await fetch(url.replace(test.app.services.baseUrl, test.url));
+    expect([file.status, await file.text()]).toEqual([200, 'This is one.txt.']);
+    const last = await read(token, sessionId, 'attachments(last: 1) { nodes { name } pageInfo { hasPreviousPage } }');
+    expect(last.attachments).toEqual({ nodes: [{ name: 'three.txt' }], pageInfo: { hasPreviousPage: true } });
+    const node = 'query($id: ID!) { node(id: $id) { ... on Attachment { name } } }';
+    expect((await graphql(test, token, node, { id })).data.node).toEqual({ name: 'one.txt' });
+    const stranger = await makeOrganization(test, 'Strangers to files');
+    expect((await graphql(test, stranger.token, node, { id })).data.node).toBeNull();
+  });
+
+  it('are its insights, counted from its log', async () => {
+    const { token } = await makeOrganization(test, 'Insights');
+    const id = await createSession(test, {}, token);
+    await say(test, id, 'one', 'two', 'three');
+    await runMutation(test, 'sendMessage', 'message { body }', { sessionId: id, message: 'And?' }, token);
+    await test.app.services.store.execute('update session set acus_consumed = 4 where id = $1 returning id', [id]);
+    const { insights } = await read(token, id, 'insights { userMessageCount agentMessageCount size }');
+    expect(insights).toEqual({ userMessageCount: 2, agentMessageCount: 3, size: 'M' });
+  });
+
+  it('are not shown by an act to who may act and not view', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Blind acts');
+    const sessionId = await createSession(test, {}, token);
+    const role = await runMutation(test, 'createRole', 'role { roleId }', {
+      name: 'Blind',
+      scope: 'ORGANIZATION',
+      permissions: ['MANAGE_ORG_SESSIONS'],
+    });
+    const { token: blind } = await makeUser(test, { organizationId, roleId: role.role.roleId });
+    const document = (inner: string) =>
+      `mutation($id: ID!) { suspendSession(input: {sessionId: $id}) { session { status ${inner} } } }`;
+    expect((await graphql(test, blind, document(''), { id: sessionId })).errors).toBeUndefined();
+    for (const inner of ['children { totalCount }', 'attachments { nodes { url } }', 'insights { size }']) {
+      const { errors } = await graphql(test, blind, document(inner), { id: sessionId });
+      expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+    }
+  });
+});

@@ -80,14 +80,28 @@ function countField(
   type: GraphQLOutputType,
   times: number,
 ): void {
-  if (!field.selectionSet || !(isObjectType(type) || isInterfaceType(type))) return;
+  if (!(isObjectType(type) || isInterfaceType(type))) return;
   const definition = type.getFields()[field.name.value];
   if (!definition) return;
+  count.items += times * ownItems(asked, field, definition);
+  if (!field.selectionSet) return;
   const isPage = definition.args.some((argument) => argument.name === 'first');
   const batch = isPage ? null : batchSize(asked, field, definition);
   const size = isPage ? pageSize(asked, field) : (batch ?? lengthOfIds(asked, field));
   if (size !== null) count.items += times * size * (batch === null ? 1 : itemsOfAct);
   countItems(asked, count, field.selectionSet, getNamedType(definition.type), times * (size ?? 1));
+}
+
+/**
+ * What a list that is no page counts for: a field says it by its extension `items`, a number, or the name of the argument
+ * that says how many.
+ */
+function ownItems(asked: Operation, field: FieldNode, definition: GraphQLField<unknown, unknown>): number {
+  const { items } = definition.extensions;
+  if (typeof items === 'number') return items;
+  if (typeof items !== 'string') return 0;
+  const asksFor = argumentOf(asked, field, items) ?? definition.args.find(({ name }) => name === items)?.defaultValue;
+  return typeof asksFor === 'number' && asksFor > 0 ? Math.min(asksFor, pageLimits.max) : pageLimits.max;
 }
 
 function pageSize(asked: Operation, field: FieldNode): number {

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { findAttachments } from '../domain/attachments/attachments.ts';
+import { findAutomations } from '../domain/automations/automations.ts';
 import type { Context } from '../domain/context.ts';
 import { findFolderPaths } from '../domain/knowledge/folder-paths.ts';
 import { findFolders } from '../domain/knowledge/folders.ts';
@@ -24,6 +25,7 @@ export function createResourceLoaders(context: Context) {
       );
       return ids.map((id) => paths.get(id) ?? null);
     }),
+    automations: new DataLoader((ids: readonly string[]) => findAutomations(context, ids)),
     playbooks: new DataLoader((ids: readonly string[]) => findPlaybooks(context, ids)),
     secrets: new DataLoader((ids: readonly string[]) => findSecrets(context, ids)),
     attachments: new DataLoader((ids: readonly string[]) => findAttachments(context, ids)),

@@ -1,9 +1,10 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { holds } from '../../auth/viewer.ts';
+import { holds, organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
-import { type OrganizationRecord, useOrganization } from '../organizations/use-organization.ts';
+import { type NestedList, organizationOwners } from '../nested-pages.ts';
+import { type OrganizationRecord, requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { type Action, type AutomationOptions, type RunAs, recurrencesOf, type Trigger } from './definition.ts';
@@ -94,6 +95,75 @@ export async function listAutomations(
     values,
   );
   return list.toPage(rows);
+}
+
+const keepers = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;
+
+/**
+ * The automations of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN.
+ */
+export function automationsOf(context: Context, organizationId: string): NestedList<AutomationRecord> {
+  requireUsable(context, organizationId, ...keepers);
+  return {
+    key: 'automations',
+    name: 'automations',
+    ownerId: organizationId,
+    row: 'a',
+    table: 'automation',
+    columns: automationColumns,
+    owners: organizationOwners(context.viewer.enterpriseId),
+    where: () => ['a.organization_id = owner.id', 'a.deleted_at is null'],
+  };
+}
+
+/** Those of these bare ids that the viewer may see, in the ids' order, deleted ones too; null for each other. */
+export async function findAutomations(context: Context, ids: readonly string[]): Promise<(AutomationRecord | null)[]> {
+  const place = organizationsWith(context.viewer, ...keepers);
+  const rows = await context.store.query<AutomationRecord>(
+    `select ${automationColumns} from automation a join organization o on o.id = a.organization_id
+      where a.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
+        and ($3::boolean or o.id = any($4::text[]))`,
+    [ids, place.enterpriseId, place.all, place.ids],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+/** Where the automation of an id in any form is, for an act that names no organization. NOT_FOUND, also for a deleted one. */
+export async function getAutomationPlace(context: Context, id: string): Promise<AutomationPlace> {
+  const bare = parseId('automation', id);
+  const [automation] = bare === null ? [] : await findAutomations(context, [bare]);
+  if (!automation || automation.deletedAt !== null) throw notFound('automation');
+  return { organizationId: automation.organizationId, automationId: automation.id };
+}
+
+/** One time that an automation acted: a session that it started. */
+export interface AutomationRun {
+  /** The session's, bare. */
+  readonly id: string;
+  readonly createdAt: Date;
+}
+
+/** What an automation has done, as one of many such lists. FORBIDDEN without the permission to view it, or to change it. */
+export function runsOf(
+  context: Context,
+  automation: Pick<AutomationRecord, 'id' | 'organizationId'>,
+): NestedList<AutomationRun> {
+  const { viewer } = context;
+  requireUsable(context, automation.organizationId, ...keepers);
+  return {
+    key: 'runs',
+    name: 'automationRuns',
+    ownerId: automation.id,
+    row: 's',
+    table: 'session',
+    columns: 's.id, s.created_at as "createdAt"',
+    owners: (bind) =>
+      `join automation a on a.id = owner.id join organization o on o.id = a.organization_id
+          and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
+    where: () => ['s.automation_id = owner.id', 's.organization_id = a.organization_id'],
+  };
 }
 
 /**

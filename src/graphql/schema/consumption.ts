@@ -121,6 +121,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
     days: t.field({
       type: [ConsumptionDay],
       description: 'By day of UTC, in order; days without any are left out.',
+      extensions: { items: 31 },
       resolve: async (ledger, _args, { loaders }) => [...(await loaders.consumptionSums(ledger)).days],
     }),
     cycles: t.field({

@@ -5,6 +5,8 @@ import './acu-limits.ts';
 import './api-keys.ts';
 import './attachments.ts';
 import './audit-log.ts';
+import './automation-mutations.ts';
+import './automations.ts';
 import './bulk-session-acts.ts';
 import './consumption.ts';
 import './enterprise-sessions.ts';

@@ -124,6 +124,7 @@ const Metrics = builder.objectRef<MetricsPlace>('Metrics').implement({
       type: [ActiveUsersWindow],
       description:
         'How many users started any in each day, week or month, in order. The first and the last may be cut off; those that have not begun are left out.',
+      extensions: { items: 31 },
       args: {
         unit: t.arg({ type: ActiveUsersUnitEnum, required: true, description: 'How long each is.' }),
         minSessions: t.arg.int({ defaultValue: 1, description: minSessionsDescription }),

@@ -28,6 +28,7 @@ const loads: Record<string, Load> = {
   Role: ({ loaders }, id) => loaders.roles.load(id),
   KnowledgeNote: ({ loaders }, id) => loaders.notes.load(id),
   KnowledgeFolder: ({ loaders }, id) => loaders.folders.load(id),
+  Automation: ({ loaders }, id) => loaders.automations.load(id),
   Playbook: ({ loaders }, id) => loaders.playbooks.load(id),
   Secret: ({ loaders }, id) => loaders.secrets.load(id),
   Attachment: ({ loaders }, id) => loaders.attachments.load(id),

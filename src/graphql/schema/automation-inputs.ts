@@ -1,0 +1,165 @@
+import { builder, type SchemaTypes } from '../builder.ts';
+import { automationDescriptions as said } from './automation-descriptions.ts';
+
+const ConditionInput = builder.inputType('AutomationConditionInput', {
+  description: said.condition,
+  fields: (t) => ({
+    field: t.string({ required: true, description: said.field }),
+    operator: t.string({ required: true, description: said.operator }),
+    value: t.field({ type: 'JSON', description: said.value }),
+  }),
+});
+
+const ConditionGroupInput = builder.inputType('AutomationConditionGroupInput', {
+  description: said.group,
+  fields: (t) => ({ all: t.field({ type: [ConditionInput], required: true, description: said.all }) }),
+});
+
+const ConditionsInput = builder.inputType('AutomationConditionsInput', {
+  description: said.conditions,
+  fields: (t) => ({ any: t.field({ type: [ConditionGroupInput], required: true, description: said.any }) }),
+});
+
+/** AutomationTriggerInput of the contract. */
+export const AutomationTriggerInput = builder.inputType('AutomationTriggerInput', {
+  description: said.trigger,
+  fields: (t) => ({
+    eventType: t.string({ required: true, description: said.eventType }),
+    conditions: t.field({ type: ConditionsInput, description: said.conditionsOfTrigger }),
+    timeZone: t.string({ description: said.timeZone }),
+    replies: t.stringList({ description: said.replies }),
+  }),
+});
+
+const EmailNotificationInput = builder.inputType('EmailNotificationInput', {
+  description: said.email,
+  fields: (t) => ({
+    when: t.string({ required: true, description: said.when }),
+    recipients: t.stringList({ description: said.recipients }),
+  }),
+});
+
+const SlackNotificationInput = builder.inputType('SlackNotificationInput', {
+  description: said.slack,
+  fields: (t) => ({
+    when: t.string({ required: true, description: said.when }),
+    channelId: t.string({ required: true, description: said.channelId }),
+  }),
+});
+
+/** What AutomationNotifications are given as. */
+export const AutomationNotificationsInput = builder.inputType('AutomationNotificationsInput', {
+  description: said.notifications,
+  fields: (t) => ({
+    email: t.field({ type: EmailNotificationInput, description: said.email }),
+    slack: t.field({ type: SlackNotificationInput, description: said.slack }),
+  }),
+});
+
+const SessionTemplateInput = builder.inputType('AutomationSessionInput', {
+  description: said.session,
+  fields: (t) => ({
+    tags: t.stringList({ description: said.tags }),
+    platform: t.string({ description: said.platform }),
+    bypassApproval: t.boolean({ description: said.bypassApproval }),
+    notifications: t.field({ type: AutomationNotificationsInput, description: said.notifications }),
+    playbookId: t.id({ description: said.playbookId }),
+    repos: t.stringList({ description: said.repos }),
+  }),
+});
+
+/** AutomationActionInput of the contract. */
+export const AutomationActionInput = builder.inputType('AutomationActionInput', {
+  description: said.action,
+  fields: (t) => ({
+    type: t.string({ required: true, description: said.actionType }),
+    prompt: t.string({ description: said.prompt }),
+    session: t.field({ type: SessionTemplateInput, description: said.session }),
+    targetSessionId: t.id({ description: said.targetSessionId }),
+    autoCreate: t.boolean({ description: said.autoCreate }),
+    setupPrompt: t.string({ description: said.setupPrompt }),
+    slackMonitorConfig: t.field({ type: 'JSON', description: said.slackMonitorConfig }),
+  }),
+});
+
+/** AutomationRunAsInput of the contract. */
+export const AutomationRunAsInput = builder.inputType('AutomationRunAsInput', {
+  description: said.runAs,
+  fields: (t) => ({ type: t.string({ required: true, description: said.runAsType }) }),
+});
+
+const InvocationsInput = builder.inputType('AutomationInvocationLimitInput', {
+  description: said.invocations,
+  fields: (t) => ({
+    maxPerWindow: t.int({ required: true, description: said.maxPerWindow }),
+    windowSeconds: t.int({ required: true, description: said.windowSeconds }),
+  }),
+});
+
+const LimitsInput = builder.inputType('AutomationLimitsInput', {
+  description: said.limits,
+  fields: (t) => ({
+    maxAcuLimit: t.int({ description: said.maxAcuLimit }),
+    invocations: t.field({ type: InvocationsInput, description: said.invocations }),
+  }),
+});
+
+const ConcurrencyInput = builder.inputType('AutomationConcurrencyInput', {
+  description: said.concurrency,
+  fields: (t) => ({
+    maxConcurrentRuns: t.int({ description: said.maxConcurrentRuns }),
+    maxQueueDepth: t.int({ description: said.maxQueueDepth }),
+  }),
+});
+
+const AddressInput = builder.inputType('AutomationNetAddressInput', {
+  description: said.address,
+  fields: (t) => ({
+    hostname: t.string({ description: said.hostname }),
+    ipv4: t.string({ description: said.ipv4 }),
+    ipv6: t.string({ description: said.ipv6 }),
+  }),
+});
+
+const NetPolicyInput = builder.inputType('AutomationNetPolicyInput', {
+  description: said.netPolicy,
+  fields: (t) => ({ allow: t.field({ type: [AddressInput], required: true, description: said.allow }) }),
+});
+
+const SessionSettingsInput = builder.inputType('AutomationSessionSettingsInput', {
+  description: said.sessionSettings,
+  fields: (t) => ({
+    sessionMode: t.string({ description: said.sessionMode }),
+    netPolicy: t.field({ type: NetPolicyInput, description: said.netPolicy }),
+  }),
+});
+
+const SecurityProfileInput = builder.inputType('AutomationSecurityProfileInput', {
+  description: said.securityProfile,
+  fields: (t) => ({ profileId: t.string({ required: true, description: said.profileId }) }),
+});
+
+const ToolsInput = builder.inputType('AutomationToolsInput', {
+  description: said.tools,
+  fields: (t) => ({
+    mcpServers: t.stringList({ description: said.mcpServers }),
+    slackChannels: t.stringList({ description: said.slackChannels }),
+    slackDmScope: t.string({ description: said.slackDmScope }),
+    linearEnabled: t.boolean({ description: said.linearEnabled }),
+  }),
+});
+
+/** The fields that a new automation and a change have alike, beside name, triggers and actions. */
+export function optionFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
+  return {
+    runAs: t.field({ type: AutomationRunAsInput, description: `${said.runAs} The organization’s when left out.` }),
+    limits: t.field({ type: LimitsInput, description: said.limits }),
+    concurrency: t.field({ type: ConcurrencyInput, description: said.concurrency }),
+    metadata: t.field({ type: 'JSON', description: said.metadata }),
+    notifications: t.field({ type: AutomationNotificationsInput, description: said.notifications }),
+    sessionSettings: t.field({ type: SessionSettingsInput, description: said.sessionSettings }),
+    securityProfile: t.field({ type: SecurityProfileInput, description: said.securityProfile }),
+    templateId: t.string({ description: said.templateId }),
+    tools: t.field({ type: ToolsInput, description: said.tools }),
+  };
+}

@@ -1,0 +1,173 @@
+import { type AutomationRecord, getAutomationPlace } from '../../domain/automations/automations.ts';
+import {
+  type AutomationChange,
+  createAutomation,
+  deleteAutomation,
+  updateAutomation,
+  type WrittenAutomation,
+} from '../../domain/automations/change-automations.ts';
+import type { AutomationInput } from '../../domain/automations/definition.ts';
+import type { Context } from '../../domain/context.ts';
+import { type Issue, invalidInput } from '../../domain/errors.ts';
+import { globalId } from '../../domain/ids.ts';
+import { getOnlyOrganizationId } from '../../domain/organizations/use-organization.ts';
+import { builder } from '../builder.ts';
+import { automationDescriptions as said } from './automation-descriptions.ts';
+import { AutomationActionInput, AutomationTriggerInput, optionFields } from './automation-inputs.ts';
+import { Automation } from './automations.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { placeDescriptions } from './places.ts';
+
+const automationIdDescription = 'The automation: its global ID, or any form of its id.';
+
+const CreateAutomationInput = builder.inputType('CreateAutomationInput', {
+  description: 'What an automation is made from.',
+  fields: (t) => ({
+    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    name: t.string({ required: true, description: said.name }),
+    triggers: t.field({ type: [AutomationTriggerInput], required: true, description: said.triggers }),
+    actions: t.field({ type: [AutomationActionInput], required: true, description: said.actions }),
+    enabled: t.boolean({ description: `${said.enabled} It does when left out.` }),
+    ...optionFields(t),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateAutomationInput = builder.inputType('UpdateAutomationInput', {
+  description: 'How an automation is to change: what is left out stays, null takes away.',
+  fields: (t) => ({
+    automationId: t.id({ required: true, description: automationIdDescription }),
+    name: t.string({ description: `${said.name} Not null.` }),
+    triggers: t.field({ type: [AutomationTriggerInput], description: `${said.triggers} Not null.` }),
+    actions: t.field({ type: [AutomationActionInput], description: `${said.actions} Not null.` }),
+    enabled: t.boolean({ description: `${said.enabled} Null changes nothing.` }),
+    ...optionFields(t),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+interface Written {
+  readonly automation: AutomationRecord;
+  readonly webhookSecret: string | null;
+}
+
+const nothing = { automation: null, webhookSecret: null } as const;
+
+function writtenType(name: string, description: string) {
+  return payloadType<Written>(name, description, (t) => ({
+    automation: t.expose('automation', { type: Automation, nullable: true, description: 'The automation.' }),
+    webhookSecret: t.exposeString('webhookSecret', {
+      nullable: true,
+      description:
+        'What callers of its webhook:incoming send as X-Webhook-Secret. Shown once, by the mutation that made it; null otherwise.',
+    }),
+  }));
+}
+
+function switchInput(name: string, description: string) {
+  return builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      automationId: t.id({ required: true, description: automationIdDescription }),
+      clientMutationId: t.string({ description: clientMutationIdDescription }),
+    }),
+  });
+}
+
+const switched = (name: string, description: string) =>
+  payloadType<{ automation: AutomationRecord }>(name, description, (t) => ({
+    automation: t.expose('automation', { type: Automation, nullable: true, description: 'The automation.' }),
+  }));
+
+const EnableAutomationInput = switchInput('EnableAutomationInput', 'Which automation is to act.');
+const DisableAutomationInput = switchInput('DisableAutomationInput', 'Which automation is to act no more.');
+const DeleteAutomationInput = switchInput('DeleteAutomationInput', 'Which automation is to be deleted.');
+
+const DeleteAutomationPayload = payloadType<{ deletedAutomationId: string }>(
+  'DeleteAutomationPayload',
+  'An automation that was deleted.',
+  (t) => ({
+    deletedAutomationId: t.expose('deletedAutomationId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of what is gone.',
+    }),
+  }),
+);
+
+type Definition = Partial<typeof CreateAutomationInput.$inferInput> | Partial<typeof UpdateAutomationInput.$inferInput>;
+
+// Answers are objects inside, for what may come to be said of them.
+function readTriggers(triggers: Definition['triggers']) {
+  return triggers?.map(({ replies, ...trigger }) => ({ ...trigger, replies: replies?.map((type) => ({ type })) }));
+}
+
+/** INVALID_INPUT for null where a value is needed: left out is something else. */
+function requireNoNulls(change: Definition): void {
+  const issues = (['name', 'triggers', 'actions'] as const).flatMap((name): Issue[] =>
+    change[name] === null ? [{ path: [name], message: `"${name}" must not be null: leave it out to keep it.` }] : [],
+  );
+  if (issues.length > 0) throw invalidInput(issues);
+}
+
+async function change(domain: Context, automationId: string, wanted: AutomationChange): Promise<WrittenAutomation> {
+  return updateAutomation(domain, await getAutomationPlace(domain, automationId), wanted);
+}
+
+const needs = 'Needs MANAGE_ORG_AUTOMATIONS';
+
+builder.mutationFields((t) => ({
+  createAutomation: t.field({
+    type: writtenType('CreateAutomationPayload', 'An automation that was made.'),
+    description: `Makes an automation. ${needs}, and USE_PERSONAL_AUTOMATIONS for one that runs as its creator.`,
+    args: { input: t.arg({ type: CreateAutomationInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload<Written>(input, nothing, async () => {
+        const { organizationId, clientMutationId: _mutation, triggers, ...rest } = input;
+        const place = organizationId ?? (await getOnlyOrganizationId(domain));
+        return createAutomation(domain, place, { ...rest, triggers: readTriggers(triggers) } as AutomationInput);
+      }),
+  }),
+  updateAutomation: t.field({
+    type: writtenType('UpdateAutomationPayload', 'An automation that was changed.'),
+    description: `Changes an automation. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+    args: { input: t.arg({ type: UpdateAutomationInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload<Written>(input, nothing, async () => {
+        const { automationId, clientMutationId: _mutation, triggers, ...rest } = input;
+        requireNoNulls(input);
+        const given = triggers == null ? {} : { triggers: readTriggers(triggers) };
+        return change(domain, automationId, { ...rest, ...given } as AutomationChange);
+      }),
+  }),
+  enableAutomation: t.field({
+    type: switched('EnableAutomationPayload', 'An automation that acts.'),
+    description: `Lets an automation act; once more does no harm. ${needs}.`,
+    args: { input: t.arg({ type: EnableAutomationInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { automation: null }, async () => {
+        const { automation } = await change(domain, input.automationId, { enabled: true });
+        return { automation };
+      }),
+  }),
+  disableAutomation: t.field({
+    type: switched('DisableAutomationPayload', 'An automation that does not act.'),
+    description: `Keeps an automation from acting; once more does no harm. ${needs}.`,
+    args: { input: t.arg({ type: DisableAutomationInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { automation: null }, async () => {
+        const { automation } = await change(domain, input.automationId, { enabled: false });
+        return { automation };
+      }),
+  }),
+  deleteAutomation: t.field({
+    type: DeleteAutomationPayload,
+    description: `Deletes an automation; sessions that it started stay. ${needs}.`,
+    args: { input: t.arg({ type: DeleteAutomationInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedAutomationId: null }, async () => {
+        const { id } = await deleteAutomation(domain, await getAutomationPlace(domain, input.automationId));
+        return { deletedAutomationId: globalId('automation', id) };
+      }),
+  }),
+}));

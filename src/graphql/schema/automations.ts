@@ -1,0 +1,230 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type AutomationRecord,
+  type AutomationRun,
+  automationsOf,
+  nextRunsOf,
+  runsOf,
+} from '../../domain/automations/automations.ts';
+import { refuse } from '../../domain/errors.ts';
+import { prefixedId } from '../../domain/ids.ts';
+import { builder } from '../builder.ts';
+import { nestedConnection } from '../connections.ts';
+import { automationDescriptions as said } from './automation-descriptions.ts';
+import {
+  AutomationConcurrency,
+  AutomationLimits,
+  AutomationSecurityProfile,
+  AutomationSessionSettings,
+  AutomationTools,
+} from './automation-options.ts';
+import { AutomationAction, AutomationNotifications, AutomationTrigger } from './automation-types.ts';
+import { countedConnection } from './counted-connection.ts';
+import { Organization } from './organization-ref.ts';
+import { Actor, loadActor, User } from './people.ts';
+import { Session } from './sessions.ts';
+
+/** Automation of the contract. */
+export const Automation = builder.objectRef<AutomationRecord>('Automation');
+
+const RunAs = builder.objectRef<Pick<AutomationRecord, 'runAs' | 'runAsUserId'>>('AutomationRunAs').implement({
+  description: said.runAs,
+  fields: (t) => ({
+    type: t.exposeString('runAs', { description: said.runAsType }),
+    user: t.field({
+      type: User,
+      nullable: true,
+      description: 'The user; null: the organization.',
+      resolve: ({ runAsUserId }, _args, { loaders }) =>
+        runAsUserId === null ? null : loaders.userAuthors.load(runAsUserId),
+    }),
+  }),
+});
+
+const Run = builder.objectRef<AutomationRun>('AutomationRun').implement({
+  description: 'One time that an automation acted: a session that it started.',
+  fields: (t) => ({
+    startedAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
+    sessionId: t.string({
+      description: 'The session, as v1 writes its id.',
+      resolve: ({ id }) => prefixedId('session', id),
+    }),
+    session: t.field({
+      type: Session,
+      nullable: true,
+      description: 'The session; null for who may not see it.',
+      resolve: ({ id }, _args, { loaders }) => loaders.sessions.load(id),
+    }),
+  }),
+});
+
+const RunConnection = countedConnection(Run, 'AutomationRun', {
+  page: 'A page of what an automation did.',
+  edge: 'One time that an automation acted, in a list.',
+});
+
+const AutomationConnection = countedConnection(Automation, 'Automation', {
+  page: 'A page of automations.',
+  edge: 'An automation in a list.',
+});
+
+/** The most next times that are told. */
+const mostNextRuns = 50;
+
+builder.node(Automation, {
+  description:
+    'Something that acts by itself: starts sessions, or writes to them, when something happens or time has come.',
+  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  fields: (t) => ({
+    automationId: t.string({
+      description: 'The id as REST writes it.',
+      resolve: ({ id }) => prefixedId('automation', id),
+    }),
+    organization: t.field({
+      type: Organization,
+      description: 'Where it belongs.',
+      resolve: async ({ organizationId }, _args, { loaders }) =>
+        (await loaders.organizations.load(organizationId)) as never,
+    }),
+    name: t.exposeString('name', { description: said.name }),
+    enabled: t.exposeBoolean('enabled', { description: said.enabled }),
+    runAs: t.field({ type: RunAs, description: said.runAs, resolve: (automation) => automation }),
+    triggers: t.field({
+      type: [AutomationTrigger],
+      description: said.triggers,
+      resolve: ({ id, triggers }) => triggers.map((trigger) => ({ automationId: id, trigger })),
+    }),
+    actions: t.field({
+      type: [AutomationAction],
+      description: said.actions,
+      resolve: ({ actions }) => [...actions],
+    }),
+    limits: t.field({
+      type: AutomationLimits,
+      nullable: true,
+      description: said.limits,
+      resolve: ({ options }) => options.limits,
+    }),
+    concurrency: t.field({
+      type: AutomationConcurrency,
+      nullable: true,
+      description: said.concurrency,
+      resolve: ({ options }) => options.concurrency,
+    }),
+    metadata: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: said.metadata,
+      resolve: ({ options }) => options.metadata,
+    }),
+    notifications: t.field({
+      type: AutomationNotifications,
+      nullable: true,
+      description: said.notifications,
+      resolve: ({ options }) => options.notifications,
+    }),
+    sessionSettings: t.field({
+      type: AutomationSessionSettings,
+      nullable: true,
+      description: said.sessionSettings,
+      resolve: ({ options }) => options.sessionSettings,
+    }),
+    securityProfile: t.field({
+      type: AutomationSecurityProfile,
+      nullable: true,
+      description: said.securityProfile,
+      resolve: ({ options }) => options.securityProfile,
+    }),
+    templateId: t.string({
+      nullable: true,
+      description: said.templateId,
+      resolve: ({ options }) => options.templateId,
+    }),
+    tools: t.field({
+      type: AutomationTools,
+      nullable: true,
+      description: said.tools,
+      resolve: ({ options }) => options.tools,
+    }),
+    nextRunAt: t.expose('nextRunAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The next time of its recurring triggers; null while it is disabled, or where there is none.',
+    }),
+    nextRuns: t.field({
+      type: ['DateTime'],
+      description: 'The next times of its recurring triggers; none while it is disabled.',
+      args: { count: t.arg.int({ defaultValue: 5, description: 'How many: 1 to 50.' }) },
+      extensions: { items: 'count' },
+      resolve: async (automation, { count }, { domain }) => {
+        const most = count ?? 5;
+        if (most < 1 || most > mostNextRuns) {
+          throw refuse(['count'], `"count" must be from 1 to ${mostNextRuns}, but was ${most}.`);
+        }
+        // What is to be computed for a page of automations leaves others their turn in between.
+        await nextTurn();
+        return nextRunsOf(automation, domain.now(), most);
+      },
+    }),
+    lastRunAt: t.expose('lastRunAt', { type: 'DateTime', nullable: true, description: 'When it acted last.' }),
+    lastErrorAt: t.expose('lastErrorAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it last failed to act.',
+    }),
+    lastErrorMessage: t.exposeString('lastErrorMessage', { nullable: true, description: 'Why it failed then.' }),
+    consecutiveFailures: t.exposeInt('consecutiveFailures', {
+      description: 'How often it has failed since it last acted.',
+    }),
+    createdBy: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
+      resolve: (automation, _args, context) => loadActor(context, automation),
+    }),
+    updatedBy: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who changed it last; null as for createdBy.',
+      resolve: ({ updatedByUserId, updatedByServiceUserId }, _args, context) =>
+        loadActor(context, { userId: updatedByUserId, serviceUserId: updatedByServiceUserId }),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    deletedAt: t.expose('deletedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when it is only told of by the sessions that it started; null: it is there.',
+    }),
+    runs: t.connection(
+      {
+        type: Run,
+        description: 'What it has done, the last first.',
+        resolve: async (automation, page, context) =>
+          nestedConnection(context, runsOf(context.domain, automation), page),
+      },
+      RunConnection,
+    ),
+  }),
+});
+
+builder.objectField(Organization, 'automations', (t) =>
+  t.connection(
+    {
+      type: Automation,
+      description: 'Its automations, newest first. Needs VIEW_ORG_AUTOMATIONS or MANAGE_ORG_AUTOMATIONS.',
+      resolve: async ({ id }, page, context) => nestedConnection(context, automationsOf(context.domain, id), page),
+    },
+    AutomationConnection,
+  ),
+);
+
+builder.objectField(Session, 'automation', (t) =>
+  t.field({
+    type: Automation,
+    nullable: true,
+    description: 'The automation that started it, also one deleted since; null: none, or none that the viewer may see.',
+    resolve: ({ automationId }, _args, { loaders }) =>
+      automationId === null ? null : loaders.automations.load(automationId),
+  }),
+);

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseId } from '../../src/domain/ids.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { createAutomation, makeAutomatic, makeMember, updateAutomation } from '../support/automations.ts';
+import { makeKey, makeUser } from '../support/principals.ts';
+import { createSession } from '../support/sessions.ts';
+import { statementsOf } from '../support/statements.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const create = (input: Record<string, unknown>, token?: string, selection?: string) =>
+  createAutomation(test, input, token, selection);
+const update = (input: Record<string, unknown>, token?: string) => updateAutomation(test, input, token);
+const world = () => makeAutomatic(test);
+
+describe('the runs of an automation', () => {
+  it('are the sessions that it started, the last first, paged both ways; lists of sessions can be of them', async () => {
+    const { organizationId, token } = await world();
+    const [one, other] = [await create({}, token), await create({}, token)];
+    const ids: string[] = [];
+    for (const { automation } of [one, one, other, one]) {
+      const id = await createSession(test, {}, token);
+      await test.app.services.store.execute(
+        `update session set automation_id = $2, origin = 'automation' where id = $1`,
+        [id, parseId('automation', automation.automationId)],
+      );
+      if (automation === one.automation) ids.unshift(`devin-${id}`);
+    }
+    const runs = async (args: string, as = token) => {
+      const document = `query($id: ID!) { node(id: $id) { ... on Automation { runs${args} { totalCount
+        edges { cursor node { sessionId startedAt session { origin automation { automationId } createdAt } } } pageInfo { hasNextPage hasPreviousPage } } } } }`;
+      return (await graphql(test, as, document, { id: one.automation.id })).data.node.runs;
+    };
+    const all = await runs('');
+    expect(all.totalCount).toBe(3);
+    expect(all.edges.map(({ node }: any) => node.sessionId)).toEqual(ids);
+    const [{ node }] = all.edges;
+    expect(node.session).toEqual({
+      origin: 'AUTOMATION',
+      automation: { automationId: one.automation.automationId },
+      createdAt: node.startedAt,
+    });
+    const second = await runs(`(first: 1, after: "${all.edges[0].cursor}")`);
+    expect(second).toMatchObject({ edges: [all.edges[1]], pageInfo: { hasNextPage: true, hasPreviousPage: true } });
+    const back = await runs(`(last: 1, before: "${all.edges[2].cursor}")`);
+    expect(back).toMatchObject({ edges: [all.edges[1]], pageInfo: { hasPreviousPage: true } });
+    const document =
+      'query($id: ID!, $filter: SessionFilter) { organization(id: $id) { sessions(filter: $filter) { nodes { sessionId } } } }';
+    const filter = { automationId: one.automation.id, origin: ['AUTOMATION'] };
+    const { data } = await graphql(test, token, document, { id: organizationId, filter });
+    expect(data.organization.sessions.nodes.map((session: any) => session.sessionId)).toEqual(ids);
+    // Who may not see the sessions is told when there were some.
+    const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
+    const blind = await runs('', viewer.token);
+    expect(blind.edges.map((edge: any) => edge.node)).toEqual(
+      all.edges.map((edge: any) => ({ ...edge.node, session: null })),
+    );
+  });
+});
+
+describe('who may do what with automations', () => {
+  it('is who may view or manage them; others are told what they lack', async () => {
+    const { organizationId, token } = await world();
+    const { automation } = await create({}, token);
+    const { automationId } = automation;
+    const read = async (as: string) => {
+      const document =
+        'query($id: ID!, $node: ID!) { node(id: $node) { id } organization(id: $id) { automations { nodes { id } } } }';
+      const { data, errors } = await graphql(test, as, document, { id: organizationId, node: automation.id });
+      return errors ? { error: errors[0].extensions.code } : data;
+    };
+    const seen = { node: { id: automation.id }, organization: { automations: { nodes: [{ id: automation.id }] } } };
+    const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
+    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+    const other = await makeMember(test, organizationId, 'VIEW_ORG_SESSIONS');
+    expect(await read(viewer.token)).toEqual(seen);
+    expect(await read(keeper.token)).toEqual(seen);
+    expect(await read(other.token)).toEqual({ error: 'FORBIDDEN' });
+    expect((await update({ automationId, name: 'Mine' }, keeper.token)).automation.name).toBe('Mine');
+    expect(await update({ automationId, name: 'x' }, viewer.token)).toMatchObject({ error: 'FORBIDDEN' });
+    expect(await update({ automationId, name: 'x' }, other.token)).toMatchObject({ error: 'NOT_FOUND' });
+    for (const as of [viewer.token, other.token]) {
+      expect(await create({ organizationId }, as)).toMatchObject({ error: 'FORBIDDEN' });
+    }
+    const stranger = await world();
+    expect(await update({ automationId, name: 'x' }, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
+    expect(await create({ organizationId }, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
+  });
+
+  it('runs as its creator for a user who may have that', async () => {
+    const { organizationId } = await world();
+    const user = await makeUser(test, { organizationId, roleId: 'org_admin' });
+    const { automation } = await create({ runAs: { type: 'creator' } }, user.token);
+    expect(automation.runAs).toEqual({ type: 'creator', user: { userId: user.userId } });
+    const weak = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+    expect(await create({ runAs: { type: 'creator' } }, weak.token)).toMatchObject({ error: 'FORBIDDEN' });
+  });
+
+  it('needs an organization to be named where a key can act in several', async () => {
+    await world();
+    expect((await create({})).userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'organizationId'] }]);
+    const { organizationId } = await world();
+    const personal = await makeKey(test, { kind: 'SERVICE', organizationId });
+    expect((await create({}, personal)).automation.organization).toEqual({ organizationId });
+  });
+});
+
+it('takes the same statements for many organizations and automations as for few, and is charged for next times', async () => {
+  for (let n = 0; n < 3; n++) {
+    const { token } = await world();
+    for (let each = 0; each < 3; each++) await create({}, token, 'id');
+  }
+  const query = `query($first: Int!) { organizations(first: $first) { nodes { automations(first: $first) {
+    nodes { name organization { name } createdBy { __typename } nextRuns(count: 3) runs(first: 5) { nodes { session { title } } } } } } } }`;
+  const few = await statementsOf(test, test.adminToken, query, { first: 1 });
+  const many = await statementsOf(test, test.adminToken, query, { first: 3 });
+  expect(many.data.organizations.nodes.map((node: any) => node.automations.nodes.length)).toEqual([3, 3, 3]);
+  expect(many.statements).toHaveLength(few.statements.length);
+  const { errors } = await graphql(
+    test,
+    test.adminToken,
+    '{ organizations(first: 40) { nodes { automations(first: 20) { nodes { nextRuns(count: 50) } } } } }',
+  );
+  expect(errors?.[0].extensions.code).toBe('LIMIT_EXCEEDED');
+});

@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseId } from '../../src/domain/ids.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import {
+  automationFields,
+  automationOptions,
+  createAutomation,
+  daily,
+  makeAutomatic,
+  recurring,
+  startSession,
+  updateAutomation,
+} from '../support/automations.ts';
+import { stopClock } from '../support/clock.ts';
+import { runMutation } from '../support/people.ts';
+import { createSession } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const create = (input: Record<string, unknown>, token?: string, selection?: string) =>
+  createAutomation(test, input, token, selection);
+const update = (input: Record<string, unknown>, token?: string) => updateAutomation(test, input, token);
+const world = () => makeAutomatic(test);
+
+describe('an automation', () => {
+  it('is made of all that it may have, and read by its organization, by its id, and by REST', async () => {
+    const { organizationId, serviceUserId, token } = await world();
+    const made = await create(automationOptions, token);
+    expect(made).toMatchObject({ webhookSecret: null, userErrors: [] });
+    const { automation } = made;
+    expect(automation).toEqual({
+      id: expect.any(String),
+      automationId: expect.stringMatching(/^automation-[0-9a-f]{32}$/),
+      organization: { organizationId },
+      name: 'Sweep',
+      enabled: true,
+      runAs: { type: 'organization', user: null },
+      triggers: [
+        {
+          eventType: 'schedule:recurring',
+          timeZone: null,
+          replies: [],
+          webhookUrl: null,
+          conditions: recurring(daily).conditions,
+        },
+      ],
+      actions: [
+        {
+          ...startSession,
+          targetSessionId: null,
+          targetSession: null,
+          autoCreate: null,
+          setupPrompt: null,
+          slackMonitorConfig: null,
+          session: null,
+        },
+      ],
+      ...automationOptions,
+      sessionSettings: {
+        sessionMode: 'fast',
+        netPolicy: {
+          allow: [
+            { hostname: 'example.com', ipv4: null, ipv6: null },
+            { hostname: null, ipv4: '10.0.0.0/8', ipv6: null },
+          ],
+        },
+      },
+      nextRunAt: '2099-03-01T09:00:00.000Z',
+      nextRuns: [1, 2, 3, 4, 5].map((day) => `2099-03-0${day}T09:00:00.000Z`),
+      lastRunAt: null,
+      lastErrorAt: null,
+      lastErrorMessage: null,
+      consecutiveFailures: 0,
+      createdBy: { serviceUserId },
+      updatedBy: { __typename: 'ServiceUser' },
+      createdAt: automation.updatedAt,
+      updatedAt: expect.any(String),
+      deletedAt: null,
+      runs: { totalCount: 0, nodes: [] },
+    });
+    const { data } = await graphql(
+      test,
+      token,
+      `query($id: ID!, $node: ID!) { node(id: $node) { ... on Automation { ${automationFields} } }
+         organization(id: $id) { automations { totalCount nodes { ${automationFields} } } } }`,
+      { id: organizationId, node: automation.id },
+    );
+    expect(data.node).toEqual(automation);
+    expect(data.organization.automations).toEqual({ totalCount: 1, nodes: [automation] });
+    const path = `/v3/organizations/${organizationId}/automations/${automation.automationId}`;
+    expect((await call(test, token, 'GET', path)).body).toMatchObject({
+      name: 'Sweep',
+      limits: { max_acu_limit: 5 },
+      session_settings: { devin_mode: 'fast' },
+      next_run_at: Date.parse('2099-03-01T09:00:00Z') / 1_000,
+    });
+  });
+
+  it('keeps what a change leaves out, and loses what is null', async () => {
+    const { token } = await world();
+    const { automation } = await create(automationOptions, token);
+    const { automationId } = automation;
+    const changed = await update({ automationId, name: 'Mop', limits: null, templateId: null }, token);
+    expect(changed).toMatchObject({
+      automation: { ...automation, name: 'Mop', limits: null, templateId: null, updatedAt: expect.any(String) },
+      userErrors: [],
+    });
+    const other = { ...startSession, session: { tags: ['floor'], repos: ['a/b'], bypassApproval: true } };
+    const acted = await update({ automationId: automation.id, actions: [other] }, token);
+    expect(acted.automation.actions[0].session).toMatchObject({ tags: ['floor'], repos: ['a/b'], playbook: null });
+    for (const name of ['name', 'triggers', 'actions']) {
+      expect((await update({ automationId, [name]: null }, token)).userErrors).toMatchObject([
+        { code: 'INVALID_INPUT', path: ['input', name] },
+      ]);
+    }
+  });
+
+  it('is switched off and on', async () => {
+    const { token } = await world();
+    const { automation } = await create({}, token);
+    const act = (name: string) =>
+      runMutation(
+        test,
+        name,
+        'automation { enabled nextRunAt nextRuns }',
+        { automationId: automation.automationId },
+        token,
+      );
+    for (const name of ['disableAutomation', 'disableAutomation']) {
+      expect((await act(name)).automation).toEqual({ enabled: false, nextRunAt: null, nextRuns: [] });
+    }
+    const { nextRunAt, nextRuns } = automation;
+    for (const name of ['enableAutomation', 'enableAutomation']) {
+      expect((await act(name)).automation).toEqual({ enabled: true, nextRunAt, nextRuns });
+    }
+    const off = await create({ enabled: false }, token);
+    expect(off.automation).toMatchObject({ enabled: false, nextRunAt: null });
+  });
+
+  it('is deleted, and still told of by the sessions that it started', async () => {
+    const { organizationId, token } = await world();
+    const { automation } = await create({}, token);
+    const session = await createSession(test, {}, token);
+    const bare = parseId('automation', automation.automationId);
+    await test.app.services.store.execute('update session set automation_id = $2 where id = $1', [session, bare]);
+    const remove = () =>
+      runMutation(test, 'deleteAutomation', 'deletedAutomationId', { automationId: automation.automationId }, token);
+    expect(await remove()).toMatchObject({ deletedAutomationId: automation.id, userErrors: [] });
+    expect(await remove()).toMatchObject({ error: 'NOT_FOUND' });
+    expect(await update({ automationId: automation.id, name: 'x' }, token)).toMatchObject({ error: 'NOT_FOUND' });
+    const { data } = await graphql(
+      test,
+      token,
+      `query($id: ID!, $session: ID!) { organization(id: $id) { automations { nodes { id } } }
+         session(id: $session) { automation { name deletedAt } } }`,
+      { id: organizationId, session },
+    );
+    expect(data.organization.automations.nodes).toEqual([]);
+    expect(data.session.automation).toEqual({ name: 'Sweep', deletedAt: expect.any(String) });
+  });
+
+  it('has a webhook whose secret is shown once', async () => {
+    const { token } = await world();
+    const made = await create({ triggers: [{ eventType: 'webhook:incoming' }] }, token);
+    expect(made.webhookSecret).toMatch(/^whsec_/);
+    const { automationId, triggers } = made.automation;
+    expect(triggers[0].webhookUrl).toBe(
+      `${test.app.services.baseUrl}/webhooks/automations/${parseId('automation', automationId)}`,
+    );
+    expect((await update({ automationId, name: 'Other' }, token)).webhookSecret).toBeNull();
+  });
+
+  it('writes to a session, or follows a playbook, of the organization', async () => {
+    const { organizationId, token } = await world();
+    const target = await createSession(test, {}, token);
+    const playbook = await runMutation(
+      test,
+      'createPlaybook',
+      'playbook { playbookId }',
+      { organizationId, title: 't', body: 'b' },
+      token,
+    );
+    const { playbookId } = playbook.playbook;
+    const actions = [
+      { ...startSession, session: { playbookId } },
+      { type: 'message_session', prompt: 'Go on.', targetSessionId: `devin-${target}`, autoCreate: true },
+    ];
+    const { automation } = await create({ actions }, token);
+    expect(automation.actions).toMatchObject([
+      { type: 'start_session', session: { playbook: { playbookId } } },
+      {
+        type: 'message_session',
+        prompt: 'Go on.',
+        targetSessionId: `devin-${target}`,
+        targetSession: { sessionId: `devin-${target}` },
+        autoCreate: true,
+      },
+    ]);
+    const foreign = await createSession(test, {}, (await world()).token);
+    const refused = await create({ actions: [{ ...actions[1], targetSessionId: foreign }] }, token);
+    expect(refused.userErrors).toMatchObject([
+      { code: 'UNKNOWN_REFERENCE', path: ['input', 'actions', '0', 'targetSessionId'] },
+    ]);
+  });
+
+  it.each([
+    ['a name that is empty', { name: '' }, ['name'], 'must not be empty'],
+    ['an event that is none', { triggers: [{ eventType: 'moon:rises' }] }, ['triggers', '0', 'eventType'], 'eventType'],
+    [
+      'a schedule without a rule',
+      { triggers: [{ eventType: 'schedule:recurring' }] },
+      ['triggers', '0', 'conditions'],
+      'exactly one',
+    ],
+    [
+      'a rule that is none',
+      { triggers: [recurring('FREQ=NEVER')] },
+      ['triggers', '0', 'conditions', 'any', '0', 'all', '0', 'value'],
+      'FREQ',
+    ],
+    [
+      'a rule that fires too often',
+      { triggers: [recurring('FREQ=MINUTELY', 'Europe/Berlin')] },
+      ['triggers', '0', 'conditions', 'any', '0', 'all', '0', 'value'],
+      '15 minutes',
+    ],
+    ['a time zone that is none', { triggers: [recurring(daily, 'Berlin')] }, ['triggers', '0', 'timeZone'], 'IANA'],
+    ['an offset for a time zone', { triggers: [recurring(daily, '+01:00')] }, ['triggers', '0', 'timeZone'], 'IANA'],
+    [
+      'a time zone where nothing recurs',
+      { triggers: [{ eventType: 'github:push', timeZone: 'UTC' }] },
+      ['triggers', '0', 'timeZone'],
+      'only',
+    ],
+    ['an action that is none', { actions: [{ type: 'dance' }] }, ['actions', '0', 'type'], 'start_session'],
+    ['no action', { actions: [] }, ['actions'], 'at least one'],
+    [
+      'an answer that is none',
+      { triggers: [{ eventType: 'slack:message', replies: ['shout'] }] },
+      ['triggers', '0', 'replies', '0', 'type'],
+      'notify_thread',
+    ],
+    ['somebody else to run as', { runAs: { type: 'everybody' } }, ['runAs', 'type'], 'organization'],
+    ['a service user as creator', { runAs: { type: 'creator' } }, ['runAs', 'type'], 'organization'],
+  ] as const)('is refused with %s', async (_what, wrong, path, said) => {
+    const { token } = await world();
+    expect(await create(wrong, token)).toMatchObject({
+      automation: null,
+      webhookSecret: null,
+      userErrors: [{ code: 'INVALID_INPUT', path: ['input', ...path], message: expect.stringContaining(said) }],
+    });
+  });
+});
+
+describe('a recurring trigger with a time zone', () => {
+  it('goes by its clocks, whatever they do', async () => {
+    const { token } = await world();
+    const clock = stopClock(test);
+    const { automation } = await create({ triggers: [recurring(daily, 'America/New_York')] }, token);
+    expect(automation).toMatchObject({
+      triggers: [{ timeZone: 'America/New_York' }],
+      nextRunAt: '2099-03-01T14:00:00.000Z',
+    });
+    const document = 'query($id: ID!) { node(id: $id) { ... on Automation { nextRuns(count: 10) } } }';
+    const { data } = await graphql(test, token, document, { id: automation.id });
+    expect(data.node.nextRuns.map((time: string) => time.slice(5, 16))).toEqual([
+      ...['03-01', '03-02', '03-03', '03-04', '03-05', '03-06', '03-07'].map((day) => `${day}T14:00`),
+      ...['03-08', '03-09', '03-10'].map((day) => `${day}T13:00`),
+    ]);
+    clock.advance(1_000);
+    const utc = await update({ automationId: automation.automationId, triggers: [recurring(daily)] }, token);
+    expect(utc.automation).toMatchObject({ triggers: [{ timeZone: null }], nextRunAt: '2099-03-01T09:00:00.000Z' });
+  });
+
+  it('tells of 1 to 50 times', async () => {
+    const { token } = await world();
+    const { automation } = await create({}, token);
+    const count = async (n: number) => {
+      const document = 'query($id: ID!, $n: Int) { node(id: $id) { ... on Automation { nextRuns(count: $n) } } }';
+      const { data, errors } = await graphql(test, token, document, { id: automation.id, n });
+      return errors?.[0].extensions.code ?? data.node.nextRuns.length;
+    };
+    expect([await count(1), await count(50)]).toEqual([1, 50]);
+    expect([await count(0), await count(51)]).toEqual(['INVALID_INPUT', 'INVALID_INPUT']);
+  });
+});

@@ -1,5 +1,5 @@
 /** How long a client may take over one piece of a stream: as long on a WebSocket. Whoever stops reading is let go then. */
-export const slowReaderMs = 20_000;
+export const slowReaderMs = 15_000;
 
 /**
  * The response, ended when `end` is aborted, and cut off by `cut` when its reader takes nothing for {@link slowReaderMs}.

@@ -10,6 +10,8 @@ export interface OperationIds {
 
 /** All of one length, so that they are found at one place in every message. */
 const idLength = 12;
+/** What stands for the text of an operation that nests too deep to be handed on. */
+export const tooDeep = '# too deep';
 /** How every message about an operation begins: graphql-ws writes the id first. */
 const beginning = '{"id":"';
 
@@ -45,7 +47,7 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
         onLeave(id);
       }
       // An operation that is not there: graphql-ws answers nothing to that either.
-      return id === undefined ? text : JSON.stringify({ ...message, id, ...withText(message) });
+      return id === undefined ? text : jsonOf(id, { ...message, ...withText(message) });
     },
     toClient(text) {
       if (!text.startsWith(beginning)) return text;
@@ -60,6 +62,16 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
       return reason?.replace(/\d{12}/, (id) => outside.get(id) ?? id);
     },
   };
+}
+
+// JSON is read at any depth, but written by a function that calls itself.
+function jsonOf(id: string, message: { type: string }): string {
+  try {
+    return JSON.stringify({ ...message, id });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return JSON.stringify({ type: message.type, id, payload: { query: tooDeep } });
 }
 
 // graphql-ws closes a socket for an operation without a text, where a trusted document is named instead.

@@ -11,6 +11,7 @@ import type { LiveViewer, LiveViewers } from '../domain/keys/live-viewers.ts';
 import { chargeLeast } from './charge.ts';
 import type { Arrival, GraphqlContext } from './context.ts';
 import type { OpenStreams } from './open-streams.ts';
+import { tooDeep } from './operation-ids.ts';
 import { type Engine, isIterable, prepareOperation } from './prepare-operation.ts';
 import { type SocketExtra, serveSocket } from './serve-socket.ts';
 
@@ -109,6 +110,10 @@ export function createSockets(options: SocketOptions) {
             extensions: { code: 'LIMIT_EXCEEDED' },
           }),
         ];
+      }
+      if (payload.query === tooDeep) {
+        await chargeLeast(context);
+        return [new GraphQLError('The message nests too deep.', { extensions: { code: 'INVALID_INPUT' } })];
       }
       open.add(id);
       try {

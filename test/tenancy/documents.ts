@@ -90,6 +90,8 @@ export function leafSelection(type: GraphQLNamedType): string {
 /** Like {@link leafSelection}, and for a page the leaves of what is on it. */
 export function selectionOf(type: GraphQLNamedType): string {
   const fields = isObjectType(type) ? type.getFields() : {};
+  // One of several that an act was for.
+  if (fields.userErrors) return payloadSelection(type);
   if (!fields.nodes || !fields.edges) return leafSelection(type);
   const inner = ['nodes', 'edges', 'pageInfo'].flatMap((name) => (fields[name] ? [fields[name]] : []));
   const leaves = names(leavesOf(type as GraphQLObjectType));

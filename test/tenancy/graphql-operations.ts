@@ -74,8 +74,10 @@ function isSuccess({ status, text }: Answer): boolean {
   if (status !== 200) return false;
   const body = JSON.parse(text) as { data?: Record<string, any>; errors?: unknown[] };
   if (body.errors) return false;
-  return Object.values(body.data ?? {}).every((payload) => (payload?.userErrors ?? []).length === 0);
+  return Object.values(body.data ?? {}).every((payload) => [payload, ...(payload?.results ?? [])].every(isDone));
 }
+
+const isDone = (payload: { userErrors?: unknown[] } | null) => (payload?.userErrors ?? []).length === 0;
 
 function note(seen: Seen): (answer: Answer) => void {
   return ({ status, text }) => {
@@ -185,6 +187,11 @@ function nodeOperations(seen: Seen, query: GraphQLObjectType, field: Field): Ope
   return field.name === 'nodes' ? [read(types, true)] : types.map((type) => read([type], false));
 }
 
+/** Which sessions an act can be done to, when not to all. */
+const fitting: Readonly<Record<string, Slot['fits']>> = {
+  resumeSession: ({ status, is_archived: isArchived }) => status === 'suspended' && !isArchived,
+};
+
 /** One operation for each mutation: its input has every id one at a time. */
 export function mutationOperations(seen: Seen): Operation[] {
   const mutation = schema.getMutationType() as GraphQLObjectType;
@@ -195,13 +202,20 @@ export function mutationOperations(seen: Seen): Operation[] {
       name: `Mutation.${field.name}`,
       isWrite: true,
       ...inputs,
+      slots: inputs.slots.map((slot) => ({ ...slot, fits: fitting[field.name] })),
       call(fill: Fill) {
         const document = new Document();
-        const args = document.args(field, inputs.values(fill));
+        const args = document.args(field, withFilter(field.name, inputs.values(fill), fill));
         return document.call('mutation', `{ __typename ${field.name}${args} ${selection} }`);
       },
       isSuccess,
       onOwnAnswer: note(seen),
     };
   });
+}
+
+// Where an act is for many, an organization says something only beside a filter.
+function withFilter(name: string, values: Record<string, any>, { ids }: Fill): Record<string, unknown> {
+  if (!/Sessions$/.test(name) || !ids.has('input.organizationId')) return values;
+  return { ...values, input: { filter: {}, ...values.input } };
 }

@@ -29,7 +29,8 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   ...Object.fromEntries(Object.keys(tables).map((kind) => [kind.toLowerCase(), [kind as IdKind]])),
   org: ['organization'],
   devin: ['session'],
-  parent: ['session'],
+  // Of a folder: a session's parent is a "parent session".
+  parent: ['folder'],
   key: ['apiKey'],
   knowledge: ['note'],
   schedule: ['automation'],

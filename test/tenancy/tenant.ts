@@ -38,6 +38,8 @@ export interface SessionOwner {
   readonly parentId?: string;
   readonly playbookId?: string;
   readonly automationId?: string;
+  /** Awake when left out. */
+  readonly rest?: 'asleep' | 'archived';
 }
 
 /** Whose a key is, and whether it has come to its end. */
@@ -134,7 +136,7 @@ async function insertSession(
   made: SessionOwner & { id: string; enterpriseId: string; organizationId: string; canary: Planter['canary'] },
 ): Promise<void> {
   const { id, enterpriseId, organizationId, canary, userId = null, serviceUserId = null } = made;
-  const { parentId = null, playbookId = null, automationId = null } = made;
+  const { parentId = null, playbookId = null, automationId = null, rest = null } = made;
   const { services } = test.app;
   const createdAt = services.now();
   const tag = canary('tag');
@@ -149,8 +151,9 @@ async function insertSession(
       automationId,
       title: canary('title'),
       isTitleDerived: false,
-      status: 'running',
-      statusDetail: 'waiting_for_user',
+      status: rest === null ? 'running' : 'suspended',
+      statusDetail: rest === null ? 'waiting_for_user' : 'user_request',
+      isArchived: rest === 'archived',
       origin: 'api',
       tags: [tag],
       prompt: canary('prompt'),

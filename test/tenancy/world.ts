@@ -125,7 +125,8 @@ async function plantOrganization(planter: Planter, organizationId: string): Prom
   const robot = await planter.serviceUser('robot', { roleId: 'org_admin', organizationId });
   const { playbookId, automationId } = await planter.resources(organizationId, member);
   const parentId = await planter.session(organizationId, { userId: member, playbookId });
-  const child = await planter.session(organizationId, { serviceUserId: robot, parentId, automationId });
+  const child = await planter.session(organizationId, { serviceUserId: robot, parentId, automationId, rest: 'asleep' });
+  await planter.session(organizationId, { userId: member, playbookId, automationId, rest: 'archived' });
   await planter.auditEntry(organizationId, { userId: member, sessionId: child });
   const token = async (kind: Parameters<Planter['key']>[0], owner: Parameters<Planter['key']>[1]) =>
     (await planter.key(kind, owner)).token;

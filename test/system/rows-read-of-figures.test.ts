@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '../../src/domain/ids.ts';
+import { changePlaceNow, readChanges } from '../../src/domain/sessions/changes.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { rowsRead } from '../support/rows-read.ts';
+import { makeOrganization } from '../support/sessions.ts';
+
+const many = 6_000;
+let test: TestApp;
+let organizationId: string;
+let enterpriseId: string;
+const automationId = newId();
+
+// One session each ten minutes of some weeks, each with one entry of the ledger; three, old ones, of one automation.
+beforeAll(async () => {
+  test = await startApp();
+  organizationId = (await makeOrganization(test, 'Large')).organizationId.replace('org-', '');
+  const { store } = test.app.services;
+  const [organization] = await store.query<{ enterpriseId: string }>(
+    'select enterprise_id as "enterpriseId" from organization where id = $1',
+    [organizationId],
+  );
+  enterpriseId = organization?.enterpriseId ?? '';
+  await store.execute(
+    `insert into session (id, organization_id, title, is_title_derived, status, origin, tags, prompt, user_id, automation_id, created_at, updated_at)
+     select md5($1 || n), $1, 'one', false, 'exit', 'api', '{}', 'x', 'user' || n % 50, case when n > ${many - 3} then $2 end, at, at
+       from generate_series(1, ${many}) n, lateral (select timestamptz '2026-03-31T23:59Z' - n * interval '10 minutes' as at) t`,
+    [organizationId, automationId],
+  );
+  await store.execute(
+    `insert into usage (id, enterprise_id, organization_id, session_id, acus, used_at)
+     select md5('usage' || s.id), $2, $1, s.id, 1, s.created_at from session s where s.organization_id = $1`,
+    [organizationId, enterpriseId],
+  );
+  await store.execute(
+    `insert into automation (id, organization_id, name, is_enabled, run_as, triggers, actions, created_at, updated_at)
+     values ($1, $2, 'Sweep', true, 'organization', '[]', '[]', now(), now())`,
+    [automationId, organizationId],
+  );
+  for (const table of ['session', 'usage', 'organization', 'automation']) await store.execute(`analyze ${table}`);
+});
+afterAll(() => test.close());
+
+const read = (selection: string) =>
+  rowsRead(test, () =>
+    graphql(test, test.adminToken, `query($id: ID!) { organization(id: $id) { ${selection} } }`, {
+      id: organizationId,
+    }),
+  );
+
+it('adds up a day of the ledger by reading that day, in every way', async () => {
+  const { answer, read: rows } = await read(
+    'consumption(from: "2026-03-30", to: "2026-03-30") { totalAcus days { acus } sessions(first: 5) { nodes { acus } } actors { nodes { acus } } }',
+  );
+  expect(answer.errors).toBeUndefined();
+  const { totalAcus, sessions } = answer.data.organization.consumption;
+  expect(totalAcus).toBe(144);
+  expect(sessions.nodes).toHaveLength(5);
+  // Three ways of adding up, and a few titles.
+  expect(rows.usage).toBeLessThanOrEqual(3 * 144);
+  expect(rows.session ?? 0).toBeLessThanOrEqual(10);
+});
+
+it('counts the sessions of a day by reading that day', async () => {
+  const { answer, read: rows } = await read(
+    'metrics(from: "2026-03-30", to: "2026-03-30") { sessions { count } activeUserCount activeUsers(unit: DAY) { count } }',
+  );
+  expect(answer.errors).toBeUndefined();
+  expect(answer.data.organization.metrics.sessions.count).toBe(144);
+  expect(rows.session).toBeLessThanOrEqual(3 * 144);
+});
+
+it('finds the runs of an automation among all sessions by reading them', async () => {
+  const { answer, read: rows } = await read('automations { nodes { runs(first: 20) { nodes { startedAt } } } }');
+  expect(answer.errors).toBeUndefined();
+  expect(answer.data.organization.automations.nodes[0].runs.nodes).toHaveLength(3);
+  expect(rows.session).toBeLessThanOrEqual(10);
+});
+
+it('reads of all sessions of an organization those that changed', async () => {
+  const { store } = test.app.services;
+  const organization = { id: organizationId, enterpriseId };
+  const place = await changePlaceNow(store, organizationId);
+  const none = await rowsRead(test, () => readChanges(store, organization, place, {}, 20));
+  expect(none.answer?.sessions).toEqual([]);
+  expect(none.read.session ?? 0).toBeLessThanOrEqual(1);
+  await store.execute(
+    `update session set title = 'changed' where id in (select id from session where organization_id = $1 limit 50)`,
+    [organizationId],
+  );
+  const some = await rowsRead(test, () => readChanges(store, organization, place, {}, 20));
+  expect(some.answer?.sessions).toHaveLength(20);
+  expect(some.read.session ?? 0).toBeLessThanOrEqual(20);
+  // An update that changes nothing is no change.
+  const after = await changePlaceNow(store, organizationId);
+  await store.execute('update session set title = title where organization_id = $1', [organizationId]);
+  expect((await readChanges(store, organization, after, {}, 20))?.sessions).toEqual([]);
+});

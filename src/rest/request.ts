@@ -90,20 +90,46 @@ function toWireIssues(issue: z.core.$ZodIssue, value: unknown, place: string): W
 function toWireIssue(issue: z.core.$ZodIssue, value: unknown, place: string): WireIssue {
   const path = issue.path.map(String);
   const loc = [place, ...path];
-  if (issue.code !== 'invalid_type') return { loc, msg: issue.message, type: 'value_error' };
   const name = path.length > 0 ? `"${path.join('.')}"` : 'The body';
   const found = issue.path.reduce<unknown>(
     (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
     value,
   );
+  const isOurs = issue.code !== 'invalid_type' && !zodsOwn.test(issue.message);
+  if (isOurs) return { loc, msg: issue.message, type: 'value_error' };
   if (found === undefined) return { loc, msg: `${name} is required.`, type: 'missing' };
+  const came = nameOf(found, issue.code === 'invalid_value' || (typeof found === 'number' && isNumber(issue)));
+  if (issue.code !== 'invalid_type') {
+    return { loc, msg: `${name} must ${bounds(issue)}, but was ${came}.`, type: 'value_error' };
+  }
   const expected = issue.expected === 'record' ? 'object' : issue.expected;
-  return { loc, msg: `${name} must be ${withArticle(expected)}, but was ${nameOf(found)}.`, type: `${expected}_type` };
+  const wanted = withArticle(expected === 'int' ? 'integer' : expected);
+  return { loc, msg: `${name} must be ${wanted}, but was ${came}.`, type: `${expected}_type` };
 }
 
-function nameOf(value: unknown): string {
-  if (value === null) return 'null';
-  return withArticle(Array.isArray(value) ? 'array' : typeof value);
+function isNumber(issue: z.core.$ZodIssue): boolean {
+  const wanted = issue.code === 'invalid_type' ? issue.expected : 'origin' in issue ? issue.origin : '';
+  return wanted === 'int' || wanted === 'number';
+}
+
+/** How the messages begin that a schema has when it says nothing itself: they name no field. */
+const zodsOwn = /^(?:Invalid|Too small|Too big)/;
+
+function bounds(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_value') return `be one of ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
+  if (issue.code !== 'too_small' && issue.code !== 'too_big') return 'be of another form';
+  const limit = issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
+  if (issue.origin === 'string') return `have ${limit} characters`;
+  return issue.origin === 'array' ? `have ${limit} members` : `be ${limit}`;
+}
+
+// Only where a number, or one of some words, was expected is said what came: elsewhere it may be somebody's secret.
+function nameOf(found: unknown, isTold: boolean): string {
+  if (found === null) return 'null';
+  // JSON writes larger numbers than can be kept.
+  if (isTold && typeof found === 'number') return Number.isFinite(found) ? `${found}` : 'too large';
+  if (isTold && typeof found === 'string') return JSON.stringify(found.slice(0, 60).toWellFormed());
+  return withArticle(Array.isArray(found) ? 'array' : typeof found);
 }
 
 function withArticle(word: string): string {

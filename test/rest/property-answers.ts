@@ -112,8 +112,13 @@ function readProblem({ status, headers, text }: Answer, form: 'v3' | 'earlier', 
   if (status === 422 ? !isIssues(body.detail) : typeof body.detail !== 'string' || body.detail === '') {
     fail('"detail" must be a sentence, and of a 422 a list of what is wrong.');
   }
-  if (/prisma|postgres|\bselect |\bat .*\.(?:ts|js):\d|\[object |NaN,|was a (\w+), but was a \1/i.test(text ?? '')) {
+  if (/prisma|postgres|\bselect |\bat .*\.(?:ts|js):\d|\[object |NaN,/i.test(text ?? '')) {
     fail('An answer must not show what is inside.');
+  }
+  if (
+    /must be (an? \w+), but was \1\b|\b(?:Invalid (?:option|input)|Too (?:small|big)|Unrecognized key)/.test(text ?? '')
+  ) {
+    fail('What is wrong must be said in a sentence of our own.');
   }
   return body as { detail: string | Issue[] };
 }

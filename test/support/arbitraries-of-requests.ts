@@ -117,11 +117,12 @@ type Wrong = Partial<Omit<Attempt, 'isOverSocket'>>;
 
 /** Requests with one thing wrong, for which the answer is known: a refusal that says what it is. */
 export function refusedRequests(route: Route, filling: Filling): fc.Arbitrary<Attempt> {
-  const kinds: fc.Arbitrary<Wrong>[] = [wrongMethods(route)];
-  if (route.body) kinds.push(wrongMembers(route, route.body, filling), wrongBodies);
-  if (route.body) kinds.push(wrongMembers(route, route.body, filling));
-  if (route.query.length > 0) kinds.push(wrongQueries(route, filling));
-  if (namesIn(route.path).some((name) => name.endsWith('_id'))) kinds.push(wrongIds(route, filling));
+  const kinds: fc.WeightedArbitrary<Wrong>[] = [{ weight: 1, arbitrary: wrongMethods(route) }];
+  const add = (weight: number, arbitrary: fc.Arbitrary<Wrong>) => kinds.push({ weight, arbitrary });
+  if (route.body) add(6, wrongMembers(route, route.body, filling));
+  if (route.body) add(3, wrongBodies);
+  if (route.query.length > 0) add(3, wrongQueries(route, filling));
+  if (namesIn(route.path).some((name) => name.endsWith('_id'))) add(2, wrongIds(route, filling));
   return fc.tuple(fc.oneof(...kinds), transport).map(([wrong, isOverSocket]) => {
     const { method, ...good } = goodRequest(route, filling);
     const isBare = ['GET', 'HEAD', 'OPTIONS'].includes(wrong.method ?? method);
@@ -241,9 +242,9 @@ function wrongMethods(route: Route): fc.Arbitrary<Wrong> {
 
 /** Requests of which anything may be anything: only a failure of the server is wrong, and a form that is not its own. */
 export function wildRequests(route: Route, filling: Filling): fc.Arbitrary<Attempt> {
-  const kinds: fc.Arbitrary<Wrong>[] = [wildParts(route, filling)];
-  if (route.body) kinds.push(wildMembers(route.body, filling), wildMembers(route.body, filling));
-  if (route.query.length > 0) kinds.push(wildParameters(route, filling));
+  const kinds: fc.WeightedArbitrary<Wrong>[] = [{ weight: 2, arbitrary: wildParts(route, filling) }];
+  if (route.body) kinds.push({ weight: 4, arbitrary: wildMembers(route.body, filling) });
+  if (route.query.length > 0) kinds.push({ weight: 2, arbitrary: wildParameters(route, filling) });
   return fc.tuple(fc.oneof(...kinds), wildHeaders, transport).map(([wild, headers, isOverSocket]) => {
     const good = goodRequest(route, filling);
     const merged = { ...good, ...wild, isOverSocket };
@@ -277,7 +278,7 @@ function wildParts(route: Route, filling: Filling): fc.Arbitrary<Wrong> {
       namesIn(route.path).map((name) => [
         name,
         fc.oneof(
-          { weight: 5, arbitrary: fc.constantFrom(...filling.ids(name)) },
+          { weight: 12, arbitrary: fc.constantFrom(...filling.ids(name)) },
           { weight: 1, arbitrary: fc.constantFrom(...filling.otherIds) },
           { weight: 1, arbitrary: textInPath(route) },
         ),

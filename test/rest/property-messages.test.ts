@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call, makeServiceUser, sendRaw, startApp, type TestApp } from './rest-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+// What the properties found: texts that were the parser's own, or said that a number should have been a number.
+test.each([
+  [
+    '/secrets',
+    '{"type":"password","key":"A","value":"c4n4ry"}',
+    'type',
+    /^"type" must be one of "cookie", "key-value", "totp", but was "password"\.$/,
+  ],
+  ['/secrets', '{"key":"A","value":"c4n4ry"}', 'type', /^"type" is required\.$/],
+  [
+    '/sessions',
+    '{"prompt":"x","max_acu_limit":1e999}',
+    'max_acu_limit',
+    /must be (?:an integer|a number), but was too large\.$/,
+  ],
+  ['/sessions', '{"prompt":5}', 'prompt', /^"prompt" must be a string, but was a number\.$/],
+])('%s with %s: what should have come, and what came where it can be no secret', async (path, body, field, said) => {
+  const type = { 'content-type': 'application/json' };
+  const answer = await sendRaw(app, app.adminToken, `/v3/organizations/${app.organizationId}${path}`, body, type);
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors).toEqual([
+    { loc: ['body', field], msg: expect.stringMatching(said), type: expect.any(String) },
+  ]);
+});
+
+test.each([
+  [1.5, '"expires_at" must be an integer, but was 1.5.'],
+  ['soon', '"expires_at" must be a number, but was a string.'],
+  [-1e30, expect.stringMatching(/^"expires_at" must be at least -\d+, but was -1e\+30\.$/)],
+])('a time that is %j', async (time, said) => {
+  const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
+  const path = `/v3beta1/enterprise/service-users/${serviceUserId}/api-keys`;
+  const { status, body } = await call(app, app.adminToken, 'POST', path, { name: 'key', expires_at: time });
+  expect(status).toBe(422);
+  expect(body.errors[0]).toMatchObject({ loc: ['body', 'expires_at'], msg: said });
+});
+
+test('a Last-Event-ID that is none is named, not `after`; HEAD of a stream answers as GET', async () => {
+  const sessions = `/v3/organizations/${app.organizationId}/sessions`;
+  const { body } = await call(app, app.adminToken, 'POST', sessions, { prompt: 'x' });
+  const path = `${sessions}/${body.session_id}/messages`;
+  const headers = { accept: 'text/event-stream', 'last-event-id': 'nonsense' };
+  const refused = await call(app, app.adminToken, 'GET', path, undefined, headers);
+  expect(refused).toMatchObject({ status: 422, body: { errors: [{ loc: ['header', 'Last-Event-ID'] }] } });
+  const headOf = (address: string, more = {}) =>
+    call(app, app.adminToken, 'HEAD', address, undefined, { accept: 'text/event-stream', ...more });
+  expect((await headOf(path)).status).toBe(200);
+  expect((await headOf(path, headers)).status).toBe(422);
+  expect((await headOf(`${sessions}/${'0'.repeat(32)}/messages`)).status).toBe(404);
+  expect(app.app.watches.active()).toBe(0);
+});

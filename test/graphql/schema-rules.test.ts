@@ -134,6 +134,8 @@ const promised: Record<string, Record<string, string>> = {
     createdAt: ': DateTime!',
     sessions:
       '(after: String, before: String, filter: SessionFilter, first: Int, last: Int, orderBy: SessionOrder): SessionConnection!',
+    automations: `${connection()}: AutomationConnection!`,
+    consumption: '(from: Date!, serviceUserId: ID, sessionId: ID, to: Date!, userId: ID): Consumption!',
     members: `${connection()}: MemberConnection!`,
   },
   Session: {
@@ -159,6 +161,16 @@ const promised: Record<string, Record<string, string>> = {
     events:
       '(after: String, before: String, first: Int, kinds: [SessionEventKind!], last: Int): SessionEventConnection!',
   },
+  Automation: {
+    id: ': ID!',
+    automationId: ': String!',
+    name: ': String!',
+    enabled: ': Boolean!',
+    nextRuns: '(count: Int): [DateTime!]!',
+    runs: `${connection()}: AutomationRunConnection!`,
+  },
+  CreateAutomationPayload: { automation: ': Automation' },
+  DeleteAutomationPayload: { deletedAutomationId: ': ID' },
   SessionMessage: {
     id: ': ID!',
     eventId: ': String!',
@@ -179,6 +191,7 @@ const promised: Record<string, Record<string, string>> = {
     sessionMessages: '(after: String, sessionId: ID!): SessionMessageEdge!',
     sessionEvents: '(after: String, kinds: [SessionEventKind!], sessionId: ID!): SessionEventEdge!',
     sessionUpdated: '(sessionId: ID!): Session!',
+    organizationSessions: '(filter: SessionFilter, organizationId: ID!): SessionEdge!',
   },
 };
 
@@ -206,6 +219,14 @@ const promisedInputs: Record<string, string> = {
   CreateOrganizationInput: 'name: String!, clientMutationId: String',
   CreateUserInput: 'email: String!, name: String, organizationId: ID, roleId: ID, clientMutationId: String',
   CreateServiceUserInput: 'name: String!, organizationId: ID, roleId: ID, clientMutationId: String',
+  CreateAutomationInput:
+    'organizationId: ID, name: String!, triggers: [AutomationTriggerInput!]!, actions: [AutomationActionInput!]!, runAs: AutomationRunAsInput, clientMutationId: String',
+  AutomationTriggerInput: 'eventType: String!, conditions: AutomationConditionsInput, timeZone: String',
+  AutomationConditionsInput: 'any: [AutomationConditionGroupInput!]!',
+  AutomationConditionGroupInput: 'all: [AutomationConditionInput!]!',
+  AutomationConditionInput: 'field: String!, operator: String!, value: JSON',
+  AutomationActionInput: 'type: String!, prompt: String',
+  AutomationRunAsInput: 'type: String!',
   SessionFilter:
     'status: [SessionStatus!], tags: [String!], isArchived: Boolean, origin: [SessionOrigin!], playbookId: ID, automationId: ID, createdById: ID, createdAfter: DateTime, createdBefore: DateTime, updatedAfter: DateTime, updatedBefore: DateTime, search: String',
   SessionOrder: 'field: SessionOrderField!, direction: OrderDirection!',

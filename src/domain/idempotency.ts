@@ -62,6 +62,26 @@ export async function claimIdempotencyKey(
   return { replay: first.resultId };
 }
 
+/** How a thing is made, beside what it is made from. */
+export interface CreateOptions {
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+/**
+ * First in the transaction of a creation that may have a key: the id of what the first call under it has made; null when this
+ * is the first, or without a key. `scope`: the organization, or the enterprise. INVALID_INPUT, IDEMPOTENCY_CONFLICT.
+ */
+export async function findReplay(
+  context: Context,
+  tx: Transaction,
+  { idempotencyKey: key }: CreateOptions,
+  { scope, ...claim }: { scope: string; operation: string; input: unknown; resultId: string },
+): Promise<string | null> {
+  if (key == null) return null;
+  checkIdempotencyKey(key);
+  return (await claimIdempotencyKey(context, tx, { organizationId: scope, key, ...claim })).replay;
+}
+
 /** Deletes the keys that are past {@link idempotencyKeptMs}; gives how many. */
 export async function forgetIdempotencyKeys(services: Pick<Context, 'store' | 'now'>): Promise<number> {
   const rows = await services.store.execute(

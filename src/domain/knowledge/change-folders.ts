@@ -3,6 +3,7 @@ import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import {
@@ -34,19 +35,28 @@ export type CreateFolderInput = z.input<typeof folderSchema>;
 /**
  * Makes a folder. Errors: those of {@link usePlace}, INVALID_INPUT, UNKNOWN_REFERENCE at `parentId`, NOT_UNIQUE at `name` where
  * another folder beside it has it (upper and lower case are alike), LIMIT_EXCEEDED beyond {@link maxFolders} or
- * {@link maxFolderDepth}.
+ * {@link maxFolderDepth}, IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone.
  */
-export async function createFolder(context: Context, place: Place, raw: CreateFolderInput): Promise<FolderRecord> {
+export async function createFolder(
+  context: Context,
+  place: Place,
+  raw: CreateFolderInput,
+  options: CreateOptions = {},
+): Promise<FolderRecord> {
   const used = await usePlace(context, place, changeNotes);
   const input = parseInput(folderSchema, raw);
   const now = context.now();
+  const id = newId();
   return context.store.transact(async (tx) => {
+    const claim = { scope: used.organizationId ?? used.enterpriseId, operation: 'createKnowledgeFolder', input: raw };
+    const replay = await findReplay(context, tx, options, { ...claim, resultId: id });
+    if (replay !== null) return readOwnFolder(tx, replay);
     const siblings = await lockFolders(tx, used);
     if (siblings.size >= maxFolders) {
       throw refuse(['name'], `There are ${maxFolders} folders here already, which is the most.`, 'LIMIT_EXCEEDED');
     }
     const folder: FolderRecord = {
-      id: newId(),
+      id,
       ...used,
       parentId: parentFor(siblings, input.parentId ?? null),
       name: input.name,
@@ -59,6 +69,14 @@ export async function createFolder(context: Context, place: Place, raw: CreateFo
     await auditFolder(context, tx, 'create_folder', folder);
     return folder;
   });
+}
+
+async function readOwnFolder(tx: Transaction, id: string): Promise<FolderRecord> {
+  const [folder] = await tx.query<FolderRecord>(`select ${folderColumns} from knowledge_folder f where f.id = $1`, [
+    id,
+  ]);
+  if (!folder) throw notFound('folder');
+  return folder;
 }
 
 const changeSchema = folderSchema.partial();

@@ -5,6 +5,7 @@ import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { macroSchema, requireFreeMacro } from '../macros.ts';
@@ -47,14 +48,26 @@ const noteSchema = z.object({
 /** What a note is made from. `folderId` in any form, of a folder of the same place; `isEnabled` is true when left out. */
 export type CreateNoteInput = z.input<typeof noteSchema>;
 
-/** Makes a note. Errors: those of {@link usePlace}, INVALID_INPUT, UNKNOWN_REFERENCE at `folderId`, NOT_UNIQUE at `macro`. */
-export async function createNote(context: Context, place: Place, raw: CreateNoteInput): Promise<NoteRecord> {
+/**
+ * Makes a note. Errors: those of {@link usePlace}, INVALID_INPUT, UNKNOWN_REFERENCE at `folderId`, NOT_UNIQUE at `macro`,
+ * IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone.
+ */
+export async function createNote(
+  context: Context,
+  place: Place,
+  raw: CreateNoteInput,
+  options: CreateOptions = {},
+): Promise<NoteRecord> {
   const used = await usePlace(context, place, changeNotes);
   const input = parseInput(noteSchema, raw);
   const now = context.now();
+  const id = newId();
   return context.store.transact(async (tx) => {
+    const claim = { scope: used.organizationId ?? used.enterpriseId, operation: 'createKnowledgeNote', input: raw };
+    const replay = await findReplay(context, tx, options, { ...claim, resultId: id });
+    if (replay !== null) return readNote(tx, replay);
     const note: NoteRecord = {
-      id: newId(),
+      id,
       ...used,
       name: input.name,
       body: input.body,
@@ -72,6 +85,12 @@ export async function createNote(context: Context, place: Place, raw: CreateNote
     await auditNote(context, tx, 'create_knowledge', note);
     return note;
   });
+}
+
+async function readNote(tx: Transaction, id: string): Promise<NoteRecord> {
+  const [note] = await tx.query<NoteRecord>(`select ${noteColumns} from knowledge_note n where n.id = $1`, [id]);
+  if (!note) throw notFound('note');
+  return note;
 }
 
 const changeSchema = noteSchema.partial();

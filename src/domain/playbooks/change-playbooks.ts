@@ -5,7 +5,7 @@ import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
-import { canonicalJson } from '../idempotency.ts';
+import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { macroSchema, requireFreeMacro } from '../macros.ts';
@@ -47,11 +47,15 @@ const playbookSchema = z.object({
 /** What a playbook is made from. */
 export type CreatePlaybookInput = z.input<typeof playbookSchema>;
 
-/** Makes a playbook. Errors: those of {@link usePlace}, INVALID_INPUT, NOT_UNIQUE at `macro`. */
+/**
+ * Makes a playbook. Errors: those of {@link usePlace}, INVALID_INPUT, NOT_UNIQUE at `macro`, IDEMPOTENCY_CONFLICT. One that its
+ * key had made and that has been deleted since comes back as it is.
+ */
 export async function createPlaybook(
   context: Context,
   place: Place,
   raw: CreatePlaybookInput,
+  options: CreateOptions = {},
 ): Promise<PlaybookRecord> {
   const used = await usePlace(context, place, changePlaybooks);
   const input = parseInput(playbookSchema, raw);
@@ -72,8 +76,11 @@ export async function createPlaybook(
     updatedAt: now,
     deletedAt: null,
   };
-  await context.store.transact(async (tx) => {
+  return context.store.transact(async (tx) => {
     const { id, macro } = playbook;
+    const claim = { scope: used.organizationId ?? used.enterpriseId, operation: 'createPlaybook', input: raw };
+    const replay = await findReplay(context, tx, options, { ...claim, resultId: id });
+    if (replay !== null) return readPlaybook(tx, replay);
     if (macro !== null) await requireFreeMacro(tx, 'playbook', used, { id, macro });
     await tx.query(
       `insert into playbook (id, enterprise_id, organization_id, title, body, macro, structured_output_schema, user_id,
@@ -93,7 +100,13 @@ export async function createPlaybook(
       ],
     );
     await auditPlaybook(context, tx, 'create_playbook', playbook);
+    return playbook;
   });
+}
+
+async function readPlaybook(tx: Transaction, id: string): Promise<PlaybookRecord> {
+  const [playbook] = await tx.query<PlaybookRecord>(`select ${playbookColumns} from playbook p where p.id = $1`, [id]);
+  if (!playbook) throw notFound('playbook');
   return playbook;
 }
 

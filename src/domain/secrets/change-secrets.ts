@@ -5,6 +5,7 @@ import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization, useOrganization } from '../organizations/use-organization.ts';
@@ -51,12 +52,14 @@ export type CreateSecretInput = z.input<typeof inputSchema>;
 /**
  * Makes a secret of an organization (in any form; left out: the viewer's only one). Sessions that are started from now on
  * have it. FORBIDDEN, INVALID_INPUT, ORGANIZATION_NOT_USABLE; NOT_UNIQUE for a key that the organization has already;
- * LIMIT_EXCEEDED beyond {@link maxSecrets}, or beyond what an environment holds.
+ * LIMIT_EXCEEDED beyond {@link maxSecrets}, or beyond what an environment holds; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one
+ * that its key had made and that is gone.
  */
 export async function createSecret(
   context: Context,
   raw: CreateSecretInput,
   organizationId?: string | null,
+  options: CreateOptions = {},
 ): Promise<SecretRecord> {
   const organization = await chooseOrganization(context, organizationId, permissionFor.changeSecrets);
   const input = parseInput(inputSchema, raw);
@@ -74,11 +77,22 @@ export async function createSecret(
     updatedAt: now,
   };
   const sealed = context.keyring.seal(input.value, secretPlace(organization.id, id));
-  await context.store.transact(async (tx) => {
+  return context.store.transact(async (tx) => {
+    const claim = { scope: organization.id, operation: 'createSecret', input: raw, resultId: id };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return lockSecret(tx, replay);
     await insertSecret(tx, secret, sealed);
     const target = { organizationId: organization.id, targetId: id, data: { name: secret.key } };
     await audit(context, tx, 'create_secret', target);
+    return secret;
   });
+}
+
+async function lockSecret(tx: Transaction, id: string): Promise<SecretRecord> {
+  const [secret] = await tx.query<SecretRecord>(`select ${secretColumns} from secret x where x.id = $1 for update`, [
+    id,
+  ]);
+  if (!secret) throw notFound('secret');
   return secret;
 }
 
@@ -148,10 +162,7 @@ export async function updateSecret(context: Context, id: string, raw: SecretChan
   const change = parseInput(schema, raw);
   return context.store.transact(async (tx) => {
     await lockSecretsOf(tx, seen.organizationId);
-    const [before] = await tx.query<SecretRecord>(`select ${secretColumns} from secret x where x.id = $1 for update`, [
-      seen.id,
-    ]);
-    if (!before) throw notFound('secret');
+    const before = await lockSecret(tx, seen.id);
     const after: SecretRecord = {
       ...before,
       key: change.key ?? before.key,

@@ -5,7 +5,14 @@ import { choosePlace } from '../../domain/organizations/place.ts';
 import { builder } from '../builder.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeFolder } from './knowledge.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const folderDescriptions = {
@@ -24,6 +31,7 @@ const CreateKnowledgeFolderInput = builder.inputType('CreateKnowledgeFolderInput
     name: t.string({ required: true, description: folderDescriptions.name }),
     description: t.string({ description: folderDescriptions.description }),
     parentId: t.id({ description: folderDescriptions.parentId }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -80,11 +88,15 @@ builder.mutationFields((t) => ({
     type: CreateKnowledgeFolderPayload,
     description: 'Makes a folder. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
     args: { input: t.arg({ type: CreateKnowledgeFolderInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
+    resolve: (_root, { input }, context, info) =>
       toPayload(input, { knowledgeFolder: null }, async () => {
-        const { organizationId, accessType, clientMutationId: _mutation, ...folder } = input;
-        const place = await choosePlace(domain, { organizationId, accessType });
-        return { knowledgeFolder: await createFolder(domain, place, folder) };
+        const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...folder } = input;
+        const place = await choosePlace(context.domain, { organizationId, accessType });
+        return {
+          knowledgeFolder: await createFolder(context.domain, place, folder, {
+            idempotencyKey: idempotencyKeyOf(context, input, info),
+          }),
+        };
       }),
   }),
   updateKnowledgeFolder: t.field({

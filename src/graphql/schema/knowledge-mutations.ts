@@ -5,7 +5,14 @@ import { choosePlace } from '../../domain/organizations/place.ts';
 import { builder } from '../builder.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeNote } from './knowledge.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const noteDescriptions = {
@@ -31,6 +38,7 @@ const CreateKnowledgeNoteInput = builder.inputType('CreateKnowledgeNoteInput', {
     pinnedRepo: t.string({ description: noteDescriptions.pinnedRepo }),
     macro: t.string({ description: noteDescriptions.macro }),
     isEnabled: t.boolean({ defaultValue: true, description: noteDescriptions.isEnabled }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -91,11 +99,15 @@ builder.mutationFields((t) => ({
     type: CreateKnowledgeNotePayload,
     description: 'Makes a note. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
     args: { input: t.arg({ type: CreateKnowledgeNoteInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
+    resolve: (_root, { input }, context, info) =>
       toPayload(input, { knowledgeNote: null }, async () => {
-        const { organizationId, accessType, clientMutationId: _mutation, ...note } = input;
-        const place = await choosePlace(domain, { organizationId, accessType });
-        return { knowledgeNote: await createNote(domain, place, note) };
+        const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...note } = input;
+        const place = await choosePlace(context.domain, { organizationId, accessType });
+        return {
+          knowledgeNote: await createNote(context.domain, place, note, {
+            idempotencyKey: idempotencyKeyOf(context, input, info),
+          }),
+        };
       }),
   }),
   updateKnowledgeNote: t.field({

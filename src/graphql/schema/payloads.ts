@@ -46,7 +46,14 @@ export async function toPayload<T extends object>(
 }
 
 /** The mutations whose input has an `idempotencyKey`. */
-const keyedMutations: ReadonlySet<string> = new Set(['createSession', 'sendMessage']);
+const keyedMutations: ReadonlySet<string> = new Set([
+  'createSession',
+  'sendMessage',
+  'createKnowledgeNote',
+  'createKnowledgeFolder',
+  'createPlaybook',
+  'createSecret',
+]);
 
 /**
  * The idempotency key of a mutation: the input's or the header's. INVALID_INPUT when both are given and differ, and when
@@ -86,6 +93,8 @@ function countKeyedMutations(info: GraphQLResolveInfo, set: SelectionSetNode): n
   return count;
 }
 
+/** The description of the `idempotencyKey` of mutations that make something. */
+export const idempotencyKeyDescription = 'The same key and input make one, within 24 hours.';
 /** The description of the input that every mutation has. */
 export const inputDescription = 'What to do.';
 /** The description of the member that every input and payload has. */

@@ -9,7 +9,14 @@ import {
 import type { PlaybookRecord } from '../../domain/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
 import { AccessTypeEnum } from './enums.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { Playbook } from './playbooks.ts';
 
@@ -31,6 +38,7 @@ const CreatePlaybookInput = builder.inputType('CreatePlaybookInput', {
     body: t.string({ required: true, description: playbookDescriptions.body }),
     macro: t.string({ description: playbookDescriptions.macro }),
     structuredOutputSchema: t.field({ type: 'JSON', description: playbookDescriptions.structuredOutputSchema }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -84,11 +92,15 @@ builder.mutationFields((t) => ({
     type: CreatePlaybookPayload,
     description: 'Makes a playbook. Needs MANAGE_ORG_PLAYBOOKS, or MANAGE_ACCOUNT_PLAYBOOKS for one of the enterprise.',
     args: { input: t.arg({ type: CreatePlaybookInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
+    resolve: (_root, { input }, context, info) =>
       toPayload(input, { playbook: null }, async () => {
-        const { organizationId, accessType, clientMutationId: _mutation, ...playbook } = input;
-        const place = await choosePlace(domain, { organizationId, accessType });
-        return { playbook: await createPlaybook(domain, place, playbook) };
+        const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...playbook } = input;
+        const place = await choosePlace(context.domain, { organizationId, accessType });
+        return {
+          playbook: await createPlaybook(context.domain, place, playbook, {
+            idempotencyKey: idempotencyKeyOf(context, input, info),
+          }),
+        };
       }),
   }),
   updatePlaybook: t.field({

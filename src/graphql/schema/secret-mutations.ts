@@ -3,7 +3,14 @@ import { createSecret, deleteSecret, type SecretChange, updateSecret } from '../
 import type { SecretRecord } from '../../domain/secrets/secrets.ts';
 import { builder } from '../builder.ts';
 import { SecretTypeEnum } from './enums.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { Secret } from './secrets.ts';
 
@@ -24,6 +31,7 @@ const CreateSecretInput = builder.inputType('CreateSecretInput', {
     value: t.string({ required: true, description: secretDescriptions.value }),
     note: t.string({ description: secretDescriptions.note }),
     isSensitive: t.boolean({ defaultValue: true, description: secretDescriptions.isSensitive }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -77,10 +85,14 @@ builder.mutationFields((t) => ({
     type: CreateSecretPayload,
     description: 'Makes a secret: sessions that start from now on have it. Needs MANAGE_ORG_SECRETS.',
     args: { input: t.arg({ type: CreateSecretInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
+    resolve: (_root, { input }, context, info) =>
       toPayload(input, { secret: null }, async () => {
-        const { organizationId, clientMutationId: _mutation, ...secret } = input;
-        return { secret: await createSecret(domain, secret, organizationId) };
+        const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...secret } = input;
+        return {
+          secret: await createSecret(context.domain, secret, organizationId, {
+            idempotencyKey: idempotencyKeyOf(context, input, info),
+          }),
+        };
       }),
   }),
   updateSecret: t.field({

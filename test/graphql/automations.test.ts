@@ -174,6 +174,22 @@ describe('an automation', () => {
     expect((await update({ automationId, name: 'Other' }, token)).webhookSecret).toBeNull();
   });
 
+  it('is made once by the same key and input', async () => {
+    const { organizationId, token } = await world();
+    const triggers = [{ eventType: 'webhook:incoming' }];
+    const made = await create({ triggers, idempotencyKey: 'k1' }, token);
+    const again = await create({ triggers, idempotencyKey: 'k1' }, token);
+    expect(again).toEqual({ ...made, webhookSecret: null });
+    expect((await create({ idempotencyKey: 'k1' }, token)).userErrors).toMatchObject([
+      { code: 'IDEMPOTENCY_CONFLICT' },
+    ]);
+    expect((await create({ triggers, idempotencyKey: 'k2' }, token)).automation.id).not.toBe(made.automation.id);
+    const count = 'query($id: ID!) { organization(id: $id) { automations { totalCount } } }';
+    expect((await graphql(test, token, count, { id: organizationId })).data.organization.automations.totalCount).toBe(
+      2,
+    );
+  });
+
   it('writes to a session, or follows a playbook, of the organization', async () => {
     const { organizationId, token } = await world();
     const target = await createSession(test, {}, token);

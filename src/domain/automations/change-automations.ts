@@ -3,7 +3,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { canonicalJson } from '../idempotency.ts';
+import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput } from '../input.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
@@ -32,12 +32,14 @@ export interface WrittenAutomation {
 /**
  * Makes an automation. INVALID_INPUT also for a rule that never fires, or more often than every 15 minutes; UNKNOWN_REFERENCE
  * for a playbook or a session that the organization has not; FORBIDDEN, naming the permission, also where it is to run as its
- * creator without UsePersonalAutomations; ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED.
+ * creator without UsePersonalAutomations; ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED; IDEMPOTENCY_CONFLICT, and NOT_FOUND for
+ * one that its key had made and that is gone. The first call alone gives the secret of a webhook.
  */
 export async function createAutomation(
   context: Context,
   organizationId: string,
   raw: AutomationInput,
+  options: CreateOptions = {},
 ): Promise<WrittenAutomation> {
   const { id } = await useOrganization(context, organizationId, permissionFor.changeAutomations);
   const input = parseInput(definitionSchema, raw);
@@ -71,8 +73,13 @@ export async function createAutomation(
     deletedAt: null,
   };
   const automation = { ...made, nextRunAt: nextRunsOf(made, now, 1)[0] ?? null };
-  await context.store.transact((tx) => insertAutomation(context, tx, automation));
-  return { automation, webhookSecret: webhook.secret };
+  return context.store.transact(async (tx) => {
+    const claim = { scope: id, operation: 'createAutomation', input: raw, resultId: automation.id };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return { automation: await lockAutomation(tx, id, replay), webhookSecret: null };
+    await insertAutomation(context, tx, automation);
+    return { automation, webhookSecret: webhook.secret };
+  });
 }
 
 const changeSchema = definitionSchema.partial();

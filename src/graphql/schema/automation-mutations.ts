@@ -15,7 +15,14 @@ import { builder } from '../builder.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
 import { AutomationActionInput, AutomationTriggerInput, optionFields } from './automation-inputs.ts';
 import { Automation } from './automations.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const automationIdDescription = 'The automation: its global ID, or any form of its id.';
@@ -29,6 +36,7 @@ const CreateAutomationInput = builder.inputType('CreateAutomationInput', {
     actions: t.field({ type: [AutomationActionInput], required: true, description: said.actions }),
     enabled: t.boolean({ description: `${said.enabled} It does when left out.` }),
     ...optionFields(t),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -121,11 +129,13 @@ builder.mutationFields((t) => ({
     type: writtenType('CreateAutomationPayload', 'An automation that was made.'),
     description: `Makes an automation. ${needs}, and USE_PERSONAL_AUTOMATIONS for one that runs as its creator.`,
     args: { input: t.arg({ type: CreateAutomationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
+    resolve: (_root, { input }, context, info) =>
       toPayload<Written>(input, nothing, async () => {
-        const { organizationId, clientMutationId: _mutation, triggers, ...rest } = input;
-        const place = organizationId ?? (await getOnlyOrganizationId(domain));
-        return createAutomation(domain, place, { ...rest, triggers: readTriggers(triggers) } as AutomationInput);
+        const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, triggers, ...rest } = input;
+        const place = organizationId ?? (await getOnlyOrganizationId(context.domain));
+        const automation = { ...rest, triggers: readTriggers(triggers) } as AutomationInput;
+        const idempotencyKey = idempotencyKeyOf(context, input, info);
+        return createAutomation(context.domain, place, automation, { idempotencyKey });
       }),
   }),
   updateAutomation: t.field({

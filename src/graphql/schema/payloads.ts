@@ -53,6 +53,7 @@ const keyedMutations: ReadonlySet<string> = new Set([
   'createKnowledgeFolder',
   'createPlaybook',
   'createSecret',
+  'createAutomation',
 ]);
 
 /**

@@ -133,9 +133,10 @@ describe('createSession refuses', () => {
       body: `{"query":"${query}","variables":{"input":{"organizationId":"${test.organizationId}","prompt":"x","structuredOutputSchema":${schema}}}}`,
     });
     const body: any = await response.json();
-    expect(body).toEqual({
-      data: { createSession: { userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'structuredOutputSchema'] }] } },
+    expect(body.data).toEqual({
+      createSession: { userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'structuredOutputSchema'] }] },
     });
+    expect(body.errors).toBeUndefined();
     expect(await countRows(test)).toEqual(before);
   });
 });

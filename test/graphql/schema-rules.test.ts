@@ -137,6 +137,11 @@ const promised: Record<string, Record<string, string>> = {
     automations: `${connection()}: AutomationConnection!`,
     consumption: '(from: Date!, serviceUserId: ID, sessionId: ID, to: Date!, userId: ID): Consumption!',
     members: `${connection()}: MemberConnection!`,
+    knowledgeNotes:
+      '(accessType: AccessType, after: String, before: String, first: Int, folderId: ID, folderPath: String, last: Int, pinnedRepo: String, search: String): KnowledgeNoteConnection!',
+    knowledgeFolders: `${connection()}: KnowledgeFolderConnection!`,
+    playbooks: '(accessType: AccessType, after: String, before: String, first: Int, last: Int): PlaybookConnection!',
+    secrets: `${connection()}: SecretConnection!`,
   },
   Session: {
     id: ': ID!',
@@ -157,6 +162,9 @@ const promised: Record<string, Record<string, string>> = {
     structuredOutputSchema: ': JSON',
     structuredOutput: ': JSON',
     pullRequests: ': [PullRequest!]!',
+    playbook: ': Playbook',
+    children: `${connection()}: SessionConnection!`,
+    attachments: `${connection()}: AttachmentConnection!`,
     messages: `${connection()}: SessionMessageConnection!`,
     events:
       '(after: String, before: String, first: Int, kinds: [SessionEventKind!], last: Int): SessionEventConnection!',
@@ -186,6 +194,18 @@ const promised: Record<string, Record<string, string>> = {
   CreateSessionPayload: { session: ': Session', isNewSession: ': Boolean' },
   SendMessagePayload: { session: ': Session', message: ': SessionMessage' },
   TerminateSessionPayload: { session: ': Session' },
+  SuspendSessionPayload: { session: ': Session' },
+  ResumeSessionPayload: { session: ': Session' },
+  ArchiveSessionPayload: { session: ': Session' },
+  UnarchiveSessionPayload: { session: ': Session' },
+  ReplaceSessionTagsPayload: { session: ': Session' },
+  AppendSessionTagsPayload: { session: ': Session' },
+  CreateKnowledgeNotePayload: { knowledgeNote: ': KnowledgeNote' },
+  UpdateKnowledgeFolderPayload: { knowledgeFolder: ': KnowledgeFolder' },
+  DeletePlaybookPayload: { deletedPlaybookId: ': ID' },
+  UpdateSecretPayload: { secret: ': Secret' },
+  SessionActResult: { sessionId: ': String!', session: ': Session', userErrors: ': [UserError!]!' },
+  ArchiveSessionsPayload: { results: ': [SessionActResult!]', hasMore: ': Boolean', endCursor: ': String' },
   CreateApiKeyPayload: { apiKey: ': ApiKey', token: ': String' },
   Subscription: {
     sessionMessages: '(after: String, sessionId: ID!): SessionMessageEdge!',
@@ -213,6 +233,19 @@ const promisedInputs: Record<string, string> = {
   SendMessageInput:
     'sessionId: ID!, message: String!, attachmentIds: [ID!], idempotencyKey: String, clientMutationId: String',
   TerminateSessionInput: 'sessionId: ID!, archive: Boolean = false, clientMutationId: String',
+  SuspendSessionInput: 'sessionId: ID!, clientMutationId: String',
+  AppendSessionTagsInput: 'sessionId: ID!, tags: [String!]!, clientMutationId: String',
+  CreateKnowledgeNoteInput:
+    'organizationId: ID, name: String!, body: String!, trigger: String!, folderId: ID, pinnedRepo: String, macro: String, isEnabled: Boolean = true, idempotencyKey: String, clientMutationId: String',
+  UpdateKnowledgeNoteInput:
+    'knowledgeNoteId: ID!, name: String, body: String, trigger: String, clientMutationId: String',
+  CreatePlaybookInput:
+    'organizationId: ID, title: String!, body: String!, macro: String, structuredOutputSchema: JSON, idempotencyKey: String, clientMutationId: String',
+  CreateSecretInput:
+    'organizationId: ID, key: String!, type: SecretType!, value: String!, note: String, isSensitive: Boolean = true, idempotencyKey: String, clientMutationId: String',
+  ArchiveSessionsInput:
+    'sessionIds: [ID!], filter: SessionFilter, organizationId: ID, first: Int, after: String, clientMutationId: String',
+  TagSessionsInput: 'sessionIds: [ID!], filter: SessionFilter, tags: [String!]!, clientMutationId: String',
   SessionSecretInput: 'key: String!, value: String!, sensitive: Boolean = true',
   CreateApiKeyInput:
     'kind: ApiKeyKind!, name: String!, organizationId: ID, userId: ID, serviceUserId: ID, roleId: ID, expiresAt: DateTime, clientMutationId: String',

@@ -98,9 +98,11 @@ function toWireIssue(issue: z.core.$ZodIssue, value: unknown, place: string): Wi
   const isOurs = issue.code !== 'invalid_type' && !zodsOwn.test(issue.message);
   if (isOurs) return { loc, msg: issue.message, type: 'value_error' };
   if (found === undefined) return { loc, msg: `${name} is required.`, type: 'missing' };
-  const came = nameOf(found, issue.code === 'invalid_value' || (typeof found === 'number' && isNumber(issue)));
+  const words = wordsOf(issue);
+  const came = nameOf(found, words !== null || (typeof found === 'number' && isNumber(issue)));
   if (issue.code !== 'invalid_type') {
-    return { loc, msg: `${name} must ${bounds(issue)}, but was ${came}.`, type: 'value_error' };
+    const wanted = words ? `be one of ${words.map((word) => JSON.stringify(word)).join(', ')}` : bounds(issue);
+    return { loc, msg: `${name} must ${wanted}, but was ${came}.`, type: 'value_error' };
   }
   const expected = issue.expected === 'record' ? 'object' : issue.expected;
   const wanted = withArticle(expected === 'int' ? 'integer' : expected);
@@ -115,8 +117,14 @@ function isNumber(issue: z.core.$ZodIssue): boolean {
 /** How the messages begin that a schema has when it says nothing itself: they name no field. */
 const zodsOwn = /^(?:Invalid|Too small|Too big)/;
 
+/** The values that would have been taken, where there are only some; null where there are more. */
+function wordsOf(issue: z.core.$ZodIssue): readonly unknown[] | null {
+  if (issue.code === 'invalid_value') return issue.values;
+  // The word that says which of several shapes an object has.
+  return 'options' in issue && Array.isArray(issue.options) ? issue.options : null;
+}
+
 function bounds(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_value') return `be one of ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return 'be of another form';
   const limit = issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
   if (issue.origin === 'string') return `have ${limit} characters`;

@@ -116,7 +116,9 @@ function readProblem({ status, headers, text }: Answer, form: 'v3' | 'earlier', 
     fail('An answer must not show what is inside.');
   }
   if (
-    /must be (an? \w+), but was \1\b|\b(?:Invalid (?:option|input)|Too (?:small|big)|Unrecognized key)/.test(text ?? '')
+    /must be (an? \w+), but was \1\b|\b(?:Invalid (?:option|input|discriminator)|Too (?:small|big)|Unrecognized key)/.test(
+      text ?? '',
+    )
   ) {
     fail('What is wrong must be said in a sentence of our own.');
   }

@@ -15,6 +15,12 @@ test.each([
     'type',
     /^"type" must be one of "cookie", "key-value", "totp", but was "password"\.$/,
   ],
+  [
+    '/automations',
+    '{"name":"A","triggers":[],"actions":[{"type":"dance"}]}',
+    'actions.0.type',
+    /^"actions\.0\.type" must be one of "start_session", "message_session", "monitor_session", but was "dance"\.$/,
+  ],
   ['/secrets', '{"key":"A","value":"c4n4ry"}', 'type', /^"type" is required\.$/],
   [
     '/sessions',
@@ -28,7 +34,7 @@ test.each([
   const answer = await sendRaw(app, app.adminToken, `/v3/organizations/${app.organizationId}${path}`, body, type);
   expect(answer.status).toBe(422);
   expect(answer.body.errors).toEqual([
-    { loc: ['body', field], msg: expect.stringMatching(said), type: expect.any(String) },
+    { loc: ['body', ...field.split('.')], msg: expect.stringMatching(said), type: expect.any(String) },
   ]);
 });
 

@@ -7,6 +7,7 @@ import { findFolders } from '../domain/knowledge/folders.ts';
 import { findNotes } from '../domain/knowledge/notes.ts';
 import { findPlaybooks } from '../domain/playbooks/playbooks.ts';
 import { findSecrets } from '../domain/secrets/secrets.ts';
+import { ofAnySession } from '../domain/sessions/enterprise-scope.ts';
 import { readInsights, type SessionInsights } from '../domain/sessions/insights.ts';
 import type { SessionRecord } from '../domain/sessions/session.ts';
 
@@ -28,7 +29,7 @@ export function createResourceLoaders(context: Context) {
     automations: new DataLoader((ids: readonly string[]) => findAutomations(context, ids)),
     playbooks: new DataLoader((ids: readonly string[]) => findPlaybooks(context, ids)),
     secrets: new DataLoader((ids: readonly string[]) => findSecrets(context, ids)),
-    attachments: new DataLoader((ids: readonly string[]) => findAttachments(context, ids)),
+    attachments: new DataLoader((ids: readonly string[]) => findAttachments(ofAnySession(context, 'view'), ids)),
     /** Of sessions that the viewer may view. */
     insights: new DataLoader<Session, SessionInsights, string>((sessions) => readInsights(context, sessions), {
       cacheKeyFn: ({ id }) => id,

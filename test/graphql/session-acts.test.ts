@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
-import { runMutation } from '../support/people.ts';
+import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { uploadTo } from '../support/uploads.ts';
@@ -138,6 +138,9 @@ describe('what belongs to a session', () => {
     expect(last.attachments).toEqual({ nodes: [{ name: 'three.txt' }], pageInfo: { hasPreviousPage: true } });
     const node = 'query($id: ID!) { node(id: $id) { ... on Attachment { name } } }';
     expect((await graphql(test, token, node, { id })).data.node).toEqual({ name: 'one.txt' });
+    const viewer = await makeManager(test, 'VIEW_ACCOUNT_SESSIONS');
+    expect((await read(viewer.token, sessionId, 'attachments { totalCount }')).attachments).toEqual({ totalCount: 3 });
+    expect((await graphql(test, viewer.token, node, { id })).data.node).toEqual({ name: 'one.txt' });
     const stranger = await makeOrganization(test, 'Strangers to files');
     expect((await graphql(test, stranger.token, node, { id })).data.node).toBeNull();
   });

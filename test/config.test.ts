@@ -116,3 +116,44 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
     expect(() => readConfig(given)).toThrow(message);
   });
 });
+
+describe('the GraphQL door', () => {
+  it('is open to questions about itself, and takes any document, unless told otherwise', () => {
+    expect(readConfig({})).toMatchObject({
+      isIntrospectable: true,
+      hasExplorer: true,
+      trustedDocuments: { path: null, isOnly: false },
+      maxSockets: 100,
+    });
+  });
+
+  it.each([
+    ['true', true],
+    ['1', true],
+    ['on', true],
+    ['false', false],
+    ['0', false],
+    ['off', false],
+    ['', true],
+  ])('takes %j for a switch', (given, isOn) => {
+    expect(readConfig({ INTROSPECTION: given, EXPLORER: given })).toMatchObject({
+      isIntrospectable: isOn,
+      hasExplorer: isOn,
+    });
+  });
+
+  it('takes trusted documents by an absolute path', () => {
+    const given = { TRUSTED_DOCUMENTS: 'some.json', TRUSTED_DOCUMENTS_ONLY: 'true', MAX_SOCKETS: '1' };
+    const { trustedDocuments, maxSockets } = readConfig(given);
+    expect(trustedDocuments).toEqual({ path: `${process.cwd()}/some.json`, isOnly: true });
+    expect(maxSockets).toBe(1);
+  });
+
+  it.each([
+    [{ INTROSPECTION: 'no' }, 'INTROSPECTION must be true or false.'],
+    [{ MAX_SOCKETS: '0' }, 'MAX_SOCKETS must be at least 1.'],
+    [{ TRUSTED_DOCUMENTS_ONLY: '1' }, 'TRUSTED_DOCUMENTS_ONLY needs TRUSTED_DOCUMENTS'],
+  ])('refuses %j', (given, said) => {
+    expect(() => readConfig(given)).toThrow(said);
+  });
+});

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openStream } from '../support/event-stream.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
+
+it('whether they may still be read is asked once for all who may read the same, on every batch', async () => {
+  const { token, organizationId } = await makeOrganization(test, 'Many');
+  const id = await createSession(test, { organizationId }, token);
+  const client = connect(test.url, token);
+  const sockets = Array.from({ length: 40 }, () => follow(client, messages, { id }));
+  const streams = await Promise.all(
+    Array.from({ length: 10 }, () => openStream(test.url, test.adminToken, messages, { id })),
+  );
+  await Promise.all([...sockets, ...streams].map((each) => each.take(1)));
+
+  const { store } = test.app.services;
+  const { query } = store;
+  const asked = { looks: 0, reads: 0 };
+  store.query = (sql: string, values?: readonly unknown[]) => {
+    if (/from session s join organization/.test(sql)) asked.looks += 1;
+    if (/from log_entry e/.test(sql)) asked.reads += 1;
+    return query.call(store, sql, values) as never;
+  };
+  await say(test, id, 'to all');
+  const received = await Promise.all([...sockets, ...streams].map((each) => each.take(1)));
+  store.query = query;
+  expect(received.flat().map(({ data }) => data.sessionMessages.node.body)).toEqual(Array(50).fill('to all'));
+  // Two kinds of viewer; a ring may come in two parts.
+  expect(asked.looks).toBeGreaterThanOrEqual(2);
+  expect(asked.looks).toBeLessThanOrEqual(8);
+  expect(asked.reads).toBeLessThanOrEqual(8);
+});

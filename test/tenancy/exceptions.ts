@@ -12,6 +12,8 @@ const notLookedUp = [
   / \/ query:schedule_id$/,
   // There are no searches to be counted, and no categories.
   /\/metrics\/(?:searches|sessions-by-category) \/ query:/,
+  // Of the figures themselves only the users that were active are read here, and no service user is one.
+  /\.metrics \/ 1:serviceUserIds$/,
 ];
 
 /** Routes of features that there are not (docs/wire/v3.md): whoever may ask is refused, or finds nothing. */

@@ -27,7 +27,16 @@ const plainTexts: Readonly<Record<string, string>> = {
   cidr: '0.0.0.0/0',
   ipRanges: '0.0.0.0/0',
   key: 'WALK',
+  eventType: 'github:push',
 };
+
+/** What is said where it goes by something else that is given: only a message has a session that gets it. */
+const dependentTexts: Readonly<Record<string, (fill: Fill) => string>> = {
+  'input.actions.type': ({ ids }) => (ids.has('input.actions.targetSessionId') ? 'message_session' : 'start_session'),
+};
+
+/** What may be left out of an input, but not of what is made with it here. */
+const alwaysGiven = new Set(['input.actions.prompt']);
 
 /** What some arguments take: their ids, their texts, and how a call is filled. */
 export interface Inputs {
@@ -118,12 +127,14 @@ function leaf(input: Input, name: string, fill: Fill): unknown {
   if (text !== undefined) return text;
   const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
   if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
-  if (type.name === 'ID' || !(isRequired(input) || (fill.isFull && !leftOut.has(input.name)))) return undefined;
+  const isWanted = isRequired(input) || alwaysGiven.has(name) || (fill.isFull && !leftOut.has(input.name));
+  if (type.name === 'ID' || !isWanted) return undefined;
   if (isEnumType(type)) {
     const known = type.getValues();
     return known[fill.variant % known.length]?.name;
   }
-  return type.name === 'String' ? (plainTexts[input.name] ?? plain.String) : plain[type.name];
+  if (type.name !== 'String') return plain[type.name];
+  return dependentTexts[name]?.(fill) ?? plainTexts[input.name] ?? plain.String;
 }
 
 function wrap(type: GraphQLInputType, value: unknown): unknown {

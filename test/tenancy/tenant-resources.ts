@@ -75,8 +75,9 @@ export async function plantAutomations(
       name: canary('automation'),
       isEnabled: false,
       runAs: 'organization',
-      triggers: [{ eventType: 'schedule:recurring', conditions, replies: [] }],
-      actions: [{ type: 'start_session', prompt: canary('prompt') }],
+      triggers: [{ eventType: 'schedule:recurring', conditions, replies: [], timeZone: 'UTC' }],
+      actions: [{ type: 'start_session', prompt: canary('prompt'), session: sessionOf(canary) }],
+      options: optionsOf(canary),
       // It shows as a schedule too.
       schedule: {
         scheduleType: 'recurring',
@@ -101,3 +102,27 @@ export async function plantAutomations(
   });
   return { automationId, secretId };
 }
+
+const notificationsOf = (canary: ResourcePlace['canary']) => ({
+  email: { when: 'always', recipients: [`${canary('recipient')}@example.com`] },
+  slack: { when: 'always', channelId: canary('channel') },
+});
+
+const sessionOf = (canary: ResourcePlace['canary']) => ({
+  tags: [canary('tag')],
+  platform: canary('platform'),
+  repos: [canary('repo')],
+  notifications: notificationsOf(canary),
+});
+
+/** Every option that an automation may have. */
+const optionsOf = (canary: ResourcePlace['canary']) => ({
+  limits: { maxAcuLimit: 5, invocations: { maxPerWindow: 1, windowSeconds: 60 } },
+  concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 1 },
+  metadata: { owner: canary('metadata') },
+  notifications: notificationsOf(canary),
+  sessionSettings: { sessionMode: 'normal', netPolicy: { allow: [{ hostname: canary('host') }] } },
+  securityProfile: { profileId: canary('profile') },
+  templateId: canary('template'),
+  tools: { mcpServers: [canary('server')], slackChannels: [canary('channel')], slackDmScope: canary('scope') },
+});

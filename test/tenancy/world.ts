@@ -124,7 +124,7 @@ async function plantOrganization(planter: Planter, organizationId: string): Prom
   const custom = await planter.user('custom', { roleId, organizationId });
   const robot = await planter.serviceUser('robot', { roleId: 'org_admin', organizationId });
   const { playbookId, automationId } = await planter.resources(organizationId, member);
-  const parentId = await planter.session(organizationId, { userId: member, playbookId });
+  const parentId = await planter.session(organizationId, { userId: member, playbookId, automationId });
   const child = await planter.session(organizationId, { serviceUserId: robot, parentId, automationId, rest: 'asleep' });
   await planter.session(organizationId, { userId: member, playbookId, automationId, rest: 'archived' });
   await planter.auditEntry(organizationId, { userId: member, sessionId: child });

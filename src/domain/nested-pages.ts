@@ -15,8 +15,12 @@ export interface NestedList<T> extends TimedList {
   readonly ownerId: string;
   /** What `row` is the alias of. */
   readonly table: string;
-  /** The columns of an item, of `row`. */
+  /** The columns of an item, of `row` and `joins`. */
   readonly columns: string;
+  /** Joins to `row` of what always is there, once: they leave no row out. */
+  readonly joins?: string;
+  /** What makes an item of a row, where that is more than its columns. */
+  readonly toItem?: (row: never) => T;
   /** Joins to `owner(id)` that leave only owners of the viewer's enterprise, in organizations that are not deleted. */
   readonly owners: (bind: Bind) => string;
   /** What holds for the rows of `owner`. */
@@ -64,11 +68,12 @@ export async function listNested<T extends Keyed>(
   const where = [...list.where(bind), ...page.beyond].join(' and ');
   const rows = await store.query<T & { ownerPlace: number }>(
     `select owner.place::int as "ownerPlace", ${list.columns} ${from} cross join lateral (
-       select ${of} where ${where} ${page.order} limit ${page.limit}) ${list.row} ${page.order.replace('order by', 'order by owner.place,')}`,
+       select ${of} where ${where} ${page.order} limit ${page.limit}) ${list.row} ${list.joins ?? ''} ${page.order.replace('order by', 'order by owner.place,')}`,
     values,
   );
   const found = lists.map((): T[] => []);
-  for (const { ownerPlace, ...row } of rows) found[ownerPlace - 1]?.push(row as unknown as T);
+  const toItem = list.toItem ?? ((row: never) => row as T);
+  for (const { ownerPlace, ...row } of rows) found[ownerPlace - 1]?.push(toItem(row as never));
   return found.map((items) => page.toPage(items));
 }
 

@@ -21,11 +21,18 @@ export interface CountedConnection {
   readonly count: () => Promise<Count>;
 }
 
+type Item = { readonly id: string; readonly createdAt: Date };
+
 /** A page of one owner's list in Relay's shape; those of other owners are read with it. */
-export async function nestedConnection<T extends { readonly id: string; readonly createdAt: Date }>(
-  { loaders }: GraphqlContext,
+export async function nestedPage<T extends Item>({ loaders }: GraphqlContext, list: NestedList<T>, page: PageRequest) {
+  return toConnection(await loaders.nestedPage(list, page));
+}
+
+/** A {@link nestedPage} that can be counted. */
+export async function nestedConnection<T extends Item>(
+  context: GraphqlContext,
   list: NestedList<T>,
   page: PageRequest,
 ) {
-  return { ...toConnection(await loaders.nestedPage(list, page)), count: () => loaders.nestedCount(list) };
+  return { ...(await nestedPage(context, list, page)), count: () => context.loaders.nestedCount(list) };
 }

@@ -2,7 +2,8 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
+import { type NestedList, organizationOwners } from '../nested-pages.ts';
+import { requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import {
   type Page,
   type PageLimits,
@@ -79,21 +80,43 @@ export async function listServiceUserKeys(
   return serviceUserIds.map((id) => toPage(found.get(id) ?? [], window, cursorOf));
 }
 
+/** Keys of an organization that has been read, by its bare id, as one of many such lists. Errors as {@link listApiKeys}. */
+export function keysOf(context: Context, organizationId: string, status: string): NestedList<ApiKeyRecord> {
+  requireUsable(context, organizationId, permissionFor.manageOrganizationKeys);
+  const wanted = parseStatus(status);
+  return {
+    key: `keys ${wanted}`,
+    name: 'keys',
+    ownerId: organizationId,
+    row: 'k',
+    table: 'api_key',
+    columns: apiKeyColumns,
+    owners: organizationOwners(context.viewer.enterpriseId),
+    where: (bind) => [
+      'k.organization_id = owner.id',
+      visibleKeys(context, bind),
+      ...statusConditions(context, wanted, bind),
+    ],
+  };
+}
+
+function parseStatus(status: string): KeyStatus {
+  if (Object.hasOwn(conditions, status)) return status as KeyStatus;
+  throw refuse(['status'], `"status" must be one of ${keyStatuses.join(', ')}.`);
+}
+
+function statusConditions(context: Context, wanted: KeyStatus, bind: (value: unknown) => string): string[] {
+  const isByTime = wanted === 'active' || wanted === 'expired';
+  return isByTime ? conditions[wanted](`${bind(context.now())}::timestamptz`) : conditions[wanted]();
+}
+
 // What all lists of keys have in common: which window of them, which of them, and in which order.
 function startList(context: Context, status: string, request: PageRequest, limits: PageLimits) {
   const window = pageWindow(request, limits, (text) => readTimeCursor('keys', text));
-  if (!Object.hasOwn(conditions, status)) {
-    throw refuse(['status'], `"status" must be one of ${keyStatuses.join(', ')}.`);
-  }
+  const wanted = parseStatus(status);
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = [visibleKeys(context, bind)];
-  const wanted = status as KeyStatus;
-  if (wanted === 'active' || wanted === 'expired') {
-    where.push(...conditions[wanted](`${bind(context.now())}::timestamptz`));
-  } else {
-    where.push(...conditions[wanted]());
-  }
+  const where = [visibleKeys(context, bind), ...statusConditions(context, wanted, bind)];
   const position = (sign: string, cursor: TimeCursor) =>
     `(k.created_at, k.id) ${sign} (${bind(cursor.at)}::timestamptz, ${bind(cursor.id)})`;
   if (window.after) where.push(position('<', window.after));

@@ -1,10 +1,9 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { type RoleColumns, type RoleRecord, roleColumns, toRole } from '../people/roles.ts';
-import { timedPage } from '../timed-pages.ts';
-import { useOrganization } from './use-organization.ts';
+import { requireUsable } from './use-organization.ts';
 
 /** A user's membership of an organization: its role assignment there, which gives the id and the time. */
 export interface MemberRecord {
@@ -17,9 +16,10 @@ export interface MemberRecord {
 
 type MemberRow = RoleColumns & Omit<MemberRecord, 'role'>;
 
+const memberColumns = `a.id, a.organization_id as "organizationId", a.user_id as "userId", a.created_at as "createdAt", ${roleColumns}`;
 // A deleted user has no assignments, but one may be on its way out.
 const members = `
-  select a.id, a.organization_id as "organizationId", a.user_id as "userId", a.created_at as "createdAt", ${roleColumns}
+  select ${memberColumns}
     from role_assignment a
     join role r on r.id = a.role_id
     join user_account u on u.id = a.user_id and u.deleted_at is null`;
@@ -29,22 +29,27 @@ function toMember(row: MemberRow): MemberRecord {
   return { id, organizationId, userId, role: toRole(row), createdAt };
 }
 
-/** The members of an organization, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN. */
-export async function listMembers(
-  context: Context,
-  organizationId: string,
-  request: PageRequest,
-  limits: PageLimits,
-): Promise<Page<MemberRecord>> {
-  const organization = await useOrganization(context, organizationId, permissionFor.viewMembers);
-  const values: unknown[] = [organization.id];
-  const list = timedPage({ name: 'members', row: 'a' }, request, limits, (value) => `$${values.push(value)}`);
-  const where = ['a.organization_id = $1', ...list.beyond].join(' and ');
-  const rows = await context.store.query<MemberRow>(
-    `${members} where ${where} ${list.order} limit ${list.limit}`,
-    values,
-  );
-  return list.toPage(rows.map(toMember));
+/**
+ * The members of an organization that has been read, by its bare id, newest first, as one of many such lists.
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ */
+export function membersOf(context: Context, organizationId: string): NestedList<MemberRecord> {
+  requireUsable(context, organizationId, permissionFor.viewMembers);
+  return {
+    key: 'members',
+    name: 'members',
+    ownerId: organizationId,
+    row: 'a',
+    table: 'role_assignment',
+    columns: memberColumns,
+    joins: 'join role r on r.id = a.role_id',
+    toItem: toMember,
+    owners: organizationOwners(context.viewer.enterpriseId),
+    where: () => [
+      'a.organization_id = owner.id',
+      'exists (select 1 from user_account u where u.id = a.user_id and u.deleted_at is null)',
+    ],
+  };
 }
 
 /** A user's membership, or null. For the domain's own checks: it asks for no permission. */

@@ -3,7 +3,8 @@ import { organizationsWith, ownerOf, requireEnterprisePermission, requirePermiss
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
+import { type NestedList, organizationOwners } from '../nested-pages.ts';
+import { requireUsable } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
@@ -34,16 +35,36 @@ export async function listServiceUsers(
   return readPage(context, organization.id, filter, request, limits);
 }
 
-/** Service users of an organization that the viewer uses, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
-export async function listOrganizationServiceUsers(
+/**
+ * Service users of an organization that has been read, by its bare id, newest first, as one of many such lists.
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ */
+export function serviceUsersOf(
   context: Context,
   organizationId: string,
-  filter: Pick<ServiceUserFilter, 'includeInactive'>,
-  request: PageRequest,
-  limits: PageLimits,
-): Promise<Page<ServiceUserRecord>> {
-  const { id } = await useOrganization(context, organizationId, permissionFor.viewServiceUsers);
-  return readPage(context, id, filter, request, limits);
+  { includeInactive }: Pick<ServiceUserFilter, 'includeInactive'>,
+): NestedList<ServiceUserRecord> {
+  const { enterpriseId } = context.viewer;
+  requireUsable(context, organizationId, permissionFor.viewServiceUsers);
+  const now = context.now();
+  return {
+    key: `service users ${includeInactive === true}`,
+    name: 'serviceUsers',
+    ownerId: organizationId,
+    row: 's',
+    table: 'service_user',
+    columns: serviceUserColumns,
+    owners: organizationOwners(enterpriseId),
+    where: (bind) => [
+      `s.enterprise_id = ${bind(enterpriseId)}`,
+      'not exists (select 1 from organization gone where gone.id = s.organization_id and gone.deleted_at is not null)',
+      `(s.organization_id = owner.id or exists (
+         select 1 from role_assignment a where a.service_user_id = s.id and a.organization_id = owner.id))`,
+      ...(includeInactive
+        ? []
+        : ['s.deleted_at is null', `(s.expires_at is null or s.expires_at > ${bind(now)}::timestamptz)`]),
+    ],
+  };
 }
 
 async function readPage(

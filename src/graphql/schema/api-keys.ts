@@ -1,11 +1,11 @@
 import { prefixedId } from '../../domain/ids.ts';
 import { createApiKey } from '../../domain/keys/api-keys.ts';
 import { type ApiKeyRecord, isActive } from '../../domain/keys/key-record.ts';
-import { listApiKeys } from '../../domain/keys/list-api-keys.ts';
+import { keysOf, listApiKeys } from '../../domain/keys/list-api-keys.ts';
 import { revokeAllApiKeys, revokeApiKey } from '../../domain/keys/revoke-api-keys.ts';
 import { rotateApiKey } from '../../domain/keys/rotate-api-key.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
+import { nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
@@ -72,10 +72,8 @@ builder.objectFields(Organization, (t) => ({
       description:
         'Its service keys and those of its service users, newest first; those of users bound to it for who manages users. Needs MANAGE_ORG_SERVICE_USERS.',
       args: { status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }) },
-      resolve: async ({ id }, { status, ...page }, { domain }) => {
-        const scope = { of: 'organization', organizationId: id } as const;
-        return toConnection(await listApiKeys(domain, scope, status ?? 'active', page, pageLimits));
-      },
+      resolve: async ({ id }, { status, ...page }, context) =>
+        nestedPage(context, keysOf(context.domain, id, status ?? 'active'), page),
     },
     ApiKeyConnection,
   ),

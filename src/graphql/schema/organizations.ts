@@ -1,10 +1,10 @@
 import { prefixedId } from '../../domain/ids.ts';
-import { listMembers } from '../../domain/organizations/members.ts';
+import { membersOf } from '../../domain/organizations/members.ts';
 import { listEnterpriseOrganizations, listOrganizations } from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
 import { sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection, toConnection } from '../connections.ts';
+import { nestedConnection, nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
@@ -49,7 +49,7 @@ builder.node(Organization, {
       {
         type: Member,
         description: 'Its members, newest first.',
-        resolve: async ({ id }, page, { domain }) => toConnection(await listMembers(domain, id, page, pageLimits)),
+        resolve: async ({ id }, page, context) => nestedPage(context, membersOf(context.domain, id), page),
       },
       MemberConnection,
     ),

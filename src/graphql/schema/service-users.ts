@@ -1,9 +1,9 @@
 import { globalId } from '../../domain/ids.ts';
 import type { ServiceUserRecord } from '../../domain/people/find-people.ts';
-import { listOrganizationServiceUsers, listServiceUsers } from '../../domain/people/list-service-users.ts';
+import { listServiceUsers, serviceUsersOf } from '../../domain/people/list-service-users.ts';
 import { createServiceUser, deleteServiceUser, updateServiceUser } from '../../domain/people/service-users.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
+import { nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
@@ -24,8 +24,8 @@ builder.objectFields(Organization, (t) => ({
       type: ServiceUser,
       description: 'Its service users, newest first. Needs MANAGE_ORG_SERVICE_USERS.',
       args: { includeInactive: t.arg.boolean({ defaultValue: false, description: includeInactiveDescription }) },
-      resolve: async ({ id }, { includeInactive, ...page }, { domain }) =>
-        toConnection(await listOrganizationServiceUsers(domain, id, { includeInactive }, page, pageLimits)),
+      resolve: async ({ id }, { includeInactive, ...page }, context) =>
+        nestedPage(context, serviceUsersOf(context.domain, id, { includeInactive }), page),
     },
     ServiceUserConnection,
   ),

@@ -95,7 +95,7 @@ function toWireIssue(issue: z.core.$ZodIssue, value: unknown, place: string): Wi
     (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
     value,
   );
-  const isOurs = issue.code !== 'invalid_type' && !zodsOwn.test(issue.message);
+  const isOurs = issue.code === 'custom' || (issue.code !== 'invalid_type' && !zodsOwn.test(issue.message));
   if (isOurs) return { loc, msg: issue.message, type: 'value_error' };
   if (found === undefined) return { loc, msg: `${name} is required.`, type: 'missing' };
   const words = wordsOf(issue);

@@ -36,6 +36,8 @@ export async function receiveFile<T>(
   };
   const onFile = (name: string, from: BusboyFileStream, fileName: string) => {
     from.on('error', () => fail(broken()));
+    // What is refused already is only received: nobody would end a file that is still being taken.
+    if (fault !== null) return from.resume();
     if (name !== field) {
       from.resume();
       return fail(missing(field));

@@ -56,7 +56,8 @@ async function answerTo(test: TestApp, { method, target, headers, body, isOverSo
   return { status: response.status, headers: response.headers, text };
 }
 
-async function inTime<T>(sent: Sent, answer: Promise<T>): Promise<T> {
+/** Rejects, with what was sent, when an answer takes too long. */
+export async function inTime<T>(sent: object, answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`No answer within ${patienceMs} ms to ${shown(sent)}`)), patienceMs);
@@ -64,7 +65,7 @@ async function inTime<T>(sent: Sent, answer: Promise<T>): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-const shown = (sent: Sent): string => inspect(sent, { maxStringLength: 2_000, maxArrayLength: 50 });
+const shown = (sent: object): string => inspect(sent, { maxStringLength: 2_000, maxArrayLength: 50 });
 
 interface Issue {
   readonly loc: readonly string[];

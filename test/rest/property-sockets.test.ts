@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anyText } from '../support/arbitraries.ts';
 import { exchange } from './property-connection.ts';
-import { seed } from './property-seed.ts';
+import { factor, seed } from './property-seed.ts';
 import { call, startApp, type TestApp } from './rest-app.ts';
 
 /** What of a request that is not whole is waited for. */
@@ -119,7 +119,7 @@ test('whatever comes over a connection, it is answered or closed, and the servic
     expect(answer === '' || /^HTTP\/1\.1 [1-4]\d\d /.test(answer), answer).toBe(true);
     if (answer !== '') answered += 1;
   });
-  await fc.assert(property, { seed, numRuns: runs });
+  await fc.assert(property, { seed, numRuns: runs * factor });
   expect(answered).toBeGreaterThan(runs / 2);
   expect((await call(app, app.adminToken, 'GET', '/v3/self')).status).toBe(200);
 });
@@ -132,5 +132,5 @@ test('an address that is not sent as it is meant is refused as a problem that ev
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
     expect(body).toMatchObject({ status: 400, detail: expect.stringContaining('as it is meant') });
   });
-  await fc.assert(property, { seed, numRuns: 40 });
+  await fc.assert(property, { seed, numRuns: 40 * factor });
 });

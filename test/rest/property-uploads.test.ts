@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anyText, roughTexts } from '../support/arbitraries.ts';
 import { countRows } from '../support/rows.ts';
 import { keptFiles, linkOf, multipart, type Part, sendParts } from '../support/uploads.ts';
-import { seed } from './property-seed.ts';
+import { inTime } from './property-answers.ts';
+import { factor, seed } from './property-seed.ts';
 import { startApp, type TestApp } from './rest-app.ts';
 
 /** The largest file that is taken, in bytes. */
@@ -17,7 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const hold = (property: fc.IAsyncProperty<[any]>, numRuns: number) => fc.assert(property, { seed, numRuns });
+const hold = (property: fc.IAsyncProperty<[any]>, numRuns: number) =>
+  fc.assert(property, { seed, numRuns: numRuns * factor });
 const disposition = (field: string, name: string | null) =>
   `name="${field}"${name === null ? '' : `; filename="${name.replaceAll('\\', '\\\\').replaceAll('"', '%22')}"`}`;
 const file = (name: string, content: string | Uint8Array): Part => ({
@@ -28,7 +30,10 @@ const file = (name: string, content: string | Uint8Array): Part => ({
 /** A refusal is one of version 3's form, and keeps nothing. */
 async function refused(body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<number | null> {
   const before = { files: await keptFiles(app), rows: await countRows(app) };
-  const answer = await sendParts(app, app.adminToken, path, body, headers);
+  const answer = await inTime(
+    { body: Buffer.from(body).toString('latin1'), headers },
+    sendParts(app, app.adminToken, path, body, headers),
+  );
   if (answer.status < 300) return null;
   expect(answer).toMatchObject({ body: { status: answer.status, type: 'about:blank' } });
   expect([400, 413, 422]).toContain(answer.status);
@@ -87,7 +92,7 @@ test('whatever a file is called, it is kept under an id, and comes back as it wa
     expect(response.status).toBe(200);
     expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(bytes))).toBe(true);
   });
-  await hold(property, 120);
+  await hold(property, 80);
   expect((await keptFiles(app)).filter((kept) => !/^attachments\/[0-9a-f]{32}$/.test(kept))).toEqual([]);
 });
 
@@ -138,6 +143,12 @@ test('one file in the right field is taken, and nothing else is', async () => {
     expect((await refused(body)) === null).toBe(isGood);
   });
   await hold(property, 80);
+});
+
+test('a text in the field before the file is refused, and does not wait for ever', async () => {
+  const text = { disposition: disposition('file', null), content: '' };
+  expect(await refused(multipart([text, file('a.txt', 'hello')]))).toBe(422);
+  expect(await refused(multipart([text, file('a.txt', 'x'.repeat(most + 1))]))).toBe(422);
 });
 
 test('bytes that are others than they should be are refused or make another file, and nothing fails', async () => {

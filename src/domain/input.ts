@@ -13,10 +13,22 @@ export function text(name: string, limits: { min?: number; max: number }): z.Zod
     if (value.length < min || (min > 0 && value.trim() === '')) fail(`"${name}" must not be empty.`);
     else if (value.length > limits.max) {
       fail(`"${name}" must be at most ${limits.max} characters, but has ${value.length}.`);
-    } else if (value.includes('\u0000') || !value.isWellFormed()) {
+    } else if (!isStorable(value)) {
       fail(`"${name}" must be Unicode text without NUL characters and lone surrogates.`);
     }
   });
+}
+
+/** Whether PostgreSQL can store a JSON value: as {@link text}, for every text and every name in it, at any depth. */
+export function isStorable(json: unknown): boolean {
+  const open: unknown[] = [json];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === 'string' && (value.includes('\u0000') || !value.isWellFormed())) return false;
+    if (value === null || typeof value !== 'object') continue;
+    for (const [name, inner] of Object.entries(value)) open.push(name, inner);
+  }
+  return true;
 }
 
 /** Parses an input by the domain's rules; INVALID_INPUT with one issue per complaint. */

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-// What the properties found: texts that were the parser's own, or said that a number should have been a number.
+// What the properties found: texts that were the parser's own, that said that a number should have been a number, or none.
 test.each([
   [
     '/secrets',
@@ -20,6 +20,18 @@ test.each([
     '{"name":"A","triggers":[],"actions":[{"type":"dance"}]}',
     'actions.0.type',
     /^"actions\.0\.type" must be one of "start_session", "message_session", "monitor_session", but was "dance"\.$/,
+  ],
+  [
+    '/automations',
+    '{"name":"A","triggers":[],"actions":[{"type":"monitor_session","setup_prompt":"x","slack_monitor_config":{"a\\udfff":1}}]}',
+    'actions.0.slack_monitor_config',
+    /^"slack_monitor_config" must not contain NUL characters or lone surrogates\.$/,
+  ],
+  [
+    '/automations',
+    '{"name":"A","triggers":[],"actions":[{"type":"start_session","prompt":"x"}],"metadata":{"__proto__":{}}}',
+    'metadata.__proto__',
+    /^"__proto__" is no name that can be kept\.$/,
   ],
   ['/secrets', '{"key":"A","value":"c4n4ry"}', 'type', /^"type" is required\.$/],
   [

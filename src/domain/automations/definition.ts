@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refuse } from '../errors.ts';
-import { text } from '../input.ts';
+import { isStorable, text } from '../input.ts';
 import { maxPromptLength, tagsSchema } from '../sessions/create-session.ts';
 import { conditionsSchema } from './conditions.ts';
 import { findEventType, recurringEvent, webhookEvent } from './event-types.ts';
@@ -103,7 +103,9 @@ const actionSchema = z.discriminatedUnion(
     z.strictObject({
       type: z.literal('monitor_session'),
       setupPrompt: text('setupPrompt', { min: 1, max: maxPromptLength }),
-      slackMonitorConfig: z.record(z.string(), z.unknown()),
+      slackMonitorConfig: z.record(z.string(), z.unknown()).refine(isStorable, {
+        error: '"slackMonitorConfig" must not contain NUL characters or lone surrogates.',
+      }),
     }),
   ],
   { error: '"type" must be one of start_session, message_session, monitor_session.' },

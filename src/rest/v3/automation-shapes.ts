@@ -42,6 +42,15 @@ const sessionOptions = z.strictObject({
   repos: z.array(z.string()).nullish(),
 });
 
+// A record leaves this one name out without a word, so that it does no harm: what is not kept is not taken either.
+const named = <T extends z.ZodType>(record: T) =>
+  z.preprocess((value, check) => {
+    if (value !== null && typeof value === 'object' && Object.hasOwn(value, '__proto__')) {
+      check.addIssue({ code: 'custom', path: ['__proto__'], message: '"__proto__" is no name that can be kept.' });
+    }
+    return value;
+  }, record);
+
 const action = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('start_session'), prompt: z.string(), session: sessionOptions.nullish() }),
   z.strictObject({
@@ -53,7 +62,7 @@ const action = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('monitor_session'),
     setup_prompt: z.string(),
-    slack_monitor_config: z.record(z.string(), z.unknown()),
+    slack_monitor_config: named(z.record(z.string(), z.unknown())),
   }),
 ]);
 
@@ -73,7 +82,7 @@ const options = {
   concurrency: z
     .strictObject({ max_concurrent_runs: z.number().nullish(), max_queue_depth: z.number().nullish() })
     .nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
+  metadata: named(z.record(z.string(), z.string())).nullish(),
   notifications: notifications.nullish(),
   session_settings: z
     .strictObject({

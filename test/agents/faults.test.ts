@@ -176,8 +176,10 @@ it('is patient for longer while a tool runs', async () => {
 
 it('shows no secret in what it says of a crash', async () => {
   const error = { code: -32_000, message: 'The key s3cr3t-key is wrong' };
+  // Said a round trip before it fails: the two pipes of a process are read in no order.
+  const initialized = { result: { protocolVersion: 1, agentCapabilities: {} } };
   const { agent } = await launchScripted(
-    { 'session/new': [{ stderr: 'tried s3cr3t-key' }, { write: [{ error }] }] },
+    { initialize: [{ stderr: 'tried s3cr3t-key' }, { write: [initialized] }], 'session/new': [{ write: [{ error }] }] },
     {},
     { env: { KEY: 's3cr3t-key' } },
   );

@@ -165,6 +165,7 @@ export const dialect: Dialect = {
     attachmentIds: 'attachment_urls',
     targetSessionId: 'target_devin_id',
     sessionMode: 'devin_mode',
+    newExpiresAt: 'new_key_expires_at',
   },
   says,
 };

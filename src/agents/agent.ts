@@ -23,14 +23,36 @@ export interface AgentProfile {
   readonly inactivityMs: number;
   /** How long each rung of the stop ladder is given: after a cancel, after the end of stdin, after SIGTERM. */
   readonly stopGraces: { readonly cancelMs: number; readonly stdinMs: number; readonly termMs: number };
+  /** Whether it takes the MCP servers that `session/new` names; without, it reports by its text alone. */
+  readonly mcp: boolean;
+  /** What a message does that comes while the agent works: it waits for the turn's end, or the turn is cancelled for it. */
+  readonly steer: 'wait' | 'cancel';
 }
 
-/** What a prompt is made of. */
-export interface PromptBlock {
-  readonly type: 'text';
-  readonly text: string;
-  /** Words of the service to the agent, not of the user. */
-  readonly isPreface?: boolean;
+/** What a prompt is made of. A link is a file that the agent may open, by its address as the agent sees it. */
+export type PromptBlock =
+  | {
+      readonly type: 'text';
+      readonly text: string;
+      /** Words of the service to the agent, not of the user. */
+      readonly isPreface?: boolean;
+    }
+  | { readonly type: 'link'; readonly uri: string; readonly name: string; readonly mimeType: string | null };
+
+/** An MCP server over stdio that the agent is to start. */
+export interface McpServer {
+  readonly name: string;
+  /** The program, as the agent sees it. */
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Where the agent finds its directories; inside a sandbox that is elsewhere than on the host. */
+export interface AgentPaths {
+  readonly workspace: string;
+  readonly home: string;
+  readonly runtime: string;
 }
 
 /** How a turn ended, in ACP's words (`end_turn`, `max_tokens`, `max_turn_requests`, `refusal`, `cancelled`). */
@@ -102,6 +124,8 @@ export interface AgentLaunch {
   readonly workspaceDir: string;
   /** HOME of the process; agents keep their sessions there. */
   readonly homeDir: string;
+  /** For the unix sockets of this run, so its path is short (107 bytes are the most of a socket's); 0700, removed at its end. */
+  readonly runtimeDir: string;
   /** Secrets for the child's environment only. */
   readonly env: Readonly<Record<string, string>>;
   /** The session, as part of the mark by which left-over processes are found. */
@@ -113,10 +137,14 @@ export interface AgentLaunch {
 /** A running agent with at most one session of its own and one prompt in flight. */
 export interface AgentProcess {
   readonly pid: number;
+  readonly paths: AgentPaths;
   /** Resolves with how the process ended, also between turns; never rejects. */
   readonly exited: Promise<string>;
   /** Takes up the earlier session as the profile says, or opens a new one. Rejects with {@link AgentCrash}. */
-  open(previousSessionId: string | null): Promise<{ agentSessionId: string; how: 'new' | 'resume' | 'load' }>;
+  open(
+    previousSessionId: string | null,
+    mcpServers?: readonly McpServer[],
+  ): Promise<{ agentSessionId: string; how: 'new' | 'resume' | 'load' }>;
   /** One turn; resolves when every update of it went through onUpdate. Rejects with {@link AgentCrash}. */
   prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd>;
   /** Answers an open question with the user's words; false when it is not open. */

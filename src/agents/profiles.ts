@@ -45,6 +45,8 @@ const profileSchema = z
     'warm_ttl_ms': ms(5 * 60_000),
     'retry_delays_ms': z.array(z.int().min(0).max(mostMs)).max(20).default([5_000, 15_000, 60_000]),
     'inactivity_ms': ms(10 * 60_000),
+    mcp: z.boolean().default(true),
+    steer: z.enum(['wait', 'cancel']).default('wait'),
     'stop_graces_ms': z.object({ cancel: ms(10_000), stdin: ms(3_000), term: ms(5_000) }).prefault({}),
   })
   .transform((raw, context): AgentProfile => {
@@ -75,6 +77,8 @@ const profileSchema = z
         stdinMs: raw.stop_graces_ms.stdin,
         termMs: raw.stop_graces_ms.term,
       },
+      mcp: raw.mcp,
+      steer: raw.steer,
     };
   });
 

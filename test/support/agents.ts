@@ -24,10 +24,16 @@ export interface LaunchedAgent {
 }
 
 /** Where agents of one test live; survives a relaunch, so that sessions can be taken up. */
-export function makeDirs(): { workspaceDir: string; homeDir: string; spoolDir: string } {
+export function makeDirs(): { workspaceDir: string; homeDir: string; runtimeDir: string; spoolDir: string } {
   const root = mkdtempSync(join(tmpdir(), 'switchyard-agents-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const dirs = { workspaceDir: join(root, 'ws'), homeDir: join(root, 'home'), spoolDir: join(root, 'spool') };
+  const inRoot = (name: string) => join(root, name);
+  const dirs = {
+    workspaceDir: inRoot('ws'),
+    homeDir: inRoot('home'),
+    runtimeDir: inRoot('run'),
+    spoolDir: inRoot('spool'),
+  };
   for (const dir of Object.values(dirs)) mkdirSync(dir);
   return dirs;
 }

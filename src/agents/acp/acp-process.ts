@@ -8,8 +8,10 @@ import {
 import {
   AgentCrash,
   type AgentLaunch,
+  type AgentPaths,
   type AgentProcess,
   type AgentUpdate,
+  type McpServer,
   type PromptBlock,
   type TurnEnd,
 } from '../agent.ts';
@@ -41,6 +43,7 @@ interface Capabilities {
 /** One agent process behind the port, speaking ACP version 1. */
 export class AcpProcess implements AgentProcess {
   readonly pid: number;
+  readonly paths: AgentPaths;
   readonly exited: Promise<string>;
   readonly questions: Questions;
   readonly #launch: AgentLaunch;
@@ -57,6 +60,7 @@ export class AcpProcess implements AgentProcess {
 
   constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts) {
     this.pid = child.pid;
+    this.paths = child.paths;
     this.exited = child.exited;
     this.#launch = launch;
     this.#child = child;
@@ -91,9 +95,12 @@ export class AcpProcess implements AgentProcess {
     this.#deliver(this.#joiner.take(update));
   }
 
-  async open(previousSessionId: string | null): ReturnType<AgentProcess['open']> {
-    const { workspaceDir, profile } = this.#launch;
-    const session = { cwd: workspaceDir, mcpServers: [] };
+  async open(
+    previousSessionId: string | null,
+    mcpServers: readonly McpServer[] = [],
+  ): ReturnType<AgentProcess['open']> {
+    const { profile } = this.#launch;
+    const session = { cwd: this.paths.workspace, mcpServers: profile.mcp ? mcpServers.map(toServer) : [] };
     const can = {
       resume: this.#capabilities.sessionCapabilities?.resume != null,
       load: this.#capabilities.loadSession === true,
@@ -266,6 +273,15 @@ function detailOf(error: unknown): string {
 }
 
 // ACP's annotation for what is said to the agent and is not the user's.
-function toContent({ type, text, isPreface }: PromptBlock) {
+function toContent(block: PromptBlock) {
+  if (block.type === 'link') {
+    const { uri, name, mimeType } = block;
+    return { type: 'resource_link', uri, name, ...(mimeType === null ? {} : { mimeType }) };
+  }
+  const { type, text, isPreface } = block;
   return isPreface === true ? { type, text, annotations: { audience: ['assistant'] } } : { type, text };
+}
+
+function toServer({ name, command, args, env }: McpServer) {
+  return { name, command, args: [...args], env: Object.entries(env).map(([key, value]) => ({ name: key, value })) };
 }

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { AgentCrash, type AgentLaunch } from '../agent.ts';
+import { AgentCrash, type AgentLaunch, type AgentPaths } from '../agent.ts';
 import { killByEnvironment, signalProcess } from '../process-identity.ts';
 import { type ProcessSpool, runMark, workerMark } from '../process-spool.ts';
 import { storable } from './updates.ts';
@@ -14,6 +14,7 @@ const killedMs = 5_000;
 /** A spawned agent process, in a group of its own. */
 export interface Child {
   readonly pid: number;
+  readonly paths: AgentPaths;
   readonly streams: ChildProcessWithoutNullStreams;
   /** Resolves with how it ended; never rejects. */
   readonly exited: Promise<string>;
@@ -83,7 +84,8 @@ export async function spawnChild(launch: AgentLaunch, options: ChildOptions): Pr
     await kill();
     throw cannotStart(profile.id, error);
   }
-  return { pid, streams, exited, stderrTail: () => mask(tail).slice(-stderrTailCharacters), mask, kill };
+  const paths = { workspace: launch.workspaceDir, home: launch.homeDir, runtime: launch.runtimeDir };
+  return { pid, paths, streams, exited, stderrTail: () => mask(tail).slice(-stderrTailCharacters), mask, kill };
 }
 
 function start(launch: AgentLaunch, env: Record<string, string>): ChildProcessWithoutNullStreams {

@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { environmentNameOf } from '../secret-names.ts';
@@ -10,6 +11,8 @@ export interface LaunchPlan {
   readonly agent: string;
   readonly workspaceDir: string;
   readonly homeDir: string;
+  /** For the unix sockets of this run; whoever runs it removes it. */
+  readonly runtimeDir: string;
   readonly env: Record<string, string>;
   /** The values to blot out of everything that is stored. */
   readonly secretValues: readonly string[];
@@ -23,7 +26,10 @@ interface PlanRow {
   secrets: { key: string; sealed: string; isSensitive: boolean }[];
 }
 
-/** Reads what a session needs to start, and makes its two directories: the workspace, and the agent's home, which persists with it. */
+/**
+ * Reads what a session needs to start, and makes its directories: the workspace, the agent's home, which persists with it,
+ * and one for this run alone.
+ */
 export async function planLaunch(context: Context, sessionId: string, dataDir: string): Promise<LaunchPlan> {
   const [row] = await context.store.query<PlanRow>(
     `select s.organization_id as "organizationId", s.agent, s.secret_ids as "secretIds",
@@ -49,6 +55,8 @@ export async function planLaunch(context: Context, sessionId: string, dataDir: s
     agent: row.agent ?? context.defaultAgent,
     workspaceDir,
     homeDir,
+    // Not in the data directory: a socket's path may have 107 bytes at most.
+    runtimeDir: await mkdtemp(join(tmpdir(), 'sy-')),
     env: { ...environmentOf(shared), ...Object.fromEntries(own.map(({ key, value }) => [key, value])) },
     secretValues: [...shared, ...own].filter(({ isSensitive }) => isSensitive).map(({ value }) => value),
   };

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import {
   AgentCrash,
   type AgentProcess,
@@ -94,6 +95,7 @@ class SessionLoop {
     const { bell, log } = this.#context;
     const { sessionId } = this.#run;
     let profile: AgentProfile | undefined;
+    let runtimeDir: string | null = null;
     let recorder: Recorder | null = null;
     const silence = bell.on(`command:${sessionId}`, () => {
       this.#ring();
@@ -101,6 +103,7 @@ class SessionLoop {
     });
     try {
       const plan = await planLaunch(this.#context, sessionId, this.#options.dataDir);
+      runtimeDir = plan.runtimeDir;
       profile = this.#context.agentProfiles.get(plan.agent);
       if (!profile) throw new Error(`There is no agent profile "${plan.agent}".`);
       this.#mask = createMask(plan.secretValues);
@@ -118,6 +121,7 @@ class SessionLoop {
         ?.stop()
         .catch((error: unknown) => log.error({ err: error, sessionId }, 'An agent could not be stopped.'));
       await this.#check;
+      if (runtimeDir !== null) await rm(runtimeDir, { recursive: true, force: true }).catch(() => undefined);
       await releaseLease(this.#context, this.#run).catch((error: unknown) =>
         log.warn({ err: error, sessionId }, 'A lease could not be given back; it ends by itself.'),
       );
@@ -130,7 +134,7 @@ class SessionLoop {
     recorder: Recorder,
   ): Promise<void> {
     const { sessionId } = this.#run;
-    const { workspaceDir, homeDir, env } = plan;
+    const { workspaceDir, homeDir, runtimeDir, env } = plan;
     const onUpdate = async (update: Parameters<Recorder['record']>[0]) => {
       if (this.#isLost) return;
       await recorder.record(update).catch((error: unknown) => this.#lose(error));
@@ -139,6 +143,7 @@ class SessionLoop {
       profile,
       workspaceDir,
       homeDir,
+      runtimeDir,
       env,
       runId: sessionId,
       onUpdate,
@@ -173,7 +178,7 @@ class SessionLoop {
     const messages = await readTurnMessages(this.#context, this.#run.sessionId);
     const words =
       'The agent process was interrupted. What the user had said follows. Check the workspace and continue.';
-    return [{ ...textBlock(words), isPreface: true }, ...messages.map((message) => textBlock(message.body))];
+    return [{ type: 'text', text: words, isPreface: true }, ...messages.map((message) => textBlock(message.body))];
   }
 
   // True: rung, or asked to end. False: nothing came for the whole time, or the warm agent ended, which harms nobody.

@@ -96,8 +96,17 @@ export type AgentUpdate =
     }
   | {
       readonly type: 'usage';
+      /**
+       * Who counted: the gateway (what one call used), the answer to a prompt or the quota in it (what the turn used), or
+       * the agent on its way. `costUsd` of an agent is what its session has cost in all, the gateway's what the call did.
+       */
+      readonly source: 'gateway' | 'response' | 'quota' | 'update';
+      /** Calls of the model that this is about. */
+      readonly llmCalls: number | null;
       readonly inputTokens: number | null;
       readonly outputTokens: number | null;
+      /** Of the input tokens, those from the provider's cache. */
+      readonly cachedTokens: number | null;
       readonly totalTokens: number | null;
       readonly costUsd: number | null;
       readonly contextUsed: number | null;

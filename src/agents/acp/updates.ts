@@ -174,8 +174,11 @@ export function readUsage(raw: unknown): Usage {
   const tokens = usage ?? quota ?? {};
   return {
     type: 'usage',
+    source: usage ? 'response' : quota ? 'quota' : 'update',
+    llmCalls: null,
     inputTokens: number(tokens.inputTokens ?? tokens.input_tokens),
     outputTokens: number(tokens.outputTokens ?? tokens.output_tokens),
+    cachedTokens: number(tokens.cachedReadTokens ?? tokens.cachedInputTokens ?? tokens.cached_tokens),
     totalTokens: number(tokens.totalTokens ?? tokens.total_tokens),
     costUsd: cost?.currency === undefined || cost.currency === 'USD' ? number(cost?.amount) : null,
     contextUsed: number(used),
@@ -185,6 +188,6 @@ export function readUsage(raw: unknown): Usage {
 
 /** Whether an agent said anything about tokens or cost. */
 export function hasUsage(usage: Usage): boolean {
-  const { type: _type, ...amounts } = usage;
+  const { type: _type, source: _source, ...amounts } = usage;
   return Object.values(amounts).some((amount) => amount !== null);
 }

@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { type Dialect, dialects, type Tokens } from './dialects.ts';
+import { type Conversation, replyTo } from './script.ts';
+
+/** One call that the fake model answered, or refused. */
+export interface LlmCall extends Tokens {
+  readonly dialect: Dialect['name'];
+  readonly key: string | null;
+  readonly status: number;
+  readonly conversation: Conversation;
+}
+
+/** A model on loopback that does what the user's words say. See {@link replyTo} for them. */
+export interface FakeLlm {
+  /** Without a path. */
+  readonly url: string;
+  readonly calls: readonly LlmCall[];
+  /** Resolves once an answer is kept back under this name. */
+  held(name: string): Promise<void>;
+  /** Lets all answers under this name go, those to come too. */
+  release(name: string): void;
+  close(): Promise<void>;
+}
+
+/** Starts one. `apiKey`: any other key is answered with 401, as providers do. */
+export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<FakeLlm> {
+  const calls: LlmCall[] = [];
+  const holds = createHolds();
+  const server = createServer((request, response) => {
+    answer(request, response, apiKey, holds, calls).catch((error: unknown) => {
+      // A 400 is not tried again, and agents pass its message on.
+      if (!response.headersSent)
+        send(response, 400, { error: { message: String(error), type: 'invalid_request_error' } });
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    held: (name) => holds.of(name).reached.promise,
+    release: (name) => holds.of(name).released.resolve(),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  apiKey: string,
+  holds: ReturnType<typeof createHolds>,
+  calls: LlmCall[],
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const dialect = dialects.find(({ isMine }) => isMine(url.pathname));
+  if (!dialect) return send(response, 404, { error: { message: `The fake model has no ${url.pathname}.` } });
+  const body = await json(request);
+  const conversation = dialect.parse(body, url.pathname);
+  const key = dialect.readKey(new Headers(request.headers as Record<string, string>), url);
+  const note = (status: number, tokens: Tokens) =>
+    calls.push({ dialect: dialect.name, key, status, conversation, ...tokens });
+  if (key !== apiKey) {
+    note(401, { input: 0, output: 0 });
+    return send(response, 401, {
+      error: {
+        code: 401,
+        status: 'UNAUTHENTICATED',
+        type: 'authentication_error',
+        message: 'Incorrect API key provided.',
+      },
+    });
+  }
+  const reply = replyTo(conversation);
+  if (reply.hold !== null) {
+    holds.of(reply.hold).reached.resolve();
+    await holds.of(reply.hold).released.promise;
+  }
+  const tokens = { input: tokensOf(JSON.stringify(body)), output: tokensOf(JSON.stringify(reply)) };
+  note(200, tokens);
+  if (!dialect.isStreamed(body, url.pathname))
+    return send(response, 200, dialect.whole(reply, tokens, conversation.model));
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const { event, data } of dialect.stream(reply, tokens, conversation.model)) {
+    const text = typeof data === 'string' ? data : JSON.stringify(data);
+    response.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`);
+  }
+  response.end();
+}
+
+const tokensOf = (text: string) => Math.ceil(text.length / 4);
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function createHolds() {
+  const holds = new Map<string, { reached: Signal; released: Signal }>();
+  return {
+    of(name: string) {
+      const hold = holds.get(name) ?? { reached: createSignal(), released: createSignal() };
+      holds.set(name, hold);
+      return hold;
+    },
+  };
+}
+
+type Signal = ReturnType<typeof createSignal>;
+
+function createSignal() {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

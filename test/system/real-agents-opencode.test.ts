@@ -1,0 +1,4 @@
+import { tellStory } from '../support/real-agent-story.ts';
+import { findOpencode } from '../support/real-agents.ts';
+
+tellStory(findOpencode());

@@ -19,7 +19,7 @@ const drivers = [
   { packages: ['@prisma', '@electric-sql/pglite', 'pglite-prisma-adapter'], folders: ['store'] },
   { packages: ['pg'], folders: ['store', 'events'] },
   { packages: ['flydrive', '@aws-sdk'], folders: ['store'] },
-  { packages: ['@agentclientprotocol/sdk'], folders: ['agents'] },
+  { packages: ['@agentclientprotocol/sdk', '@modelcontextprotocol/sdk'], folders: ['agents'] },
   { packages: ['@pothos', 'graphql', 'graphql-yoga', 'graphql-ws', '@graphql-yoga'], folders: ['graphql'] },
 ];
 

@@ -1,0 +1,70 @@
+import { createServer, type Socket } from 'node:net';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+
+/** What a tool answers the agent; with `isError` the agent is to mend its call. */
+export interface ToolAnswer {
+  readonly text: string;
+  readonly isError?: boolean;
+}
+
+/** A tool that an agent may call. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly inputSchema: { readonly type: 'object' } & Readonly<Record<string, unknown>>;
+}
+
+/** The tools of one run, and who answers their calls. */
+export interface ToolService {
+  readonly tools: readonly Tool[];
+  /** Must not reject: what goes wrong is an answer too. */
+  call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
+}
+
+/** The most that one message may take: an agent cannot fill the worker's memory. */
+const mostMessageBytes = 4 * 1_024 * 1_024;
+/** An agent needs one connection; more are for one that starts its server again while the old one ends. */
+const mostConnections = 8;
+
+/** Speaks MCP to whoever connects to a unix socket. Rejects when the socket cannot be made. */
+export async function serveTools(socketPath: string, service: ToolService): Promise<{ close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const listener = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    if (sockets.size >= mostConnections) {
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    void speak(socket, service);
+  });
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', reject);
+    listener.listen(socketPath, () => resolve());
+  });
+  listener.on('error', () => undefined);
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        listener.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+async function speak(socket: Socket, { tools, call }: ToolService): Promise<void> {
+  const server = new Server({ name: 'switchyard', version: '0.1.0' }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map((tool) => ({ ...tool })) }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    const { text, isError } = await call(params.name, params.arguments ?? {});
+    return { content: [{ type: 'text', text }], isError: isError ?? false };
+  });
+  const transport = new StdioServerTransport(socket, socket, { maxBufferSize: mostMessageBytes });
+  server.onclose = () => socket.destroy();
+  socket.on('close', () => void server.close());
+  await server.connect(transport).catch(() => socket.destroy());
+}

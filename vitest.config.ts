@@ -27,7 +27,7 @@ const onStore = {
 const onBoth = [
   'test/store/**/*.test.ts',
   'test/events/**/*.test.ts',
-  'test/graphql/{subscriptions-*,organization-sessions,sockets,paging,idempotency}.test.ts',
+  'test/graphql/{subscriptions-*,organization-sessions,sockets,paging,idempotency,made-once}.test.ts',
   'test/rest/{v1-sessions-list,v3-sessions-list,attachments}.test.ts',
   'test/system/{restarts,running-sessions,revocation,rows-read,rough-clients,key-rotation,way-back}.test.ts',
 ];

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
@@ -65,4 +66,131 @@ it('takes the key from the header for one mutation, not for two', async () => {
   expect(two.data).toEqual({ a: refused, b: refused });
   const first = await send(`mutation { ${one('a')} }`);
   expect((await send(`mutation { ${one('a')} }`)).data).toEqual(first.data);
+});
+
+// Whoever makes these: a manager of the enterprise's own, so that nobody else's keys are in the way.
+const principals = {
+  Organization: {
+    thing: 'organization',
+    permissions: ['MANAGE_ORGANIZATIONS'],
+    input: () => ({ name: 'Made once', maxCycleAcuLimit: 5 }),
+    other: { name: 'Made otherwise' },
+    table: 'organization',
+    act: 'create_org',
+  },
+  User: {
+    thing: 'user',
+    permissions: ['MANAGE_ACCOUNT_MEMBERSHIP', 'READ_ACCOUNT_META'],
+    input: () => ({ email: `once-${randomUUID()}@example.com`, name: 'Once', roleId: 'account_member' }),
+    other: { name: 'Otherwise' },
+    table: 'user_account',
+    act: 'add_member',
+  },
+  ServiceUser: {
+    thing: 'serviceUser',
+    permissions: ['MANAGE_ACCOUNT_SERVICE_USERS', 'READ_ACCOUNT_META'],
+    input: () => ({ name: 'Once', roleId: 'account_member', expiresAt: '2099-01-01T00:00:00.000Z' }),
+    other: { expiresAt: null },
+    table: 'service_user',
+    act: 'create_service_user',
+  },
+} as const;
+
+describe.each(Object.entries(principals))(
+  '%s of the enterprise',
+  (type, { thing, permissions, input, other, table, act }) => {
+    const makeMaker = async () => {
+      const { token, serviceUserId, roleId } = await makeManager(test, ...permissions);
+      const given = { ...input(), idempotencyKey: 'once' };
+      const create = (more: object = {}, by = token) =>
+        runMutation(test, `create${type}`, `${thing} { id }`, { ...given, ...more }, by);
+      return { serviceUserId, roleId, create };
+    };
+    const count = async () => {
+      const [row] = await test.app.services.store.query<{ count: number }>(
+        `select count(*)::int as count from ${table}`,
+      );
+      return row?.count ?? 0;
+    };
+    const acts = async (serviceUserId: string) => {
+      const [row] = await test.app.services.store.query<{ count: number }>(
+        'select count(*)::int as count from audit_entry where action = $1 and service_user_id = $2',
+        [act, serviceUserId.replace('service-user-', '')],
+      );
+      return row?.count;
+    };
+
+    it('is made once under a key, however often and at once it is asked for', async () => {
+      const { create, serviceUserId } = await makeMaker();
+      const before = await count();
+      const all = await Promise.all(Array.from({ length: 20 }, () => create()));
+      expect(all.map(({ userErrors }) => userErrors)).toEqual(all.map(() => []));
+      expect(new Set(all.map((payload) => payload[thing].id)).size).toBe(1);
+      expect(await count()).toBe(before + 1);
+      expect(await acts(serviceUserId)).toBe(1);
+      expect(await create(other)).toMatchObject({ [thing]: null, userErrors: [{ code: 'IDEMPOTENCY_CONFLICT' }] });
+      const bad = await create({ idempotencyKey: 'ü' });
+      expect(bad.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] }]);
+      expect(await count()).toBe(before + 1);
+    });
+
+    it('is not made again, nor given, when it is gone', async () => {
+      const { create } = await makeMaker();
+      const { id } = (await create())[thing];
+      const before = await count();
+      const gone = await runMutation(test, `delete${type}`, `deleted${type}Id`, { [`${thing}Id`]: id });
+      expect(gone.userErrors).toEqual([]);
+      expect(await create()).toMatchObject({ error: 'NOT_FOUND' });
+      expect(await count()).toBe(before);
+    });
+
+    it('is another caller’s own, and is asked for with the permission that it takes each time', async () => {
+      const { create, roleId } = await makeMaker();
+      const { id } = (await create())[thing];
+      const { token: another } = await makeManager(test, ...permissions);
+      const theirs = await create({}, another);
+      // One address is one user.
+      if (type === 'User') expect(theirs).toMatchObject({ user: null, userErrors: [{ code: 'NOT_UNIQUE' }] });
+      else expect(theirs[thing].id).not.toBe(id);
+      await runMutation(test, 'updateRole', 'role { id }', { roleId, permissions: ['READ_ACCOUNT_META'] });
+      expect(await create()).toMatchObject({ error: 'FORBIDDEN' });
+    });
+  },
+);
+
+it('keeps the keys of service users and users of each organization apart, however it is named', async () => {
+  const organizations = [await makeOrganization(test, 'Robots'), await makeOrganization(test, 'Other robots')];
+  const [one, two] = organizations.map(({ organizationId }) => organizationId.replace('org-', '')) as [string, string];
+  const robot = async (organizationId: string) =>
+    (
+      await runMutation(test, 'createServiceUser', 'serviceUser { id }', {
+        name: 'Robot',
+        organizationId,
+        idempotencyKey: 'once in each',
+      })
+    ).serviceUser.id;
+  const first = await robot(one);
+  expect(await robot(`org-${one}`)).toBe(first);
+  expect(await robot(two)).not.toBe(first);
+
+  const member = (organizationId: string, email: string) =>
+    runMutation(test, 'createUser', 'user { id }', { email, organizationId, idempotencyKey: 'once in each' });
+  const email = `${randomUUID()}@example.com`;
+  const { user } = await member(one, email);
+  expect((await member(`org-${one}`, email)).user).toEqual(user);
+  expect((await member(two, `${randomUUID()}@example.com`)).user.id).not.toBe(user.id);
+});
+
+it('gives no second token for a service user that was made under a key: a token is shown when its key is made', async () => {
+  const { organizationId } = await makeOrganization(test, 'Tokens');
+  const input = { name: 'Robot', organizationId, roleId: 'org_member', idempotencyKey: 'once' };
+  const create = () =>
+    runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId apiKeys(first: 5) { nodes { id } } }', input);
+  const { serviceUser } = await create();
+  const key = { kind: 'SERVICE_USER', name: 'First', serviceUserId: serviceUser.serviceUserId };
+  expect((await runMutation(test, 'createApiKey', 'token', key)).token).toMatch(/^cog_/);
+  const again = await create();
+  expect(again.serviceUser).toMatchObject({ serviceUserId: serviceUser.serviceUserId });
+  expect(again.serviceUser.apiKeys.nodes).toHaveLength(1);
+  expect(JSON.stringify(again)).not.toContain('cog_');
 });

@@ -249,9 +249,11 @@ const promisedInputs: Record<string, string> = {
   SessionSecretInput: 'key: String!, value: String!, sensitive: Boolean = true',
   CreateApiKeyInput:
     'kind: ApiKeyKind!, name: String!, organizationId: ID, userId: ID, serviceUserId: ID, roleId: ID, expiresAt: DateTime, clientMutationId: String',
-  CreateOrganizationInput: 'name: String!, clientMutationId: String',
-  CreateUserInput: 'email: String!, name: String, organizationId: ID, roleId: ID, clientMutationId: String',
-  CreateServiceUserInput: 'name: String!, organizationId: ID, roleId: ID, clientMutationId: String',
+  CreateOrganizationInput: 'name: String!, idempotencyKey: String, clientMutationId: String',
+  CreateUserInput:
+    'email: String!, name: String, organizationId: ID, roleId: ID, idempotencyKey: String, clientMutationId: String',
+  CreateServiceUserInput:
+    'name: String!, organizationId: ID, roleId: ID, idempotencyKey: String, clientMutationId: String',
   CreateAutomationInput:
     'organizationId: ID, name: String!, triggers: [AutomationTriggerInput!]!, actions: [AutomationActionInput!]!, runAs: AutomationRunAsInput, clientMutationId: String',
   AutomationTriggerInput: 'eventType: String!, conditions: AutomationConditionsInput, timeZone: String',

@@ -5,6 +5,7 @@ import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
@@ -89,9 +90,16 @@ const createSchema = z.object({
 /** What an organization is made from. */
 export type CreateOrganizationInput = z.input<typeof createSchema>;
 
-/** Makes an organization in the viewer's enterprise. FORBIDDEN, INVALID_INPUT. */
-export function createOrganization(context: Context, raw: CreateOrganizationInput): Promise<OrganizationRecord> {
-  return context.store.transact((tx) => createOrganizationIn(context, tx, raw));
+/**
+ * Makes an organization in the viewer's enterprise. FORBIDDEN, INVALID_INPUT; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that
+ * its key had made and that is gone. The key is one of the enterprise: there is no organization yet.
+ */
+export function createOrganization(
+  context: Context,
+  raw: CreateOrganizationInput,
+  options: CreateOptions = {},
+): Promise<OrganizationRecord> {
+  return context.store.transact((tx) => createOrganizationIn(context, tx, raw, options));
 }
 
 /** {@link createOrganization} as a part of a larger act. */
@@ -99,13 +107,19 @@ export async function createOrganizationIn(
   context: Context,
   tx: Transaction,
   raw: CreateOrganizationInput,
+  options: CreateOptions = {},
 ): Promise<OrganizationRecord> {
+  const { enterpriseId } = context.viewer;
   requireEnterprisePermission(context.viewer, permissionFor.createOrganization);
   const input = parseInput(createSchema, raw);
   const now = context.now();
+  const id = newId();
+  const claim = { scope: enterpriseId, operation: 'createOrganization', input, resultId: id };
+  const replay = await findReplay(context, tx, options, claim);
+  if (replay !== null) return readMade(tx, replay);
   const record: OrganizationRecord = {
-    id: newId(),
-    enterpriseId: context.viewer.enterpriseId,
+    id,
+    enterpriseId,
     name: input.name,
     maxCycleAcuLimit: input.maxCycleAcuLimit ?? null,
     maxSessionAcuLimit: input.maxSessionAcuLimit ?? null,
@@ -119,4 +133,13 @@ export async function createOrganizationIn(
     data: { name: record.name },
   });
   return record;
+}
+
+async function readMade(tx: Transaction, id: string): Promise<OrganizationRecord> {
+  const [organization] = await tx.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o where o.id = $1 and o.deleted_at is null`,
+    [id],
+  );
+  if (!organization) throw notFound('organization');
+  return organization;
 }

@@ -5,6 +5,7 @@ import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { checkExpiry } from '../keys/expiry.ts';
@@ -29,13 +30,22 @@ const createSchema = z.object({
 export type CreateServiceUserInput = z.input<typeof createSchema>;
 
 /**
- * Makes a service user with its role; it has no key yet. `within`: what is made with it, in the same transaction. FORBIDDEN,
- * INVALID_INPUT, UNKNOWN_REFERENCE.
+ * How a service user is made: under a key, or with what is made within the same transaction. Never both: what is made with it
+ * is a token, which is shown once, and a key's second call gives the first one's answer.
+ */
+export type CreateServiceUserOptions =
+  | CreateOptions
+  | { readonly within: (tx: Transaction, made: ServiceUserRecord) => Promise<void> };
+
+/**
+ * Makes a service user with its role; it has no key yet. FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE; IDEMPOTENCY_CONFLICT, and
+ * NOT_FOUND for one that its idempotency key had made and that is gone. That key is one of its organization, or of the
+ * enterprise.
  */
 export async function createServiceUser(
   context: Context,
   raw: CreateServiceUserInput,
-  within?: (tx: Transaction, made: ServiceUserRecord) => Promise<void>,
+  options: CreateServiceUserOptions = {},
 ): Promise<ServiceUserRecord> {
   const input = parseInput(createSchema, raw);
   checkExpiry(context, input.expiresAt ?? null);
@@ -48,10 +58,21 @@ export async function createServiceUser(
   const scope = organization ? 'organization' : 'enterprise';
   const fallback = organization ? 'org_admin' : 'account_member';
   const now = context.now();
+  const id = newId();
+  const roleId = input.roleId ?? fallback;
+  const claim = {
+    scope: organizationId ?? context.viewer.enterpriseId,
+    operation: 'createServiceUser',
+    // Not the organization: it is the scope, however it was named.
+    input: { name: input.name, roleId, expiresAt: input.expiresAt ?? null },
+    resultId: id,
+  };
   return context.store.transact(async (tx) => {
-    const role = await requireAssignableRole(context, input.roleId ?? fallback, scope, organizationId, { tx });
+    const replay = 'within' in options ? null : await findReplay(context, tx, options, claim);
+    if (replay !== null) return readMade(tx, replay);
+    const role = await requireAssignableRole(context, roleId, scope, organizationId, { tx });
     const serviceUser: ServiceUserRecord = {
-      id: newId(),
+      id,
       enterpriseId: context.viewer.enterpriseId,
       organizationId,
       name: input.name,
@@ -66,9 +87,18 @@ export async function createServiceUser(
     });
     const data = { name: serviceUser.name, role: role.id };
     await audit(context, tx, 'create_service_user', { organizationId, targetId: serviceUserId, data });
-    await within?.(tx, serviceUser);
+    if ('within' in options) await options.within(tx, serviceUser);
     return serviceUser;
   });
+}
+
+async function readMade(tx: Transaction, id: string): Promise<ServiceUserRecord> {
+  const [serviceUser] = await tx.query<ServiceUserRecord>(
+    `select ${serviceUserColumns} from service_user s where s.id = $1 and s.deleted_at is null`,
+    [id],
+  );
+  if (!serviceUser) throw notFound('service user');
+  return serviceUser;
 }
 
 /** Changes a service user's name. FORBIDDEN, also where it may do more than the caller; NOT_FOUND; INVALID_INPUT. */

@@ -4,7 +4,8 @@ import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
+import { notFound, refuse } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
@@ -27,8 +28,16 @@ const userSchema = z.object({
 /** What a user is made from. With a role of enterprise scope no organization is needed; the default role is org_member. */
 export type CreateUserInput = z.input<typeof userSchema>;
 
-/** Makes a user of the viewer's enterprise and gives it its first role. FORBIDDEN, INVALID_INPUT, NOT_UNIQUE at `email`. */
-export async function createUser(context: Context, raw: CreateUserInput): Promise<UserRecord> {
+/**
+ * Makes a user of the viewer's enterprise and gives it its first role. FORBIDDEN, INVALID_INPUT, NOT_UNIQUE at `email`;
+ * IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone. The key is one of the organization, with
+ * a role on the enterprise one of that.
+ */
+export async function createUser(
+  context: Context,
+  raw: CreateUserInput,
+  options: CreateOptions = {},
+): Promise<UserRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.createUser);
   const input = parseInput(userSchema, raw);
   const roleId = input.roleId ?? 'org_member';
@@ -38,14 +47,33 @@ export async function createUser(context: Context, raw: CreateUserInput): Promis
     : await chooseOrganization(context, input.organizationId, permissionFor.viewMembers);
   const scope = organization ? 'organization' : 'enterprise';
   const organizationId = organization?.id ?? null;
+  const id = newId();
   return context.store.transact(async (tx) => {
+    const claim = {
+      scope: organizationId ?? context.viewer.enterpriseId,
+      operation: 'createUser',
+      // Not the organization: it is the scope, however it was named.
+      input: { email: input.email, name: input.name || null, roleId },
+      resultId: id,
+    };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return readMade(tx, replay);
     const role = await requireAssignableRole(context, roleId, scope, organizationId, { tx });
-    const [user] = await insertUsers(context, tx, [{ email: input.email, name: input.name || null }]);
+    const [user] = await insertUsers(context, tx, [{ id, email: input.email, name: input.name || null }]);
     if (!user) throw refuse(['email'], '"email" already belongs to a user of this enterprise.', 'NOT_UNIQUE');
     await insertRoles(context, tx, [user], { organizationId, roleId: role.id });
     await audit(context, tx, 'add_member', { organizationId, targetId: user.id, data: { role: role.id } });
     return user;
   });
+}
+
+async function readMade(tx: Transaction, id: string): Promise<UserRecord> {
+  const [user] = await tx.query<UserRecord>(
+    `select ${userColumns} from user_account u where u.id = $1 and u.deleted_at is null`,
+    [id],
+  );
+  if (!user) throw notFound('user');
+  return user;
 }
 
 /** The most addresses that are invited at once (wire-facts 6.2). */
@@ -78,7 +106,7 @@ export async function inviteUsers(context: Context, raw: InviteUsersInput): Prom
     const made = await insertUsers(
       context,
       tx,
-      emails.map((email) => ({ email, name: null })),
+      emails.map((email) => ({ id: newId(), email, name: null })),
     );
     await insertRoles(context, tx, made, { organizationId: null, roleId: role.id });
     const target = { organizationId: null, data: { role: role.id } };
@@ -96,7 +124,7 @@ export async function inviteUsers(context: Context, raw: InviteUsersInput): Prom
 function insertUsers(
   context: Context,
   tx: Transaction,
-  users: readonly { email: string; name: string | null }[],
+  users: readonly { id: string; email: string; name: string | null }[],
 ): Promise<UserRecord[]> {
   return tx.query<UserRecord>(
     `insert into user_account as u (id, enterprise_id, email, name, created_at)
@@ -104,7 +132,7 @@ function insertUsers(
      on conflict do nothing returning ${userColumns}`,
     [
       context.viewer.enterpriseId,
-      users.map(newId),
+      users.map(({ id }) => id),
       users.map(({ email }) => email),
       users.map(({ name }) => name),
       context.now(),

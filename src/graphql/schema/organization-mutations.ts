@@ -4,7 +4,14 @@ import { createOrganization } from '../../domain/organizations/organizations.ts'
 import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
 import { builder } from '../builder.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   description: 'What an organization is made from.',
@@ -12,6 +19,7 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
     name: t.string({ required: true, description: 'What to call it.' }),
     maxCycleAcuLimit: t.int({ description: 'The ACUs that it may use in a cycle.' }),
     maxSessionAcuLimit: t.int({ description: 'The ACUs that one session may use.' }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -29,8 +37,12 @@ builder.mutationField('createOrganization', (t) =>
     type: CreateOrganizationPayload,
     description: 'Makes an organization.',
     args: { input: t.arg({ type: CreateOrganizationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { organization: null }, async () => ({ organization: await createOrganization(domain, input) })),
+    resolve: (_root, { input }, context, info) =>
+      toPayload(input, { organization: null }, async () => {
+        const { idempotencyKey: _key, clientMutationId: _mutation, ...organization } = input;
+        const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
+        return { organization: await createOrganization(context.domain, organization, options) };
+      }),
   }),
 );
 

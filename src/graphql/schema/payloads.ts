@@ -49,6 +49,9 @@ export async function toPayload<T extends object>(
 const keyedMutations: ReadonlySet<string> = new Set([
   'createSession',
   'sendMessage',
+  'createOrganization',
+  'createUser',
+  'createServiceUser',
   'createKnowledgeNote',
   'createKnowledgeFolder',
   'createPlaybook',

@@ -7,7 +7,14 @@ import { nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
 import { RoleAssignment, RoleAssignmentConnection, ServiceUser } from './people.ts';
 
 const serviceUserIdDescription = 'The service user: its global ID, or any form of its id.';
@@ -63,6 +70,7 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
     organizationId: t.id({ description: 'Its organization; enterprise-scoped when left out.' }),
     roleId: t.id({ description: 'Its role; org_admin, or account_member for the enterprise, when left out.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends, with all its keys; never when left out.' }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -80,8 +88,12 @@ builder.mutationField('createServiceUser', (t) =>
     type: CreateServiceUserPayload,
     description: 'Makes a service user with its role.',
     args: { input: t.arg({ type: CreateServiceUserInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { serviceUser: null }, async () => ({ serviceUser: await createServiceUser(domain, input) })),
+    resolve: (_root, { input }, context, info) =>
+      toPayload(input, { serviceUser: null }, async () => {
+        const { idempotencyKey: _key, clientMutationId: _mutation, ...serviceUser } = input;
+        const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
+        return { serviceUser: await createServiceUser(context.domain, serviceUser, options) };
+      }),
   }),
 );
 

@@ -7,7 +7,14 @@ import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
 import { User } from './people.ts';
 
 const userIdDescription = 'The user: its global ID, or any form of its id.';
@@ -39,6 +46,7 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
       description: 'Where it is a member; may be left out when the viewer has one, or with an enterprise role.',
     }),
     roleId: t.id({ description: 'Its role; org_member when left out.' }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -52,8 +60,12 @@ builder.mutationField('createUser', (t) =>
     type: CreateUserPayload,
     description: 'Makes a user with its first role.',
     args: { input: t.arg({ type: CreateUserInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { user: null }, async () => ({ user: await createUser(domain, input) })),
+    resolve: (_root, { input }, context, info) =>
+      toPayload(input, { user: null }, async () => {
+        const { idempotencyKey: _key, clientMutationId: _mutation, ...user } = input;
+        const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
+        return { user: await createUser(context.domain, user, options) };
+      }),
   }),
 );
 

@@ -108,8 +108,10 @@ export function serveApiKeys(door: Door): void {
         const organizationId = isOfOrganization ? param('org_id') : null;
         const input = { name: body.name, roleId: body.role_id, expiresAt, organizationId };
         let token = '';
-        const made = await createServiceUser(context, input, async (tx, record) => {
-          ({ token } = await createKeyOf(context, tx, record, { name: record.name, expiresAt }));
+        const made = await createServiceUser(context, input, {
+          async within(tx, record) {
+            ({ token } = await createKeyOf(context, tx, record, { name: record.name, expiresAt }));
+          },
         });
         return { service_user: await presentOne(context, made), token };
       },

@@ -27,6 +27,45 @@ export interface AgentProfile {
   readonly mcp: boolean;
   /** What a message does that comes while the agent works: it waits for the turn's end, or the turn is cancelled for it. */
   readonly steer: 'wait' | 'cancel';
+  /** The ACP session configuration options to set, by their ids (`model`, …); those that the agent does not offer are an error. */
+  readonly config: Readonly<Record<string, string | boolean>>;
+  /** Null: as this process does by default. */
+  readonly sandbox: SandboxSettings | null;
+  readonly provider: ProviderSettings | null;
+  /** The memory that one process of it is reckoned with when a worker decides how many run at once, in MiB. */
+  readonly memoryMb: number;
+  /** How long a turn may take in all; null: as long as it shows signs of life. */
+  readonly maxTurnMs: number | null;
+}
+
+/** How an agent is kept apart from its host. */
+export interface SandboxSettings {
+  readonly driver: 'none' | 'bwrap' | 'command';
+  /** What stands before the agent's own command with the driver `command`; may hold placeholders. Else empty. */
+  readonly command: readonly string[];
+  /** `gateway`: nothing is reachable but the provider, through the gateway; nothing at all without one. */
+  readonly network: 'shared' | 'gateway';
+  /** Absolute paths of the host that the agent may read in the sandbox. */
+  readonly readOnly: readonly string[];
+}
+
+/** The maker of the model that an agent calls. */
+export interface ProviderSettings {
+  /** The variables that hold its keys: no secret of a session or an organization may take their place. */
+  readonly variables: readonly string[];
+  /** Its key, where the service knows it and a gateway stands before it. The agent never has it; never log it. */
+  readonly key: string | null;
+  /** How the gateway reaches it; null: the agent calls it by itself, with the key in its `env`. */
+  readonly gateway: ProviderGateway | null;
+}
+
+/** A provider behind the gateway. */
+export interface ProviderGateway {
+  readonly api: 'openai' | 'anthropic' | 'gemini';
+  /** Without a slash at its end. What follows the gateway's address in a call follows this one. */
+  readonly baseUrl: string;
+  /** Variables for the agent, over its `env`: `{url}` stands for the gateway's address, `{key}` for a key that it takes. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** What a prompt is made of. A link is a file that the agent may open, by its address as the agent sees it. */

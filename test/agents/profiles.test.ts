@@ -44,7 +44,13 @@ it('reads every key of an agent', async () => {
         env: { KEY: 'v' },
         auth_method: 'key',
         mode: 'yolo',
+        config: { model: 'm', fast: true },
         permission: 'ask',
+        mcp: false,
+        steer: 'cancel',
+        sandbox: { driver: 'command', command: ['docker', 'run'], network: 'gateway', read_only: ['/opt/tools'] },
+        memory_mb: 7,
+        max_turn_ms: 8,
         resume_order: ['load'],
         on_end_turn: 'blocked',
         warm_ttl_ms: 1,
@@ -63,7 +69,14 @@ it('reads every key of an agent', async () => {
     env: { KEY: 'v' },
     authMethod: 'key',
     mode: 'yolo',
+    config: { model: 'm', fast: true },
     permission: 'ask',
+    mcp: false,
+    steer: 'cancel',
+    sandbox: { driver: 'command', command: ['docker', 'run'], network: 'gateway', readOnly: ['/opt/tools'] },
+    provider: null,
+    memoryMb: 7,
+    maxTurnMs: 8,
     resumeOrder: ['load'],
     onEndTurn: 'blocked',
     warmTtlMs: 1,
@@ -107,7 +120,6 @@ it('lists every problem of the file at once, by path', async () => {
   });
   const paths = problems.map((problem) => problem.trim().split(':')[0]);
   expect(paths.sort()).toEqual([
-    '(file)',
     'agents.0.id',
     'agents.1.command',
     'agents.1.inactivity_ms',
@@ -116,6 +128,7 @@ it('lists every problem of the file at once, by path', async () => {
     'agents.3.command',
     'agents.4.command',
     'default',
+    'extra',
   ]);
   expect(problems).toContain('  default: there is no agent "gone".');
   expect(problems).toContain('  agents.3.command: must name the program: binaries of the registry are not downloaded');

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { readyEntries } from './ready.ts';
+import { type ProfileDraft, profileSchema } from './schema.ts';
+
+const fileSchema = z.strictObject({
+  $schema: z.unknown().optional(),
+  default: z.string().optional(),
+  agents: z.array(profileSchema),
+});
+
+/** What the file of AGENTS_CONFIG holds. */
+export interface ProfilesFile {
+  readonly default: string | undefined;
+  readonly agents: readonly ProfileDraft[];
+}
+
+/** Reads and checks the file. Throws one error that lists everything wrong with it, by path. */
+export async function readProfilesFile(path: string): Promise<ProfilesFile> {
+  let json: unknown;
+  try {
+    json = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new Error(`AGENTS_CONFIG (${path}) cannot be read as JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const problems: string[] = [];
+  const result = fileSchema.safeParse(expand(json, problems));
+  problems.unshift(...(result.success ? [] : result.error.issues).flatMap(linesOf));
+  problems.push(...findIdProblems(json));
+  if (!result.success || problems.length > 0)
+    throw new Error(`AGENTS_CONFIG (${path}) has problems:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+  return { default: result.data.default, agents: result.data.agents };
+}
+
+/** An entry as the schema takes it, with what it leaves out filled in from the ready profile that it extends. */
+export function expandEntry(raw: unknown, report: (field: string, message: string) => void): unknown {
+  if (typeof raw === 'string') {
+    if (!Object.hasOwn(readyEntries, raw)) {
+      report('', `must be one of ${Object.keys(readyEntries).join(', ')}, or an object`);
+    }
+    return expandEntry({ id: raw }, report);
+  }
+  if (!isObject(raw)) return raw;
+  const isNamed = typeof raw.extends === 'string';
+  const base = isNamed ? raw.extends : raw.extends === undefined ? raw.id : null;
+  if (typeof base !== 'string' || !Object.hasOwn(readyEntries, base)) {
+    if (isNamed) report('extends', `must be one of ${Object.keys(readyEntries).join(', ')}`);
+    return raw;
+  }
+  const ready: Record<string, unknown> = { ...readyEntries[base] };
+  const { npx, uvx } = isObject(raw.distribution) ? raw.distribution : {};
+  const { command, ...others } = ready;
+  // An entry of the registry says itself how the agent is started, unless by a binary that has to be there already.
+  const start = npx !== undefined || uvx !== undefined ? {} : { command };
+  const merged: Record<string, unknown> = { ...others, ...start, ...raw };
+  for (const name of ['env', 'provider', 'config']) {
+    if (isObject(ready[name]) && isObject(raw[name])) merged[name] = { ...ready[name], ...raw[name] };
+  }
+  return merged;
+}
+
+function expand(json: unknown, problems: string[]): unknown {
+  if (!isObject(json) || !Array.isArray(json.agents)) return json;
+  const agents = json.agents.map((raw: unknown, n) =>
+    expandEntry(raw, (field, message) => problems.push(`agents.${n}${field && `.${field}`}: ${message}`)),
+  );
+  return { ...json, agents };
+}
+
+function linesOf(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.join('.');
+  if (issue.code !== 'unrecognized_keys') return [`${path || '(file)'}: ${issue.message}`];
+  return issue.keys.map((key) => `${path === '' ? key : `${path}.${key}`}: is not a field that is known here`);
+}
+
+// What concerns several agents; on the unchecked file, so that it is told together with everything else.
+function findIdProblems(json: unknown): string[] {
+  const { default: chosen, agents } = (json ?? {}) as { default?: unknown; agents?: unknown };
+  if (!Array.isArray(agents)) return [];
+  const ids = agents.map((agent: unknown) => (isObject(agent) ? agent.id : agent));
+  const problems = ids.flatMap((id, n) =>
+    typeof id === 'string' && ids.indexOf(id) < n ? [`agents.${n}.id: "${id}" is the id of an agent above it.`] : [],
+  );
+  if (typeof chosen === 'string' && chosen !== 'demo' && !ids.includes(chosen)) {
+    problems.push(`default: there is no agent "${chosen}".`);
+  }
+  return problems;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,64 @@
+import { fileURLToPath } from 'node:url';
+
+/** The key of a provider as the agent sees it behind the gateway, and the gateway's address (see ProviderGateway). */
+const key = '{key}';
+const url = '{url}';
+
+const openai = { variables: ['OPENAI_API_KEY'], api: 'openai', 'base_url': 'https://api.openai.com/v1' } as const;
+
+// opencode reads its whole configuration from one variable. It must not replace itself by a newer version.
+const opencodeConfig = { autoupdate: false, share: 'disabled', permission: { edit: 'allow', bash: 'allow' } };
+
+/**
+ * Agents that are known without being described: in the words of AGENTS_CONFIG, by their ids. An entry there with the same
+ * id, or that `extends` one, builds on it. Their programs have to be installed. Tried with the versions in docs/agents.md.
+ */
+export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
+  demo: { id: 'demo', name: 'Demo agent', command: demoCommand(), 'memory_mb': 100 },
+  opencode: {
+    id: 'opencode',
+    name: 'opencode',
+    command: ['opencode', 'acp'],
+    env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig) },
+    provider: {
+      ...openai,
+      variables: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'OPENCODE_API_KEY'],
+      'gateway_env': {
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        OPENCODE_CONFIG_CONTENT: JSON.stringify({
+          ...opencodeConfig,
+          provider: { openai: { options: { baseURL: url, apiKey: key } } },
+        }),
+      },
+    },
+    'memory_mb': 700,
+  },
+  gemini: {
+    id: 'gemini',
+    name: 'Gemini CLI',
+    command: ['gemini', '--acp', '--skip-trust'],
+    // Else it starts itself anew for more memory, and the first process is none that could be spoken to.
+    env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+    'auth_method': 'gemini-api-key',
+    provider: {
+      variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+      api: 'gemini',
+      'base_url': 'https://generativelanguage.googleapis.com',
+      'gateway_env': { GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url },
+    },
+    'memory_mb': 300,
+  },
+};
+
+/** An agent in the words of the file. */
+export interface ReadyEntry {
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+// From sources (tests, development) the demo agent needs the loader that runs them.
+function demoCommand(): string[] {
+  const isSource = import.meta.url.endsWith('.ts');
+  const program = fileURLToPath(new URL(`../demo/main.${isSource ? 'ts' : 'js'}`, import.meta.url));
+  return [process.execPath, ...(isSource ? ['--import', import.meta.resolve('tsx')] : []), program];
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { AgentProfile } from '../agent.ts';
+import { distributionSchema, registryFields, startOf } from './registry.ts';
+import { type ProviderDraft, providerSchema, sandboxSchema, variables } from './surroundings.ts';
+
+/** The most that a timer can wait, 24.8 days. */
+const mostMs = 2 ** 31 - 1;
+const ms = (fallback: number) => z.int().min(0).max(mostMs).default(fallback);
+
+/** A profile whose paths are as written and whose provider's key has not been looked for. */
+export type ProfileDraft = Omit<AgentProfile, 'provider'> & { readonly provider: ProviderDraft | null };
+
+/**
+ * An agent of AGENTS_CONFIG, in the file's own words (snake_case, like the ACP registry's). Fields that are neither
+ * Switchyard's nor the registry's are refused: a slip of the pen must not be silently without effect. `extends` has been
+ * followed before.
+ */
+export const profileSchema = z
+  .strictObject({
+    ...registryFields,
+    id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be lower-case letters, digits, ".", "_" and "-"'),
+    name: z.string().min(1).optional(),
+    extends: z.string().nullable().optional(),
+    command: z.array(z.string().min(1)).min(1, 'must name a program').optional(),
+    distribution: distributionSchema.optional(),
+    env: variables.default({}),
+    'auth_method': z.string().nullable().default(null),
+    mode: z.string().nullable().default(null),
+    config: z.record(z.string().min(1), z.union([z.string(), z.boolean()])).default({}),
+    permission: z.enum(['auto', 'ask', 'deny']).default('auto'),
+    mcp: z.boolean().default(true),
+    steer: z.enum(['wait', 'cancel']).default('wait'),
+    sandbox: sandboxSchema,
+    provider: providerSchema,
+    'memory_mb': z.int().min(1).max(1_048_576).default(700),
+    'resume_order': z
+      .array(z.enum(['resume', 'load', 'new']))
+      .min(1)
+      .default(['resume', 'load', 'new']),
+    'on_end_turn': z.enum(['finished', 'blocked']).default('finished'),
+    'warm_ttl_ms': ms(5 * 60_000),
+    'retry_delays_ms': z.array(z.int().min(0).max(mostMs)).max(20).default([5_000, 15_000, 60_000]),
+    'inactivity_ms': ms(10 * 60_000),
+    'max_turn_ms': z.int().min(1).max(mostMs).nullable().default(null),
+    'stop_graces_ms': z.strictObject({ cancel: ms(10_000), stdin: ms(3_000), term: ms(5_000) }).prefault({}),
+  })
+  .transform((raw, context): ProfileDraft => {
+    if (wantsGateway(raw) && raw.provider && (raw.provider.api === null || raw.provider.base_url === null)) {
+      const message = 'must name "api" and "base_url": the gateway stands before the provider';
+      context.addIssue({ code: 'custom', path: ['provider'], message });
+    }
+    const distributed = startOf(raw.distribution);
+    const command = raw.command ?? distributed?.command;
+    if (!command) {
+      const message = raw.distribution?.binary
+        ? 'must name the program: binaries of the registry are not downloaded'
+        : 'must be given, or a distribution by npx or uvx';
+      context.addIssue({ code: 'custom', path: ['command'], message });
+      return z.NEVER;
+    }
+    return {
+      id: raw.id,
+      name: raw.name ?? raw.id,
+      command,
+      env: { ...distributed?.env, ...raw.env },
+      authMethod: raw.auth_method,
+      mode: raw.mode,
+      config: raw.config,
+      permission: raw.permission,
+      mcp: raw.mcp,
+      steer: raw.steer,
+      sandbox: raw.sandbox,
+      provider: raw.provider,
+      memoryMb: raw.memory_mb,
+      resumeOrder: raw.resume_order,
+      onEndTurn: raw.on_end_turn,
+      warmTtlMs: raw.warm_ttl_ms,
+      retryDelaysMs: raw.retry_delays_ms,
+      inactivityMs: raw.inactivity_ms,
+      maxTurnMs: raw.max_turn_ms,
+      stopGraces: {
+        cancelMs: raw.stop_graces_ms.cancel,
+        stdinMs: raw.stop_graces_ms.stdin,
+        termMs: raw.stop_graces_ms.term,
+      },
+    };
+  });
+
+/** Whether the gateway is to stand before the provider: where it is said so, else where nothing else is reachable. */
+export function wantsGateway(profile: Pick<ProfileDraft, 'provider' | 'sandbox'>): boolean {
+  return profile.provider !== null && (profile.provider.gateway ?? profile.sandbox?.network === 'gateway');
+}

@@ -117,6 +117,7 @@ async function assemble(
     legacyUsage: legacyUses,
     liveViewers,
     limits,
+    metering: config.metering,
     // Known once the port is: contexts are made from this per request, after that.
     get baseUrl() {
       return baseUrl;

@@ -1,6 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { MeteringRates } from './domain/metering/rates.ts';
 
 /** What a process may do; one process does all three unless told otherwise. */
 export const roles = ['api', 'worker', 'scheduler'] as const;
@@ -42,6 +43,9 @@ const trustedProxies = z
       error: `must be a number of proxies, at most ${mostHops}, or a comma-separated list of addresses, ranges (10.0.0.0/8) and the words ${networkWords.join(', ')}`,
     },
   );
+
+/** How often what agents use is written down, and compared with the limits. */
+const meterEveryMs = 5_000;
 
 /** A limit on something in each minute; 0 switches it off. */
 const perMinute = (usual: number) =>
@@ -128,6 +132,30 @@ const variables = z.object({
     .min(2, 'must be at least 2')
     .max(3_600, 'must be at most 3600')
     .default(45),
+  /** Minutes of an agent's work that are one ACU. */
+  ACU_MINUTES: z.coerce
+    .number({ error: 'must be a number' })
+    .min(0.001, 'must be at least 0.001')
+    .max(100_000, 'must be at most 100000')
+    .default(15),
+  /** ACUs for a dollar that models have cost, beside those for the time. */
+  ACU_PER_USD: z.coerce
+    .number({ error: 'must be a number' })
+    .min(0, 'must be 0 (cost does not count) or more')
+    .max(100_000, 'must be at most 100000')
+    .default(0),
+  /** How long a session waits for the user before it is put to sleep; 0: for ever. */
+  IDLE_SUSPEND_MINUTES: z.coerce
+    .number({ error: 'must be a number' })
+    .min(0, 'must be 0 (never) or more')
+    .max(1_000_000, 'must be at most 1000000')
+    .default(60),
+  /** After how long a session that waits or sleeps is over; 0: never. */
+  SESSION_EXPIRY_DAYS: z.coerce
+    .number({ error: 'must be a number' })
+    .min(0, 'must be 0 (never) or more')
+    .max(36_500, 'must be at most 36500')
+    .default(30),
   /** Which proxies may say, in X-Forwarded-For, for whom they ask. */
   TRUST_PROXY: trustedProxies.default(0),
   /** The origins whose pages may call the service from a browser; none when not set. */
@@ -214,6 +242,12 @@ export interface Config {
   readonly logLevel: (typeof logLevels)[number];
   readonly maxConcurrentSessions: number | null;
   readonly leaseMs: number;
+  /** What an ACU is, and how often it is looked at. */
+  readonly metering: MeteringRates;
+  /** How long a session waits for the user before it is put to sleep; null: for ever. */
+  readonly idleSuspendMs: number | null;
+  /** After how long a session that waits or sleeps is over; null: never. */
+  readonly sessionExpiryMs: number | null;
   /** How many proxies stand before this process, or which: addresses, ranges, and proxy-addr's words. 0: none. */
   readonly trustProxy: number | readonly string[];
   /** Origins whose pages may call from a browser, as browsers write them, or `*` alone: all. Empty: none. */
@@ -283,6 +317,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     logLevel: env.LOG_LEVEL,
     maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
     leaseMs: env.LEASE_SECONDS * 1_000,
+    metering: { minutesPerAcu: env.ACU_MINUTES, acusPerUsd: env.ACU_PER_USD, everyMs: meterEveryMs },
+    idleSuspendMs: env.IDLE_SUSPEND_MINUTES === 0 ? null : env.IDLE_SUSPEND_MINUTES * 60_000,
+    sessionExpiryMs: env.SESSION_EXPIRY_DAYS === 0 ? null : env.SESSION_EXPIRY_DAYS * 86_400_000,
     trustProxy: env.TRUST_PROXY,
     corsOrigins: env.CORS_ORIGINS ?? [],
     rateLimitRest: env.RATE_LIMIT_REST,

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { LiveViewers } from './keys/live-viewers.ts';
 import type { LegacyUsage } from './legacy-calls/legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
+import type { MeteringRates } from './metering/rates.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
 export interface Log {
@@ -33,6 +34,7 @@ export interface Services {
   readonly liveViewers: LiveViewers;
   /** How much each key, and each address, may ask in a minute. */
   readonly limits: Limits;
+  readonly metering: MeteringRates;
   readonly log: Log;
   /** The only source of times; tests move it. */
   readonly now: () => Date;

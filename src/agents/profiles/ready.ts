@@ -6,6 +6,8 @@ const url = '{url}';
 
 const openai = { variables: ['OPENAI_API_KEY'], api: 'openai', 'base_url': 'https://api.openai.com/v1' } as const;
 
+const qwenUrl = 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1';
+
 // opencode reads its whole configuration from one variable. It must not replace itself by a newer version.
 const opencodeConfig = { autoupdate: false, share: 'disabled', permission: { edit: 'allow', bash: 'allow' } };
 
@@ -47,6 +49,58 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
       'gateway_env': { GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url },
     },
     'memory_mb': 300,
+  },
+  codex: {
+    id: 'codex',
+    name: 'Codex',
+    command: ['codex-acp'],
+    // Its own sandbox gets in the way of its own tools here: it is kept apart by ours.
+    env: { INITIAL_AGENT_MODE: 'agent-full-access', NO_BROWSER: '1' },
+    'auth_method': 'api-key',
+    provider: {
+      ...openai,
+      variables: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+      'gateway_env': { CODEX_API_KEY: key, CODEX_CONFIG: JSON.stringify({ 'openai_base_url': url }) },
+    },
+    'memory_mb': 300,
+  },
+  claude: {
+    id: 'claude',
+    name: 'Claude Code',
+    command: ['claude-agent-acp'],
+    env: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+    provider: {
+      variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+      api: 'anthropic',
+      'base_url': 'https://api.anthropic.com',
+      'gateway_env': { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url },
+    },
+    'memory_mb': 300,
+  },
+  qwen: {
+    id: 'qwen',
+    name: 'Qwen Code',
+    command: ['qwen', '--acp', '--auth-type', 'openai'],
+    // Without them it does not start a session; another model or server is named by the same variables.
+    env: { OPENAI_BASE_URL: qwenUrl, OPENAI_MODEL: 'qwen3-coder-plus' },
+    provider: {
+      variables: ['OPENAI_API_KEY'],
+      api: 'openai',
+      'base_url': qwenUrl,
+      'gateway_env': { OPENAI_API_KEY: key, OPENAI_BASE_URL: url },
+    },
+    // It offers to resume and then does not know the method.
+    'resume_order': ['load', 'new'],
+    'memory_mb': 500,
+  },
+  cline: {
+    id: 'cline',
+    name: 'Cline',
+    command: ['cline', '--acp'],
+    provider: { variables: ['CLINE_API_KEY'] },
+    // It takes no notice of the MCP servers that it is given.
+    mcp: false,
+    'memory_mb': 350,
   },
 };
 

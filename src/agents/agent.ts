@@ -47,6 +47,10 @@ export interface SandboxSettings {
   readonly network: 'shared' | 'gateway';
   /** Absolute paths of the host that the agent may read in the sandbox. */
   readonly readOnly: readonly string[];
+  /** Where the agent finds its directories with the driver `command`; null: where they are on the host. */
+  readonly paths: AgentPaths | null;
+  /** What is run, with the same placeholders, after an agent of the driver `command` has ended or was killed. May be empty. */
+  readonly stopCommand: readonly string[];
 }
 
 /** The maker of the model that an agent calls. */
@@ -94,7 +98,10 @@ export interface AgentPaths {
   readonly runtime: string;
 }
 
-/** How a turn ended, in ACP's words (`end_turn`, `max_tokens`, `max_turn_requests`, `refusal`, `cancelled`). */
+/**
+ * How a turn ended, in ACP's words (`end_turn`, `max_tokens`, `max_turn_requests`, `refusal`, `cancelled`), and
+ * `max_turn_time` where it was cancelled because it took longer than the profile allows.
+ */
 export interface TurnEnd {
   readonly stopReason: string;
 }
@@ -112,10 +119,13 @@ export interface ToolDiff {
   readonly newText: string;
 }
 
-/** What an agent reports, in order, each once. Messages and thoughts are whole blocks, not chunks. */
+/**
+ * What an agent reports, in order, each once. Messages and thoughts are whole blocks, not chunks; only where the agent pauses
+ * inside one, what it said so far is given, and the rest of it, `isMore`, later.
+ */
 export type AgentUpdate =
-  | { readonly type: 'message'; readonly text: string }
-  | { readonly type: 'thought'; readonly text: string }
+  | { readonly type: 'message'; readonly text: string; readonly isMore?: true }
+  | { readonly type: 'thought'; readonly text: string; readonly isMore?: true }
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'title'; readonly title: string }
   | {
@@ -180,6 +190,8 @@ export interface AgentLaunch {
   readonly runId: string;
   /** Awaited before the next update is given; must not throw. */
   onUpdate(update: AgentUpdate): Promise<void>;
+  /** How much of a text may be given when the rest is still to come: a secret must not be cut in two. Left out: all. */
+  safeLength?(text: string): number;
 }
 
 /** A running agent with at most one session of its own and one prompt in flight. */
@@ -199,8 +211,10 @@ export interface AgentProcess {
   answer(questionId: string, text: string): boolean;
   /** Cancels the turn; resolves when it ended, or after the profile's grace. */
   cancel(): Promise<void>;
-  /** The stop ladder: close, end of stdin, SIGTERM, SIGKILL, sweep. Safe to call twice; never rejects. */
+  /** The stop ladder: cancel, close, end of stdin, SIGTERM, SIGKILL, sweep. Safe to call twice; never rejects. */
   stop(): Promise<void>;
+  /** SIGKILL and sweep, at once, also in the middle of {@link stop}. Never rejects. */
+  kill(): Promise<void>;
 }
 
 /** Starts agents. */
@@ -210,15 +224,23 @@ export interface Agents {
 }
 
 /**
+ * Why an agent failed: it crashed or hung, and may do better when it is tried again; its program cannot be started; or it
+ * was refused a login or a key.
+ */
+export type CrashCause = 'crash' | 'program' | 'login';
+
+/**
  * An agent that ended, hung or refused its protocol. The message is for users; `stderrTail`, for the log, is whatever it
  * wrote. In both the values of the variables that it was given are blotted out.
  */
 export class AgentCrash extends Error {
   readonly stderrTail: string;
+  readonly reason: CrashCause;
 
-  constructor(message: string, stderrTail: string = '') {
+  constructor(message: string, stderrTail: string = '', reason: CrashCause = 'crash') {
     super(message);
     this.name = 'AgentCrash';
     this.stderrTail = stderrTail;
+    this.reason = reason;
   }
 }

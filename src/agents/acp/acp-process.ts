@@ -1,10 +1,4 @@
-import { setImmediate as nextRound } from 'node:timers/promises';
-import {
-  type ClientConnection,
-  PROTOCOL_VERSION,
-  RequestError,
-  type SessionNotification,
-} from '@agentclientprotocol/sdk';
+import { type ClientConnection, PROTOCOL_VERSION, type SessionNotification } from '@agentclientprotocol/sdk';
 import {
   AgentCrash,
   type AgentLaunch,
@@ -15,8 +9,13 @@ import {
   type PromptBlock,
   type TurnEnd,
 } from '../agent.ts';
+import { signalProcess } from '../process-identity.ts';
 import { type Child, within } from './child.ts';
+import { toContent, toServer } from './content.ts';
+import { type AgentSelf, type BrokenRungs, openSession } from './open-session.ts';
+import { createPauses } from './pauses.ts';
 import { createQuestions, type Questions } from './questions.ts';
+import { createRequests, type Requests } from './requests.ts';
 import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -30,15 +29,10 @@ export interface StartTimeouts {
 
 /** How long a courtesy (close) may take before it is left. */
 const courtesyMs = 2_000;
-/** How long the last words of a process that ended are waited for: something it started may hold its stdout open. */
-const lastWordsMs = 1_000;
-/** The most of an agent's own explanation of an error that is passed on. */
-const mostDetailCharacters = 500;
-
-interface Capabilities {
-  loadSession?: boolean;
-  sessionCapabilities?: { resume?: unknown; close?: unknown } | null;
-}
+/** After so long without a word, what an agent said so far is given. */
+const quietMs = 1_500;
+/** What an agent says without a pause is given so often. */
+const longMs = 60_000;
 
 /** One agent process behind the port, speaking ACP version 1. */
 export class AcpProcess implements AgentProcess {
@@ -49,41 +43,52 @@ export class AcpProcess implements AgentProcess {
   readonly #launch: AgentLaunch;
   readonly #child: Child;
   readonly #timeouts: StartTimeouts;
+  readonly #broken: BrokenRungs;
   readonly #joiner = createUpdateJoiner();
+  readonly #pauses = createPauses(quietMs, longMs, () =>
+    this.#deliver(this.#joiner.pause((text) => this.#launch.safeLength?.(text) ?? text.length)),
+  );
   #connection: ClientConnection | null = null;
-  #capabilities: Capabilities = {};
+  #open: Requests | null = null;
+  #self: AgentSelf = { protocolVersion: PROTOCOL_VERSION };
   #sessionId: string | null = null;
   #turn: Promise<unknown> | null = null;
+  #isHanging = false;
   #deliveries: Promise<void> = Promise.resolve();
   #lastSignAt = 0;
   #stopped: Promise<void> | null = null;
 
-  constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts) {
+  constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts, broken: BrokenRungs) {
     this.pid = child.pid;
     this.paths = child.paths;
     this.exited = child.exited;
     this.#launch = launch;
     this.#child = child;
     this.#timeouts = timeouts;
-    this.questions = createQuestions(launch.profile.permission, (update) =>
-      this.#deliver([...this.#joiner.flush(), update]),
-    );
+    this.#broken = broken;
+    this.questions = createQuestions(launch.profile.permission, (update) => this.#report(update));
   }
 
   /** The handshake. `clientCapabilities` as ACP has them. */
   async start(connection: ClientConnection, clientInfo: object, clientCapabilities: object): Promise<void> {
     this.#connection = connection;
+    this.#open = createRequests(this.#child, connection);
     const { authMethod } = this.#launch.profile;
     const { initializeMs, authenticateMs } = this.#timeouts;
     const params = { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities };
-    const answer = await this.#request<InitializeAnswer>('initialize', params, initializeMs);
-    if (answer.protocolVersion !== PROTOCOL_VERSION) {
-      throw this.#crash(
-        `The agent speaks version ${answer.protocolVersion} of the Agent Client Protocol; version ${PROTOCOL_VERSION} was expected.`,
+    this.#self = await this.#requests.send<AgentSelf>('initialize', params, initializeMs);
+    const { protocolVersion } = this.#self;
+    if (protocolVersion !== PROTOCOL_VERSION) {
+      throw this.#requests.crash(
+        `The agent speaks version ${protocolVersion} of the Agent Client Protocol; version ${PROTOCOL_VERSION} was expected.`,
       );
     }
-    this.#capabilities = answer.agentCapabilities ?? {};
-    if (authMethod !== null) await this.#request('authenticate', { methodId: authMethod }, authenticateMs);
+    if (authMethod !== null) await this.#requests.send('authenticate', { methodId: authMethod }, authenticateMs);
+  }
+
+  get #requests(): Requests {
+    if (!this.#open) throw new AgentCrash('The agent is not connected.');
+    return this.#open;
   }
 
   /** Takes in a `session/update`. */
@@ -93,43 +98,38 @@ export class AcpProcess implements AgentProcess {
     // after its load was given up is of another session.
     if (sessionId !== this.#sessionId) return;
     this.#deliver(this.#joiner.take(update));
+    if (this.#joiner.isBlockOpen()) this.#pauses.said();
   }
 
-  async open(
-    previousSessionId: string | null,
-    mcpServers: readonly McpServer[] = [],
-  ): ReturnType<AgentProcess['open']> {
+  open(previousSessionId: string | null, servers: readonly McpServer[] = []): ReturnType<AgentProcess['open']> {
     const { profile } = this.#launch;
-    const session = { cwd: this.paths.workspace, mcpServers: profile.mcp ? mcpServers.map(toServer) : [] };
-    const can = {
-      resume: this.#capabilities.sessionCapabilities?.resume != null,
-      load: this.#capabilities.loadSession === true,
-      new: false,
+    const opening = {
+      requests: this.#requests,
+      profile,
+      self: this.#self,
+      broken: this.#broken,
+      timeoutMs: this.#timeouts.openMs,
+      params: { cwd: this.paths.workspace, mcpServers: profile.mcp ? servers.map(toServer) : [] },
+      opened: (sessionId: string) => this.#configure(sessionId),
+      isGone: () => within(this.exited, 0),
     };
-    const last = profile.resumeOrder.indexOf('new');
-    const rungs = profile.resumeOrder.slice(0, last < 0 ? undefined : last).filter((rung) => can[rung]);
-    if (previousSessionId !== null) {
-      // Any error on one rung leads to the next; only the last one's counts.
-      for (const how of rungs) {
-        try {
-          await this.#request(`session/${how}`, { ...session, sessionId: previousSessionId }, this.#timeouts.openMs);
-          return await this.#opened(previousSessionId, how);
-        } catch (error) {
-          this.#sessionId = null;
-          if (await within(this.exited, 0)) throw error;
-        }
-      }
-    }
-    const { sessionId } = await this.#request<{ sessionId: string }>('session/new', session, this.#timeouts.openMs);
-    return this.#opened(sessionId, 'new');
+    return openSession(opening, previousSessionId);
   }
 
-  async #opened(agentSessionId: string, how: 'new' | 'resume' | 'load'): ReturnType<AgentProcess['open']> {
-    this.#sessionId = agentSessionId;
-    const { mode } = this.#launch.profile;
-    const params = { sessionId: agentSessionId, modeId: mode };
-    if (mode !== null) await this.#request('session/set_mode', params, this.#timeouts.openMs);
-    return { agentSessionId, how };
+  async #configure(sessionId: string): Promise<void> {
+    const { mode, config } = this.#launch.profile;
+    const { openMs } = this.#timeouts;
+    this.#sessionId = sessionId;
+    try {
+      if (mode !== null) await this.#requests.send('session/set_mode', { sessionId, modeId: mode }, openMs);
+      for (const [configId, value] of Object.entries(config)) {
+        const typed = typeof value === 'boolean' ? { type: 'boolean', value } : { value };
+        await this.#requests.send('session/set_config_option', { sessionId, configId, ...typed }, openMs);
+      }
+    } catch (error) {
+      this.#sessionId = null;
+      throw error;
+    }
   }
 
   async prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd> {
@@ -138,20 +138,37 @@ export class AcpProcess implements AgentProcess {
     // What was said between turns is no part of this one's first message.
     this.#deliver(this.#joiner.flush());
     this.#lastSignAt = performance.now();
-    const watchdog = startWatchdog(this.#launch.profile.inactivityMs, () => this.#lastSign());
-    const hung = watchdog.hung.then((quietMs) => {
-      throw this.#crash(`The agent gave no sign of life for ${quietMs / 1_000} s.`);
-    });
-    const answer = this.#request<{ stopReason: string }>('session/prompt', {
+    const { inactivityMs, maxTurnMs } = this.#launch.profile;
+    const isWaiting = () => this.questions.isAnyOpen();
+    const watchdog = startWatchdog({ inactivityMs, maxTurnMs, lastSign: () => this.#lastSign(), isWaiting });
+    const prompt = blocks.map(toContent);
+    const answer = this.#requests.send<{ stopReason: string }>('session/prompt', {
       sessionId: this.#sessionId,
-      prompt: blocks.map(toContent),
+      prompt,
     });
     this.#turn = answer.catch(() => undefined);
+    let isOverdue = false;
+    const hung = watchdog.hung.then(async (ms) => {
+      // Told to stop, so that it may put its affairs in order; what it answers is not believed any more.
+      this.#isHanging = true;
+      await this.cancel();
+      throw this.#requests.crash(`The agent gave no sign of life for ${ms / 1_000} s.`);
+    });
+    const stuck = watchdog.overdue.then(async () => {
+      isOverdue = true;
+      if (await this.#cancelTurn()) return answer;
+      this.#isHanging = true;
+      throw this.#requests.crash(
+        `The agent did not end its turn after ${(maxTurnMs ?? 0) / 1_000} s, when it was told to.`,
+      );
+    });
+    for (const each of [hung, stuck]) each.catch(() => undefined);
     try {
-      const result = await Promise.race([answer, hung]);
+      const result = await Promise.race([answer, hung, stuck]);
+      if (this.#isHanging) await hung;
       const usage = readUsage(result);
       this.#deliver([...this.#joiner.endTurn(), ...(hasUsage(usage) ? [usage] : [])]);
-      return { stopReason: result.stopReason };
+      return { stopReason: isOverdue && result.stopReason === 'cancelled' ? 'max_turn_time' : result.stopReason };
     } finally {
       watchdog.stop();
       this.#turn = null;
@@ -169,16 +186,16 @@ export class AcpProcess implements AgentProcess {
   }
 
   async cancel(): Promise<void> {
-    const turn = this.#turn;
-    if (turn === null) return;
-    this.#sendCancel();
-    await within(turn, this.#launch.profile.stopGraces.cancelMs);
+    await this.#cancelTurn();
   }
 
-  #sendCancel(): void {
+  // Whether the turn ended in time.
+  async #cancelTurn(): Promise<boolean> {
+    const turn = this.#turn;
+    if (turn === null) return true;
     this.questions.cancelAll();
-    const params = { sessionId: this.#sessionId as string };
-    void this.#connection?.agent.notify('session/cancel', params).catch(() => undefined);
+    this.#requests.notify('session/cancel', { sessionId: this.#sessionId });
+    return within(turn, this.#launch.profile.stopGraces.cancelMs);
   }
 
   stop(): Promise<void> {
@@ -186,20 +203,32 @@ export class AcpProcess implements AgentProcess {
     return this.#stopped;
   }
 
+  kill(): Promise<void> {
+    signalProcess(-this.pid, 'SIGKILL');
+    return this.stop();
+  }
+
   async #stop(): Promise<void> {
-    const isAlive = !(await within(this.exited, 0));
-    if (isAlive && this.#turn !== null) this.#sendCancel();
-    else if (isAlive && this.#sessionId !== null && this.#capabilities.sessionCapabilities?.close != null) {
-      const params = { sessionId: this.#sessionId };
-      if (this.#connection) await within(this.#connection.agent.request('session/close', params), courtesyMs);
+    // One that hangs was told to cancel already.
+    const isResponsive = this.#open !== null && !this.#isHanging && !(await within(this.exited, 0));
+    if (isResponsive) await this.cancel();
+    const canClose = this.#self.agentCapabilities?.sessionCapabilities?.close != null;
+    if (isResponsive && canClose && this.#sessionId !== null && this.#turn === null) {
+      await within(this.#requests.send('session/close', { sessionId: this.#sessionId }), courtesyMs);
     }
     this.questions.cancelAll();
     await this.#child.kill();
     this.#connection?.close();
   }
 
+  // What the agent asks ends what it says.
+  #report(update: AgentUpdate): void {
+    this.#deliver([...this.#joiner.flush(), update]);
+  }
+
   // One after another, each awaited: the log has them in the agent's order.
   #deliver(updates: readonly AgentUpdate[]): void {
+    if (!this.#joiner.isBlockOpen()) this.#pauses.given();
     for (const update of updates) {
       this.#deliveries = this.#deliveries.then(() => this.#launch.onUpdate(update)).catch(() => undefined);
     }
@@ -210,78 +239,4 @@ export class AcpProcess implements AgentProcess {
     if (this.questions.isAnyOpen()) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, patience: this.#joiner.isToolRunning() ? 3 : 1 };
   }
-
-  /** One request, with a time limit or none; an agent that ends, errs or says nothing is an {@link AgentCrash}. */
-  async #request<T>(method: string, params: object, timeoutMs: number | null = null): Promise<T> {
-    const connection = this.#connection;
-    if (!connection) throw new AgentCrash('The agent is not connected.');
-    const answer = connection.agent
-      .request<T>(method, params)
-      .catch((error: unknown) => this.#explain(method, connection, error));
-    const ended = this.exited.then(async () => {
-      // Its last words may hold the answer.
-      await within(connection.closed, lastWordsMs);
-      throw await this.#ended();
-    });
-    const late = new AbortController();
-    const races = timeoutMs === null ? [answer, ended] : [answer, ended, this.#late(method, timeoutMs, late.signal)];
-    for (const each of races) each.catch(() => undefined);
-    try {
-      return await Promise.race(races);
-    } finally {
-      late.abort();
-      // An answer may overtake the updates before it: their handlers have their turn until the next round of the loop.
-      await nextRound();
-    }
-  }
-
-  #late(method: string, timeoutMs: number, signal: AbortSignal): Promise<never> {
-    return new Promise((_, reject) => {
-      const say = () => reject(this.#crash(`The agent did not answer "${method}" within ${timeoutMs / 1_000} s.`));
-      const timer = setTimeout(say, timeoutMs);
-      signal.addEventListener('abort', () => clearTimeout(timer));
-    });
-  }
-
-  async #explain(method: string, connection: ClientConnection, error: unknown): Promise<never> {
-    // A closed connection is only the shadow of an exit: give that a moment to be known, so that it can be named.
-    if (connection.signal.aborted && (await within(this.exited, lastWordsMs))) throw await this.#ended();
-    const message = error instanceof Error ? error.message : String(error);
-    throw this.#crash(`The agent refused "${method}": ${message.replace(/\.$/, '')}${detailOf(error)}.`);
-  }
-
-  async #ended(): Promise<AgentCrash> {
-    return this.#crash(`The agent process ended unexpectedly (${await this.exited}).`);
-  }
-
-  #crash(message: string): AgentCrash {
-    return new AgentCrash(this.#child.mask(message), this.#child.stderrTail());
-  }
-}
-
-interface InitializeAnswer {
-  readonly protocolVersion: number;
-  readonly agentCapabilities?: Capabilities;
-}
-
-// Agents put the cause (a refused key, a model that does not exist) beside a bare "Internal error".
-function detailOf(error: unknown): string {
-  const data = error instanceof RequestError ? (error.data as unknown) : null;
-  const { details, message } = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
-  const detail = [data, details, message].find((each) => typeof each === 'string' && each.trim() !== '');
-  return typeof detail === 'string' ? ` (${detail.trim().slice(0, mostDetailCharacters).replace(/\.$/, '')})` : '';
-}
-
-// ACP's annotation for what is said to the agent and is not the user's.
-function toContent(block: PromptBlock) {
-  if (block.type === 'link') {
-    const { uri, name, mimeType } = block;
-    return { type: 'resource_link', uri, name, ...(mimeType === null ? {} : { mimeType }) };
-  }
-  const { type, text, isPreface } = block;
-  return isPreface === true ? { type, text, annotations: { audience: ['assistant'] } } : { type, text };
-}
-
-function toServer({ name, command, args, env }: McpServer) {
-  return { name, command, args: [...args], env: Object.entries(env).map(([key, value]) => ({ name: key, value })) };
 }

@@ -4,6 +4,7 @@ import { createProcessSpool } from '../process-spool.ts';
 import { AcpProcess, type StartTimeouts } from './acp-process.ts';
 import { type Child, type ChildOptions, spawnChild } from './child.ts';
 import { createMessageStream } from './messages.ts';
+import type { BrokenRungs } from './open-session.ts';
 
 /** What {@link createAgents} needs. */
 export interface AgentsOptions {
@@ -30,12 +31,18 @@ export async function createAgents(options: AgentsOptions): Promise<Agents> {
   const killed = await spool.reap();
   if (killed.length > 0) log.info({ pids: killed }, 'Agent processes of an earlier run were killed.');
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  return { launch: (launch) => launchAgent(launch, { baseEnv, workerId, spool }, timeouts) };
+  const broken: BrokenRungs = new Set();
+  return { launch: (launch) => launchAgent(launch, { baseEnv, workerId, spool }, timeouts, broken) };
 }
 
-async function launchAgent(launch: AgentLaunch, options: ChildOptions, timeouts: StartTimeouts): Promise<AgentProcess> {
+async function launchAgent(
+  launch: AgentLaunch,
+  options: ChildOptions,
+  timeouts: StartTimeouts,
+  broken: BrokenRungs,
+): Promise<AgentProcess> {
   const child = await spawnChild(launch, options);
-  const process = new AcpProcess(launch, child, timeouts);
+  const process = new AcpProcess(launch, child, timeouts, broken);
   try {
     await process.start(connect(child, process), clientInfo, clientCapabilities);
     return process;

@@ -102,7 +102,9 @@ function start(launch: AgentLaunch, env: Record<string, string>): ChildProcessWi
 function cannotStart(profileId: string, error: unknown): AgentCrash {
   const { code, message } = error as NodeJS.ErrnoException;
   const cause = spawnErrors[code ?? ''] ?? message;
-  return new AgentCrash(`The agent "${profileId}" cannot be started: ${cause.replace(/\.$/, '')}.`);
+  // A program that is missing, or that this user may not run, is still so in a minute.
+  const reason = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC'].includes(code ?? '') ? 'program' : 'crash';
+  return new AgentCrash(`The agent "${profileId}" cannot be started: ${cause.replace(/\.$/, '')}.`, '', reason);
 }
 
 const spawnErrors: Partial<Record<string, string>> = {

@@ -15,8 +15,12 @@ export interface UpdateJoiner {
   take(update: SessionUpdate): AgentUpdate[];
   /** The block that something outside the stream completes. */
   flush(): AgentUpdate[];
+  /** What the open block has so far, up to where `safeLength` says that it may be cut; the rest follows as `isMore`. */
+  pause(safeLength: (text: string) => number): AgentUpdate[];
   /** The block that the end of the turn completes. Forgets the turn's tool calls. */
   endTurn(): AgentUpdate[];
+  /** Whether there is something that {@link UpdateJoiner.pause} may give. */
+  isBlockOpen(): boolean;
   /** Whether a tool call of this turn is in progress. */
   isToolRunning(): boolean;
 }
@@ -27,13 +31,13 @@ export interface UpdateJoiner {
  * No text that it gives holds what cannot be stored or sent: NUL, and halves of surrogate pairs.
  */
 export function createUpdateJoiner(): UpdateJoiner {
-  let block: { type: 'message' | 'thought'; id: string | null; text: string } | null = null;
+  let block: Block | null = null;
   const tools = new Map<string, ToolCall>();
 
   const flush = (): AgentUpdate[] => {
     const done = block;
     block = null;
-    return done && done.text.trim() !== '' ? [{ type: done.type, text: storable(done.text) }] : [];
+    return done ? given(done, done.text) : [];
   };
   const chunk = (
     type: 'message' | 'thought',
@@ -41,12 +45,13 @@ export function createUpdateJoiner(): UpdateJoiner {
   ): AgentUpdate[] => {
     const text = textOf(update.content);
     const id = update.messageId ?? null;
-    if (block && block.type === type && block.id === id && block.text.length < mostBlockCharacters) {
+    const isMore = block?.type === type && block.id === id;
+    if (block && isMore && block.text.length < mostBlockCharacters) {
       block.text += text;
       return [];
     }
     const ended = flush();
-    block = { type, id, text };
+    block = { type, id, text, isMore };
     return ended;
   };
   const tool = (update: ToolUpdate): AgentUpdate[] => {
@@ -59,10 +64,18 @@ export function createUpdateJoiner(): UpdateJoiner {
 
   return {
     flush,
+    pause(safeLength) {
+      if (!block) return [];
+      const text = block.text.slice(0, safeLength(block.text)).replace(/[\uD800-\uDBFF]$/, '');
+      const updates = given(block, text);
+      if (updates.length > 0) block = { ...block, text: block.text.slice(text.length), isMore: true };
+      return updates;
+    },
     endTurn() {
       tools.clear();
       return flush();
     },
+    isBlockOpen: () => block !== null && block.text !== '',
     isToolRunning: () => [...tools.values()].some((tool) => tool.status === 'in_progress'),
     take(update) {
       switch (update.sessionUpdate) {
@@ -92,6 +105,19 @@ export function createUpdateJoiner(): UpdateJoiner {
       }
     },
   };
+}
+
+interface Block {
+  readonly type: 'message' | 'thought';
+  readonly id: string | null;
+  text: string;
+  /** What came before of it was given already. */
+  readonly isMore: boolean;
+}
+
+function given({ type, isMore }: Block, text: string): AgentUpdate[] {
+  if (text.trim() === '') return [];
+  return [isMore ? { type, text: storable(text), isMore } : { type, text: storable(text) }];
 }
 
 interface ToolContent {

@@ -1,28 +1,57 @@
-/** Watches for a silence that is too long. */
+/** Watches for a silence that is too long, and for a turn that is. */
 export interface Watchdog {
   /** Resolves with how long it was silent; never, when it is stopped before. */
   readonly hung: Promise<number>;
+  /** Resolves when the turn took all its time; never, when there is no limit, or it is stopped before. */
+  readonly overdue: Promise<void>;
   stop(): void;
+}
+
+/** What a watchdog goes by. */
+export interface WatchOptions {
+  readonly inactivityMs: number;
+  /** Null: a turn may take as long as it shows signs of life. */
+  readonly maxTurnMs: number | null;
+  /** When the last sign was, by the monotonic clock, and how much patience the work at hand deserves. */
+  lastSign(): { atMs: number; patience: number };
+  /** Whether the agent waits for the user: a turn is not blamed for that. */
+  isWaiting(): boolean;
 }
 
 /** The most that a timer can wait. */
 const mostMs = 2 ** 31 - 1;
 
 /**
- * A watch that ends `inactivityMs`, times the patience, after the last sign of life. `lastSign` is asked each time that
- * would be over: when the sign was, by the monotonic clock, and how much patience the work at hand deserves.
+ * A watch over a turn. It is silent for too long `inactivityMs`, times the patience, after the last sign of life; it is
+ * overdue after `maxTurnMs`, and where the agent then waits for the user, another `maxTurnMs` later.
  */
-export function startWatchdog(inactivityMs: number, lastSign: () => { atMs: number; patience: number }): Watchdog {
-  let timer: NodeJS.Timeout | undefined;
+export function startWatchdog(options: WatchOptions): Watchdog {
+  const { inactivityMs, maxTurnMs } = options;
+  let silence: NodeJS.Timeout | undefined;
+  let turn: NodeJS.Timeout | undefined;
   const hung = new Promise<number>((resolve) => {
     const look = () => {
-      const { atMs, patience } = lastSign();
+      const { atMs, patience } = options.lastSign();
       const limitMs = inactivityMs * patience;
       const leftMs = limitMs - (performance.now() - atMs);
       if (leftMs <= 0) resolve(limitMs);
-      else timer = setTimeout(look, Math.min(Math.max(leftMs, 50), mostMs)).unref();
+      else silence = setTimeout(look, Math.min(Math.max(leftMs, 50), mostMs)).unref();
     };
     look();
   });
-  return { hung, stop: () => clearTimeout(timer) };
+  const overdue = new Promise<void>((resolve) => {
+    const look = () => (options.isWaiting() ? again() : resolve());
+    const again = () => {
+      if (maxTurnMs !== null) turn = setTimeout(look, Math.min(maxTurnMs, mostMs)).unref();
+    };
+    again();
+  });
+  return {
+    hung,
+    overdue,
+    stop() {
+      clearTimeout(silence);
+      clearTimeout(turn);
+    },
+  };
 }

@@ -1,0 +1,16 @@
+import type { McpServer, PromptBlock } from '../agent.ts';
+
+/** A block as ACP has it, with its annotation for what is said to the agent and is not the user's. */
+export function toContent(block: PromptBlock): object {
+  if (block.type === 'link') {
+    const { uri, name, mimeType } = block;
+    return { type: 'resource_link', uri, name, ...(mimeType === null ? {} : { mimeType }) };
+  }
+  const { type, text, isPreface } = block;
+  return isPreface === true ? { type, text, annotations: { audience: ['assistant'] } } : { type, text };
+}
+
+/** A server as ACP has it. */
+export function toServer({ name, command, args, env }: McpServer): object {
+  return { name, command, args: [...args], env: Object.entries(env).map(([key, value]) => ({ name: key, value })) };
+}

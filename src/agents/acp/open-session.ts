@@ -1,0 +1,81 @@
+import type { AgentProfile } from '../agent.ts';
+import { AgentRefusal, AgentSilence, methodNotFound, type Requests } from './requests.ts';
+
+/** How a session was come by. */
+export type Rung = AgentProfile['resumeOrder'][number];
+
+/** What an agent says of itself in `initialize`, as far as it is used. */
+export interface AgentSelf {
+  readonly protocolVersion: number;
+  readonly agentInfo?: { readonly name?: string; readonly version?: string } | null;
+  readonly agentCapabilities?: {
+    readonly loadSession?: boolean;
+    readonly sessionCapabilities?: { readonly resume?: unknown; readonly close?: unknown } | null;
+  };
+}
+
+/**
+ * Which rungs an agent advertises and does not have, or does not answer: for each of its versions that is found out once by
+ * this worker. An error of one session (it is not known any more) is none of that.
+ */
+export type BrokenRungs = Set<string>;
+
+/** What {@link openSession} needs. */
+export interface Opening {
+  readonly requests: Requests;
+  readonly profile: AgentProfile;
+  readonly self: AgentSelf;
+  readonly broken: BrokenRungs;
+  readonly timeoutMs: number;
+  /** The parameters that all rungs share. */
+  readonly params: { readonly cwd: string; readonly mcpServers: readonly object[] };
+  /** What is to be done with the session; when it fails, so does the rung. */
+  opened(sessionId: string): Promise<void>;
+  /** Asked after a rung that failed: whether the agent is gone, so that no other is worth a try. */
+  isGone(): Promise<boolean>;
+}
+
+/**
+ * The resume ladder: the earlier session by the profile's rungs that the agent says it has, else a new one. Any error on
+ * one rung leads to the next; only the last one's counts. Rejects with AgentCrash.
+ */
+export async function openSession(
+  opening: Opening,
+  previousSessionId: string | null,
+): Promise<{ agentSessionId: string; how: Rung }> {
+  const { requests, params, timeoutMs } = opening;
+  if (previousSessionId !== null) {
+    for (const how of usableRungs(opening)) {
+      try {
+        await requests.send(`session/${how}`, { ...params, sessionId: previousSessionId }, timeoutMs);
+        await opening.opened(previousSessionId);
+        return { agentSessionId: previousSessionId, how };
+      } catch (error) {
+        if (await opening.isGone()) throw error;
+        if (isForGood(error)) opening.broken.add(keyOf(opening, how));
+      }
+    }
+  }
+  const { sessionId } = await requests.send<{ sessionId: string }>('session/new', params, timeoutMs);
+  await opening.opened(sessionId);
+  return { agentSessionId: sessionId, how: 'new' };
+}
+
+function usableRungs(opening: Opening): Rung[] {
+  const { resumeOrder } = opening.profile;
+  const { loadSession, sessionCapabilities } = opening.self.agentCapabilities ?? {};
+  const can = { resume: sessionCapabilities?.resume != null, load: loadSession === true, new: false };
+  const last = resumeOrder.indexOf('new');
+  return resumeOrder
+    .slice(0, last < 0 ? undefined : last)
+    .filter((rung) => can[rung] && !opening.broken.has(keyOf(opening, rung)));
+}
+
+// Qwen Code advertises resume and does not know it (agents.md 2); an answer that never comes would cost a minute each time.
+function isForGood(error: unknown): boolean {
+  return error instanceof AgentSilence || (error instanceof AgentRefusal && error.code === methodNotFound);
+}
+
+function keyOf({ profile, self }: Opening, rung: Rung): string {
+  return JSON.stringify([profile.id, profile.command, self.agentInfo?.name, self.agentInfo?.version, rung]);
+}

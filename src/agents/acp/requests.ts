@@ -1,0 +1,102 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { type ClientConnection, RequestError } from '@agentclientprotocol/sdk';
+import { AgentCrash, type CrashCause } from '../agent.ts';
+import { type Child, within } from './child.ts';
+
+/** How long the last words of a process that ended are waited for: something it started may hold its stdout open. */
+const lastWordsMs = 1_000;
+/** The most of an agent's own explanation of an error that is passed on. */
+const mostDetailCharacters = 500;
+/** What an agent calls a method that it does not have (JSON-RPC). */
+export const methodNotFound = -32_601;
+/** ACP's "authentication required", and HTTP's words, which Gemini CLI gives as they are. */
+const loginCodes = [-32_000, 401, 403];
+/** Others say it in words alone, inside an "Internal error" (agents.md 2). */
+const loginWords =
+  /\b(401|403)\b|unauthori[sz]ed|unauthenticated|authentication|(invalid|incorrect|missing|no) api[ _-]?key|api[ _-]?key (is |not )?(invalid|missing|wrong|set|found|valid)/i;
+
+/** An {@link AgentCrash} by an error that the agent answered, with its code. */
+export class AgentRefusal extends AgentCrash {
+  readonly code: number | null;
+
+  constructor(message: string, stderrTail: string, reason: CrashCause, code: number | null) {
+    super(message, stderrTail, reason);
+    this.code = code;
+  }
+}
+
+/** An {@link AgentCrash} by an answer that did not come in time. */
+export class AgentSilence extends AgentCrash {}
+
+/** Requests to one agent. An agent that ends, errs or says nothing in time is an {@link AgentCrash}. */
+export interface Requests {
+  send<T>(method: string, params: object, timeoutMs?: number): Promise<T>;
+  /** A courtesy: whether it arrives is nobody's concern. */
+  notify(method: string, params: object): void;
+  /** The crash that a sentence tells of, with what the agent wrote last. */
+  crash(message: string): AgentCrash;
+}
+
+/** Requests over a connection to a child. */
+export function createRequests(child: Child, connection: ClientConnection): Requests {
+  const crash = (message: string) => new AgentCrash(child.mask(message), child.stderrTail());
+
+  const ended = async (method: string) => {
+    const how = await child.exited;
+    // How a shell and env(1) say that the program is missing or is none: it is the same in a minute.
+    const isMissing = method === 'initialize' && ['exit code 126', 'exit code 127'].includes(how);
+    const message = `The agent process ended unexpectedly (${how}).`;
+    return new AgentCrash(child.mask(message), child.stderrTail(), isMissing ? 'program' : 'crash');
+  };
+
+  const explain = async (method: string, error: unknown): Promise<never> => {
+    // A closed connection is only the shadow of an exit: give that a moment to be known, so that it can be named.
+    if (connection.signal.aborted && (await within(child.exited, lastWordsMs))) throw await ended(method);
+    const said = error instanceof Error ? error.message : String(error);
+    const words = `${said.replace(/\.$/, '')}${detailOf(error)}`;
+    const code = error instanceof RequestError ? error.code : null;
+    const isLogin = loginCodes.includes(code ?? 0) || loginWords.test(words);
+    const message = `The agent refused "${method}": ${words}.`;
+    throw new AgentRefusal(child.mask(message), child.stderrTail(), isLogin ? 'login' : 'crash', code);
+  };
+
+  const late = (method: string, timeoutMs: number, signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => {
+      const message = `The agent did not answer "${method}" within ${timeoutMs / 1_000} s.`;
+      const timer = setTimeout(() => reject(new AgentSilence(child.mask(message), child.stderrTail())), timeoutMs);
+      signal.addEventListener('abort', () => clearTimeout(timer));
+    });
+
+  return {
+    crash,
+    notify(method, params) {
+      void connection.agent.notify(method, params).catch(() => undefined);
+    },
+    async send<T>(method: string, params: object, timeoutMs?: number): Promise<T> {
+      const answer = connection.agent.request<T>(method, params).catch((error: unknown) => explain(method, error));
+      const gone = child.exited.then(async () => {
+        // Its last words may hold the answer.
+        await within(connection.closed, lastWordsMs);
+        throw await ended(method);
+      });
+      const over = new AbortController();
+      const races = timeoutMs === undefined ? [answer, gone] : [answer, gone, late(method, timeoutMs, over.signal)];
+      for (const each of races) each.catch(() => undefined);
+      try {
+        return await Promise.race(races);
+      } finally {
+        over.abort();
+        // An answer may overtake the updates before it: their handlers have their turn until the next round of the loop.
+        await nextRound();
+      }
+    },
+  };
+}
+
+// Agents put the cause (a refused key, a model that does not exist) beside a bare "Internal error".
+function detailOf(error: unknown): string {
+  const data = error instanceof RequestError ? (error.data as unknown) : null;
+  const { details, message } = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+  const detail = [data, details, message].find((each) => typeof each === 'string' && each.trim() !== '');
+  return typeof detail === 'string' ? ` (${detail.trim().slice(0, mostDetailCharacters).replace(/\.$/, '')})` : '';
+}

@@ -69,7 +69,7 @@ export interface App {
 /** Builds the app. Rejects with a sentence for the operator when something is in the way; nothing is left open then. */
 export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
   const log = parts.log ?? createLog(config);
-  const profiles = await loadProfiles(config.agentsConfig);
+  const profiles = await loadProfiles(config.agentsConfig, config.readVariable);
   const trusted = await loadTrustedDocuments(config.trustedDocuments, schema);
   // Before the first start makes tokens that are shown only once it listens.
   await requirePlace(config);

@@ -277,6 +277,8 @@ export interface Config {
   } | null;
   /** The variables that agents may see (PATH, LANG, TERM, TMPDIR), as this process has them. */
   readonly agentBaseEnv: Readonly<Record<string, string>>;
+  /** A variable that an agent's profile names as its provider's key; undefined for one that is not set or is the service's own. */
+  readonly readVariable: (name: string) => string | undefined;
 }
 
 /** All that is wrong with the environment, one line a variable; it never repeats a value. */
@@ -335,6 +337,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     maxAttachmentBytes: env.MAX_ATTACHMENT_MB * 1_048_576,
     attachmentsDir: resolve(env.ATTACHMENTS_DIR ?? join(env.DATA_DIR, 'attachments')),
     s3: s3Of(env),
+    readVariable: (name) => (Object.hasOwn(variables.shape, name) ? undefined : given[name]),
     agentBaseEnv: Object.fromEntries(
       agentVariables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
     ),

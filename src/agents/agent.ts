@@ -176,6 +176,15 @@ export type AgentUpdate =
       readonly reason: 'question' | 'permission';
     };
 
+/** A request to an agent and what became of it. */
+export interface AgentExchange {
+  readonly method: string;
+  readonly tookMs: number;
+  /** As the agent answered; undefined when it did not, or refused. */
+  readonly result: unknown;
+  readonly error: Error | null;
+}
+
 /** What a process is started with. */
 export interface AgentLaunch {
   readonly profile: AgentProfile;
@@ -188,6 +197,8 @@ export interface AgentLaunch {
   readonly env: Readonly<Record<string, string>>;
   /** The session, as part of the mark by which left-over processes are found. */
   readonly runId: string;
+  /** Hears of each request to the agent, when it is over; for a look at what an agent can do. Must not throw. */
+  onExchange?(exchange: AgentExchange): void;
   /** Awaited before the next update is given; must not throw. */
   onUpdate(update: AgentUpdate): Promise<void>;
   /** How much of a text may be given when the rest is still to come: a secret must not be cut in two. Left out: all. */

@@ -72,7 +72,7 @@ export class AcpProcess implements AgentProcess {
   /** The handshake. `clientCapabilities` as ACP has them. */
   async start(connection: ClientConnection, clientInfo: object, clientCapabilities: object): Promise<void> {
     this.#connection = connection;
-    this.#open = createRequests(this.#child, connection);
+    this.#open = createRequests(this.#child, connection, this.#launch.onExchange);
     const { authMethod } = this.#launch.profile;
     const { initializeMs, authenticateMs } = this.#timeouts;
     const params = { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities };

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type ClientConnection, RequestError } from '@agentclientprotocol/sdk';
-import { AgentCrash, type CrashCause } from '../agent.ts';
+import { AgentCrash, type AgentLaunch, type CrashCause } from '../agent.ts';
 import { type Child, within } from './child.ts';
 
 /** How long the last words of a process that ended are waited for: something it started may hold its stdout open. */
@@ -37,8 +37,12 @@ export interface Requests {
   crash(message: string): AgentCrash;
 }
 
-/** Requests over a connection to a child. */
-export function createRequests(child: Child, connection: ClientConnection): Requests {
+/** Requests over a connection to a child; `hear` is told of each. */
+export function createRequests(
+  child: Child,
+  connection: ClientConnection,
+  hear: AgentLaunch['onExchange'] = () => undefined,
+): Requests {
   const crash = (message: string) => new AgentCrash(child.mask(message), child.stderrTail());
 
   const ended = async (method: string) => {
@@ -82,8 +86,14 @@ export function createRequests(child: Child, connection: ClientConnection): Requ
       const over = new AbortController();
       const races = timeoutMs === undefined ? [answer, gone] : [answer, gone, late(method, timeoutMs, over.signal)];
       for (const each of races) each.catch(() => undefined);
+      const sentAt = performance.now();
       try {
-        return await Promise.race(races);
+        const result = await Promise.race(races);
+        hear({ method, tookMs: performance.now() - sentAt, result, error: null });
+        return result;
+      } catch (error) {
+        hear({ method, tookMs: performance.now() - sentAt, result: undefined, error: error as Error });
+        throw error;
       } finally {
         over.abort();
         // An answer may overtake the updates before it: their handlers have their turn until the next round of the loop.

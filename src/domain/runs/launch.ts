@@ -2,20 +2,16 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { environmentNameOf } from '../secret-names.ts';
-import { type OpenSecret, readSecrets } from '../secrets/secrets.ts';
+import { type RunSecrets, readRunSecrets, type SessionSecretRow } from './run-secrets.ts';
 
-/** What a session's agent is started with. `env` holds secrets: never log it. */
-export interface LaunchPlan {
+/** What a session's agent is started with. It holds secrets: never log it. */
+export interface LaunchPlan extends RunSecrets {
   readonly organizationId: string;
   readonly agent: string;
   readonly workspaceDir: string;
   readonly homeDir: string;
   /** For the unix sockets of this run; whoever runs it removes it. */
   readonly runtimeDir: string;
-  readonly env: Record<string, string>;
-  /** The values to blot out of everything that is stored. */
-  readonly secretValues: readonly string[];
 }
 
 interface PlanRow {
@@ -23,7 +19,7 @@ interface PlanRow {
   agent: string | null;
   /** Of the organization's secrets; null: all. */
   secretIds: string[] | null;
-  secrets: { key: string; sealed: string; isSensitive: boolean }[];
+  secrets: SessionSecretRow[];
 }
 
 /**
@@ -44,30 +40,21 @@ export async function planLaunch(context: Context, sessionId: string, dataDir: s
   const homeDir = join(root, 'home');
   await mkdir(workspaceDir, { recursive: true, mode: 0o700 });
   await mkdir(homeDir, { recursive: true, mode: 0o700 });
-  const own = row.secrets.map(({ key, sealed, isSensitive }) => ({
-    key,
-    isSensitive,
-    value: context.keyring.open(sealed, `${sessionId}:${key}`),
-  }));
-  const shared = await readSecrets(context, row.organizationId, row.secretIds, 'key-value');
+  const agent = row.agent ?? context.defaultAgent;
+  const secrets = await readRunSecrets(context, {
+    sessionId,
+    organizationId: row.organizationId,
+    secretIds: row.secretIds,
+    own: row.secrets,
+    profile: context.agentProfiles.get(agent) ?? null,
+  });
   return {
     organizationId: row.organizationId,
-    agent: row.agent ?? context.defaultAgent,
+    agent,
     workspaceDir,
     homeDir,
     // Not in the data directory: a socket's path may have 107 bytes at most.
     runtimeDir: await mkdtemp(join(tmpdir(), 'sy-')),
-    env: { ...environmentOf(shared), ...Object.fromEntries(own.map(({ key, value }) => [key, value])) },
-    secretValues: [...shared, ...own].filter(({ isSensitive }) => isSensitive).map(({ value }) => value),
+    ...secrets,
   };
-}
-
-// Two keys may come to one name (`api-key`, `api_key`): the one that is written so wins, then the older.
-function environmentOf(secrets: readonly OpenSecret[]): Record<string, string> {
-  const env = new Map<string, string>();
-  for (const { key, value } of secrets) {
-    const name = environmentNameOf(key);
-    if (name !== null && (name === key || !env.has(name))) env.set(name, value);
-  }
-  return Object.fromEntries(env);
 }

@@ -95,29 +95,31 @@ export async function findSecrets(context: Context, ids: readonly string[]): Pro
 /** A secret with its value, for an agent's process: never for a door, a log or an error. */
 export interface OpenSecret {
   readonly key: string;
+  readonly type: SecretType;
   readonly value: string;
   readonly isSensitive: boolean;
 }
 
 /**
- * The values of an organization's secrets of one type, oldest first: all of them for null, else those of these bare ids
- * (spec 2.1: an empty list is none). One that has been deleted since a session named it is left out.
+ * The values of an organization's secrets, oldest first, of one type or of all: for null all of them, else those of these bare
+ * ids (spec 2.1: an empty list is none). One that has been deleted since a session named it is left out.
  */
 export async function readSecrets(
   context: Pick<Context, 'store' | 'keyring'>,
   organizationId: string,
   secretIds: readonly string[] | null,
-  type: SecretType,
+  type: SecretType | null = null,
 ): Promise<OpenSecret[]> {
   if (secretIds?.length === 0) return [];
-  const rows = await context.store.query<{ id: string; key: string; sealed: string; isSensitive: boolean }>(
-    `select x.id, x.key, x.sealed, x.is_sensitive as "isSensitive" from secret x
-      where x.organization_id = $1 and x.type = $2 and ($3::text[] is null or x.id = any($3::text[]))
+  const rows = await context.store.query<Omit<OpenSecret, 'value'> & { id: string; sealed: string }>(
+    `select x.id, x.key, x.type, x.sealed, x.is_sensitive as "isSensitive" from secret x
+      where x.organization_id = $1 and ($2::text is null or x.type = $2::text) and ($3::text[] is null or x.id = any($3::text[]))
       order by x.created_at, x.id`,
     [organizationId, type, secretIds],
   );
-  return rows.map(({ id, key, sealed, isSensitive }) => ({
+  return rows.map(({ id, key, type, sealed, isSensitive }) => ({
     key,
+    type,
     isSensitive,
     value: context.keyring.open(sealed, secretPlace(organizationId, id)),
   }));

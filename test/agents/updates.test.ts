@@ -69,6 +69,29 @@ it('gives a tool call whole each time, and once per change', async () => {
   ]);
 });
 
+it('keeps what only the question for a permission tells of a tool call, and what it had told before', async () => {
+  const diff = { type: 'diff', path: '/a', oldText: null, newText: 'x' };
+  const running = { toolCallId: 't', title: 'write', kind: 'edit', status: 'in_progress' };
+  const asked = { toolCallId: 't', title: '/a', status: 'pending', content: [diff] };
+  const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
+  const { updates } = await turn(
+    { write: [] },
+    {
+      'session/prompt': [
+        { write: [{ update: { sessionUpdate: 'tool_call', ...running } }] },
+        { ask: { method: 'session/request_permission', params: { sessionId: 's1', options, toolCall: asked } } },
+        { write: [{ update: { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' } }, end] },
+      ],
+    },
+  );
+  const diffs = [{ path: '/a', oldText: null, newText: 'x' }];
+  expect(updates.filter(({ type }) => type === 'toolCall')).toEqual([
+    expect.objectContaining({ title: 'write', status: 'in_progress', diffs: [] }),
+    expect.objectContaining({ title: '/a', status: 'in_progress', toolKind: 'edit', diffs }),
+    expect.objectContaining({ title: '/a', status: 'completed', diffs }),
+  ]);
+});
+
 it('cuts long output of tools and says so', async () => {
   const content = [{ type: 'content', content: { type: 'text', text: 'x'.repeat(20_000) } }];
   const { updates } = await turn({

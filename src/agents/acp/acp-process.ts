@@ -1,4 +1,10 @@
-import { type ClientConnection, PROTOCOL_VERSION, type SessionNotification } from '@agentclientprotocol/sdk';
+import {
+  type ClientConnection,
+  PROTOCOL_VERSION,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionNotification,
+} from '@agentclientprotocol/sdk';
 import {
   AgentCrash,
   type AgentLaunch,
@@ -99,6 +105,13 @@ export class AcpProcess implements AgentProcess {
     if (sessionId !== this.#sessionId) return;
     this.#deliver(this.#joiner.take(update));
     if (this.#joiner.isBlockOpen()) this.#pauses.said();
+  }
+
+  /** A question for a permission tells of its tool call too, and opencode shows the diff of an edit only there. */
+  permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    const { sessionId, toolCall } = request;
+    this.onUpdate({ sessionId, update: { ...toolCall, sessionUpdate: 'tool_call_update' } });
+    return this.questions.permission(request);
   }
 
   open(previousSessionId: string | null, servers: readonly McpServer[] = []): ReturnType<AgentProcess['open']> {

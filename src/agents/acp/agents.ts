@@ -56,7 +56,7 @@ function connect(child: Child, process: AcpProcess): acp.ClientConnection {
   return acp
     .client({ name: clientInfo.name })
     .onNotification('session/update', ({ params }) => process.onUpdate(params))
-    .onRequest('session/request_permission', ({ params }) => process.questions.permission(params))
+    .onRequest('session/request_permission', ({ params }) => process.permission(params))
     .onRequest('elicitation/create', ({ params }) => process.questions.elicitation(params))
     .onRequest('*', ({ method }) => {
       throw acp.RequestError.methodNotFound(method);

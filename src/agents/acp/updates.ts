@@ -145,7 +145,7 @@ function mergeTool(before: ToolCall | undefined, update: ToolUpdate): ToolCall {
     toolCallId: storable(update.toolCallId),
     title: storable(update.title ?? before?.title ?? update.toolCallId),
     toolKind: update.kind ?? before?.toolKind ?? 'other',
-    status: update.status ?? before?.status ?? 'pending',
+    status: statusOf(before, update),
     locations:
       update.locations?.map(({ path, line }) => ({ path: storable(path), line: line ?? null })) ??
       before?.locations ??
@@ -153,6 +153,11 @@ function mergeTool(before: ToolCall | undefined, update: ToolUpdate): ToolCall {
     output: output ? truncate(output) : (before?.output ?? null),
     diffs: diffs && diffs.length > 0 ? diffs : (before?.diffs ?? []),
   };
+}
+
+// A call that runs is not pending again, although opencode's question for a permission says so of it.
+function statusOf(before: ToolCall | undefined, { status }: ToolUpdate): ToolCall['status'] {
+  return status === 'pending' || !status ? (before?.status ?? 'pending') : status;
 }
 
 function diffOf({ path, oldText, newText }: ToolContent): ToolDiff {

@@ -6,12 +6,17 @@ export const variables = z.record(z.string().regex(/^[^=\0]+$/, 'must be a name 
 
 const drivers = ['none', 'bwrap', 'command'] as const;
 
+const inside = z.string().startsWith('/', 'must be an absolute path');
+
 const sandboxFields = z
   .strictObject({
     driver: z.enum(drivers).optional(),
     command: z.array(z.string().min(1)).default([]),
     network: z.enum(['shared', 'gateway']).default('shared'),
     'read_only': z.array(z.string().min(1)).default([]),
+    // Where a command like `docker run` puts the three directories.
+    paths: z.strictObject({ workspace: inside, home: inside, runtime: inside }).nullable().default(null),
+    'stop_command': z.array(z.string().min(1)).default([]),
   })
   .transform((raw, context): SandboxSettings => {
     // Whoever describes a sandbox wants one: it is an error at the launch, not no sandbox, where bubblewrap does not work.
@@ -23,7 +28,8 @@ const sandboxFields = z
       const message = `goes with the driver "command", and the driver is "${driver}"`;
       context.addIssue({ code: 'custom', path: ['command'], message });
     }
-    return { driver, command: raw.command, network: raw.network, readOnly: raw.read_only };
+    const { command, network, paths } = raw;
+    return { driver, command, network, readOnly: raw.read_only, paths, stopCommand: raw.stop_command };
   });
 
 /** `sandbox` of a profile: an object, or `none` or `bwrap` alone; null leaves it to the process. */

@@ -1,0 +1,111 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { loaderCache, ownParts, ownProgram, ownRoot } from './own-code.ts';
+import { gatewayPort, gatewaySocketName, type Placement, type PlacementRequest } from './placement.ts';
+import { filesOfCommand, findProgram, isInside } from './program-files.ts';
+import { systemArguments, systemDirectories } from './system-files.ts';
+
+/** How agents see their directories in a sandbox of bubblewrap: always the same, so that they find their sessions again. */
+export const sandboxPaths = { workspace: '/workspace', home: '/home/agent', runtime: '/run/switchyard' } as const;
+
+/** What all sandboxes of this process share. */
+export interface BwrapOptions {
+  /** Bubblewrap's program. */
+  readonly program: string;
+  /** What no agent may see, also where it lies in something that it may: the data directory and the like. */
+  readonly hidden: readonly string[];
+  /** The files that say who the agent is: its user and its group. */
+  readonly identity: { readonly passwd: string; readonly group: string };
+}
+
+/** The user's id in the sandbox. Agents refuse work to root, and a worker may be root. */
+export function sandboxUid(): number {
+  return process.getuid?.() || 1_000;
+}
+
+/** A sandbox of namespaces: the agent sees its three directories, the system's programs, and no process but its own. */
+export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): Placement {
+  const { launch, gatewaySocket } = request;
+  const { profile } = launch;
+  const sandbox = profile.sandbox;
+  const path = searchPath(request.env.PATH ?? '');
+  const [name = '', ...rest] = profile.command;
+  const program = findProgram(name, path);
+  if (program === null) throw missing(name);
+  const command = [program, ...rest];
+  const shim =
+    gatewaySocket === null
+      ? []
+      : [...ownProgram('shim'), String(gatewayPort), `${sandboxPaths.runtime}/${gatewaySocketName}`];
+  const uid = sandboxUid();
+  const args = [
+    '--unshare-all',
+    ...(sandbox?.network === 'gateway' ? [] : ['--share-net']),
+    '--die-with-parent',
+    // Without any: with one of them it could take the masks away again.
+    ...['--cap-drop', 'ALL'],
+    ...(process.getuid?.() === uid ? [] : ['--uid', String(uid), '--gid', String(uid)]),
+    ...systemArguments(),
+    ...['--ro-bind', options.identity.passwd, '/etc/passwd', '--ro-bind', options.identity.group, '/etc/group'],
+    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/var/tmp', '--dir', '/run'],
+    ...shownArguments(options.hidden, [...command, process.execPath], sandbox?.readOnly ?? []),
+    ...cacheArguments(uid),
+    ...['--bind', launch.workspaceDir, sandboxPaths.workspace],
+    ...['--bind', launch.homeDir, sandboxPaths.home],
+    ...['--bind', launch.runtimeDir, sandboxPaths.runtime],
+    ...['--chdir', sandboxPaths.workspace],
+    ...['--remount-ro', '/', '--', ...shim, ...command],
+  ];
+  const temporary: Record<string, string> = 'TMPDIR' in request.env ? { TMPDIR: '/tmp' } : {};
+  return {
+    program: options.program,
+    args,
+    env: { PATH: path, ...temporary },
+    paths: sandboxPaths,
+    isWrapped: true,
+    stopCommand: [],
+  };
+}
+
+// Programs that are written for Node find the one that the service runs on.
+function searchPath(path: string): string {
+  const own = dirname(process.execPath);
+  return path.split(':').includes(own) ? path : [path, own].filter((part) => part !== '').join(':');
+}
+
+// As the system says it where there is no sandbox.
+function missing(name: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`spawn ${name} ENOENT`), { code: 'ENOENT' });
+}
+
+// In this order, because a later mount covers an earlier one: what is shown, what is hidden in it, and what an operator shows
+// by name inside of that.
+function shownArguments(hidden: readonly string[], command: readonly string[], readOnly: readonly string[]): string[] {
+  const { directories, links } = filesOfCommand(command);
+  const isSystem = (path: string) => systemDirectories.some((directory) => isInside(path, directory));
+  const shown = [...new Set([...directories.filter((path) => !isSystem(path)), ...readOnly])].filter(existsSync);
+  const isHidden = (path: string) => hidden.some((each) => isInside(path, each));
+  const open = [...ownParts.filter(existsSync), ...shown.filter((path) => !isHidden(path))];
+  const visible = (path: string) => isSystem(path) || open.some((each) => isInside(path, each));
+  return [
+    // An installation in /opt: there may be keys beside its code.
+    ...(isSystem(ownRoot) ? ['--tmpfs', ownRoot] : []),
+    ...open.flatMap(show),
+    ...links.filter(({ at }) => !visible(at)).flatMap(({ at, to }) => ['--symlink', to, at]),
+    ...hidden.filter((path) => visible(path) && existsSync(path)).flatMap(hide),
+    ...shown.filter(isHidden).flatMap(show),
+  ];
+}
+
+function show(path: string): string[] {
+  return ['--ro-bind', path, path];
+}
+
+function hide(path: string): string[] {
+  return statSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+}
+
+function cacheArguments(uid: number): string[] {
+  const cache = loaderCache(uid);
+  return cache === null ? [] : ['--ro-bind-try', cache.source, cache.target];
+}

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentLaunch } from '../agent.ts';
+import { type BwrapOptions, placeInBwrap, sandboxUid } from './bwrap.ts';
+import { placeBehindCommand } from './command.ts';
+import { hostPaths, type Placement, type PlacementRequest } from './placement.ts';
+import { findProgram } from './program-files.ts';
+
+/** What SANDBOX may say: by itself, no sandbox, or no start without one. */
+export const sandboxChoices = ['auto', 'none', 'bwrap'] as const;
+
+/** How the agents of this process are kept apart from its host. */
+export interface Isolation {
+  /** The driver of profiles that name none. */
+  readonly driver: 'none' | 'bwrap';
+  /** Makes a process of a launch. Rejects with a sentence when its profile asks for what this host cannot do. */
+  place(request: PlacementRequest): Promise<Placement>;
+}
+
+/** What {@link createIsolation} needs. */
+export interface IsolationOptions {
+  readonly choice: (typeof sandboxChoices)[number];
+  /** A directory of this worker's, for the files that say who an agent is. */
+  readonly directory: string;
+  /** Where bubblewrap is looked for. */
+  readonly path: string;
+  /** Absolute; see {@link BwrapOptions}. */
+  readonly hidden: readonly string[];
+  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+}
+
+/** How long the trial may take: a program that hangs must not keep the service from its start. */
+const trialMs = 10_000;
+
+/** No sandbox, for profiles that ask for none. */
+export const noIsolation: Isolation = {
+  driver: 'none',
+  async place(request) {
+    const { sandbox } = request.launch.profile;
+    if (sandbox?.driver === 'bwrap') throw new Error('its sandbox needs bubblewrap, which this process does not use');
+    return sandbox?.driver === 'command' ? placeBehindCommand(sandbox, request) : placeOnHost(request);
+  },
+};
+
+/** Tries bubblewrap once, and says what became of it in the log. Rejects when it is demanded and does not work. */
+export async function createIsolation(options: IsolationOptions): Promise<Isolation> {
+  const { choice, log } = options;
+  const bwrap = await openBwrap(options).catch((error: unknown) => (error as Error).message);
+  const problem = typeof bwrap === 'string' ? bwrap : null;
+  if (choice === 'bwrap' && problem !== null) throw new Error(`SANDBOX is "bwrap", and that does not work: ${problem}`);
+  const driver = choice === 'none' || problem !== null ? 'none' : 'bwrap';
+  if (choice === 'auto' && problem !== null) {
+    log.warn({ problem }, 'Agents run without a sandbox: bubblewrap does not work here.');
+  } else log.info({ sandbox: driver }, 'Agents have a sandbox, unless their profiles say otherwise.');
+  return {
+    driver,
+    async place(request) {
+      const settings = request.launch.profile.sandbox;
+      if (settings?.driver === 'command') return placeBehindCommand(settings, request);
+      if ((settings?.driver ?? driver) === 'none') return placeOnHost(request);
+      if (typeof bwrap === 'string') throw new Error(`its sandbox needs bubblewrap, which does not work: ${bwrap}`);
+      return placeInBwrap(bwrap, request);
+    },
+  };
+}
+
+function placeOnHost({ launch }: PlacementRequest): Placement {
+  const [program = '', ...args] = launch.profile.command;
+  return { program, args, env: {}, paths: hostPaths(launch), isWrapped: false, stopCommand: [] };
+}
+
+async function openBwrap({ directory, path, hidden }: IsolationOptions): Promise<BwrapOptions> {
+  const program = process.platform === 'linux' ? findProgram('bwrap', path) : null;
+  if (program === null) throw new Error('there is no program "bwrap" in PATH (install bubblewrap, on Linux)');
+  const uid = sandboxUid();
+  const identity = { passwd: join(directory, 'passwd'), group: join(directory, 'group') };
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await writeFile(
+    identity.passwd,
+    `agent:x:${uid}:${process.getuid?.() === uid ? process.getgid?.() : uid}:Agent:/home/agent:/bin/sh\n`,
+  );
+  await writeFile(identity.group, `agent:x:${process.getuid?.() === uid ? process.getgid?.() : uid}:\n`);
+  const bwrap = { program, hidden, identity };
+  await tryOnce(bwrap, path);
+  return bwrap;
+}
+
+// With all that a launch asks for: hosts refuse one namespace or mount and allow another.
+async function tryOnce(bwrap: BwrapOptions, path: string): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), 'switchyard-trial-'));
+  try {
+    const profile = { command: ['true'], sandbox: { network: 'gateway', readOnly: [] } };
+    const launch = { profile, workspaceDir: root, homeDir: root, runtimeDir: root } as unknown as AgentLaunch;
+    const { program, args } = placeInBwrap(bwrap, { launch, env: { PATH: path }, gatewaySocket: null });
+    await new Promise<void>((resolve, reject) => {
+      execFile(program, [...args], { env: {}, timeout: trialMs }, (error, _, stderr) =>
+        error ? reject(new Error(stderr.trim() || error.message)) : resolve(),
+      );
+    });
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}

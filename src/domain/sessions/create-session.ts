@@ -10,6 +10,7 @@ import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization, type OrganizationRecord } from '../organizations/use-organization.ts';
 import { isEnvironmentName } from '../secret-names.ts';
+import { admitChild, type ParentRun } from './admit-child.ts';
 import { tagsOfNewSession } from './allowed-tags.ts';
 import { chooseOwner, type Owner } from './as-user.ts';
 import { readOwnSession } from './find-session.ts';
@@ -81,6 +82,8 @@ export interface CreateSessionOptions {
   readonly organizationId?: string | null | undefined;
   readonly origin: SessionOrigin;
   readonly idempotencyKey?: string | null | undefined;
+  /** The session whose agent starts this one. */
+  readonly parent?: ParentRun | undefined;
   /** The same input from the same caller gives the same session, even without a key (v1's `idempotent`). */
   readonly isIdempotent?: boolean | undefined;
 }
@@ -114,7 +117,9 @@ export async function createSession(
     }
     // Only now: what was made under its key stays made, whatever has become of the limit and of what it refers to.
     const references = await resolveReferences(context, tx, organization.id, input);
-    const maxAcuLimit = sessionAcuLimit(organization, input.maxAcuLimit ?? null);
+    const asked = input.maxAcuLimit ?? null;
+    const left = options.parent ? await admitChild(tx, options.parent, asked) : asked;
+    const maxAcuLimit = sessionAcuLimit(organization, left);
     const named = { text: input.prompt, attachmentIds: references.attachmentIds };
     const prompt = await attach(context, tx, { id, organizationId: organization.id }, named);
     const record = {
@@ -123,6 +128,7 @@ export async function createSession(
       input: { ...references, prompt, maxAcuLimit, tags: await tagsOfNewSession(tx, organization.id, input.tags) },
       owner,
       origin: options.origin,
+      parentId: options.parent?.sessionId ?? null,
     };
     await insertSession(context, tx, record);
     await audit(context, tx, 'create_session', { organizationId: organization.id, sessionId: id, targetId: id });
@@ -167,9 +173,16 @@ export function titleFromPrompt(prompt: string): string {
 async function insertSession(
   context: Context,
   tx: Transaction,
-  session: { id: string; organizationId: string; input: ParsedInput; owner: Owner; origin: SessionOrigin },
+  session: {
+    id: string;
+    organizationId: string;
+    input: ParsedInput;
+    owner: Owner;
+    origin: SessionOrigin;
+    parentId: string | null;
+  },
 ): Promise<void> {
-  const { id, organizationId, input, owner, origin } = session;
+  const { id, organizationId, input, owner, origin, parentId } = session;
   const now = context.now();
   const json = (value: unknown) => (value == null ? {} : { value: JSON.parse(JSON.stringify(value)) });
   const schema = json(input.structuredOutputSchema);
@@ -187,6 +200,7 @@ async function insertSession(
       prompt: input.prompt,
       snapshotId: input.snapshotId ?? null,
       playbookId: input.playbookId ?? null,
+      parentId,
       agent: input.agent ?? null,
       maxAcuLimit: input.maxAcuLimit ?? null,
       ...(input.secretIds ? { secretIds: input.secretIds } : {}),

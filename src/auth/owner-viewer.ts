@@ -1,0 +1,68 @@
+import type { Store } from '../store/store.ts';
+import { manageOwnSessions, organizationPermissions, type RolePermission } from './permissions.ts';
+import type { Principal, Viewer } from './viewer.ts';
+
+/** Whom something belongs to, and where: both null is a service key's. */
+export interface OwnerPlace {
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  readonly organizationId: string;
+}
+
+interface OwnerRow {
+  enterpriseId: string;
+  email: string | null;
+  userName: string | null;
+  serviceUserName: string | null;
+  isGone: boolean;
+  permissions: RolePermission[] | null;
+}
+
+// An enterprise role that names organization permissions holds them in every organization (account_admin).
+const ofOrganizations: ReadonlySet<RolePermission> = new Set([...organizationPermissions, manageOwnSessions]);
+
+const owners = `
+  select o.enterprise_id as "enterpriseId", u.email, u.name as "userName", x.name as "serviceUserName",
+         o.deleted_at is not null or ($2::text is not null and (u.id is null or u.deleted_at is not null))
+           or ($3::text is not null and (x.id is null or x.deleted_at is not null or x.expires_at <= $4::timestamptz)) as "isGone",
+         (select json_agg(distinct p) from role_assignment a join role r on r.id = a.role_id
+            cross join lateral unnest(r.permissions) p
+           where (a.user_id = $2 or a.service_user_id = $3)
+             and (a.organization_id = o.id or (r.scope <> 'organization' and a.organization_id is null))) as permissions
+    from organization o
+    left join user_account u on u.id = $2 and u.enterprise_id = o.enterprise_id
+    left join service_user x on x.id = $3 and x.enterprise_id = o.enterprise_id
+   where o.id = $1`;
+
+/**
+ * The viewer that the owner of a thing is now, in that thing's organization alone: for what is done in its name without a
+ * key. Null when it, or the organization, is gone. A service key's leaves no principal: it may do what is in `unowned`.
+ */
+export async function findOwnerViewer(
+  services: { readonly store: Store; readonly now: () => Date },
+  { userId, serviceUserId, organizationId }: OwnerPlace,
+  unowned: readonly RolePermission[],
+): Promise<Viewer | null> {
+  const [row] = await services.store.query<OwnerRow>(owners, [organizationId, userId, serviceUserId, services.now()]);
+  if (!row || row.isGone) return null;
+  const isOwned = userId !== null || serviceUserId !== null;
+  const held = isOwned ? (row.permissions ?? []).filter((each) => ofOrganizations.has(each)) : unowned;
+  return {
+    principal: principalOf(row, userId, serviceUserId),
+    keyKind: null,
+    apiKeyId: null,
+    apiKeyName: null,
+    enterpriseId: row.enterpriseId,
+    homeOrganizationId: organizationId,
+    enterprisePermissions: new Set(),
+    everywhere: new Set(),
+    organizations: new Map([[organizationId, new Set(held)]]),
+    expiresAt: null,
+  };
+}
+
+function principalOf(row: OwnerRow, userId: string | null, serviceUserId: string | null): Principal {
+  if (userId !== null) return { type: 'USER', id: userId, name: row.userName, email: row.email ?? '' };
+  if (serviceUserId !== null) return { type: 'SERVICE_USER', id: serviceUserId, name: row.serviceUserName ?? '' };
+  return { type: 'SYSTEM', id: 'system' };
+}

@@ -1,0 +1,48 @@
+import type { Transaction } from '../../store/store.ts';
+import { refuse } from '../errors.ts';
+import { lockSession } from './change-session.ts';
+
+/** A session at work, whose agent starts another. */
+export interface ParentRun {
+  readonly sessionId: string;
+  readonly generation: number;
+}
+
+/** The most sessions that the agent of one session may start. */
+const maxChildren = 10;
+/** How many generations may stand above a session: a child's child may start one more. */
+const maxAncestors = 3;
+
+const familyOf = `
+  with recursive up as (
+    select s.parent_id as "parentId", 1 as n from session s where s.id = $1
+    union all
+    select s.parent_id, up.n + 1 from session s join up on s.id = up."parentId" where up.n <= ${maxAncestors})
+  select (select max(up.n) from up)::int as generations,
+         (select count(*) from session c where c.parent_id = $1)::int as children,
+         (select coalesce(sum(c.max_acu_limit), 0) from session c where c.parent_id = $1)::float8 as promised`;
+
+/**
+ * Whether the agent of a session may start one more, and with which ACU limit: no more than is left of its own, and not
+ * promised to a session that it started before. Locks the parent. LIMIT_EXCEEDED; FencedError when the parent's run is lost.
+ */
+export async function admitChild(tx: Transaction, parent: ParentRun, asked: number | null): Promise<number | null> {
+  const session = await lockSession(tx, parent.sessionId, parent.generation);
+  const [family] = await tx.query<{ generations: number; children: number; promised: number }>(familyOf, [session.id]);
+  const { generations, children, promised } = family ?? { generations: 1, children: 0, promised: 0 };
+  if (generations > maxAncestors) {
+    const said = `A session may have at most ${maxAncestors} generations above it, so this one can start none.`;
+    throw refuse(['parent'], said, 'LIMIT_EXCEEDED');
+  }
+  if (children >= maxChildren) {
+    throw refuse(['parent'], `A session may start at most ${maxChildren} others.`, 'LIMIT_EXCEEDED');
+  }
+  if (session.maxAcuLimit === null) return asked;
+  const left = Math.floor(session.maxAcuLimit - session.acusConsumed - promised);
+  if (left < 1) throw refuse(['maxAcuLimit'], 'Nothing is left of the session’s ACU limit.', 'LIMIT_EXCEEDED');
+  if (asked !== null && asked > left) {
+    const said = `"maxAcuLimit" must be at most ${left}, which is what is left of the session’s ACU limit, but was ${asked}.`;
+    throw refuse(['maxAcuLimit'], said, 'LIMIT_EXCEEDED');
+  }
+  return asked ?? left;
+}

@@ -1,0 +1,55 @@
+import { findOwnerViewer } from '../../auth/owner-viewer.ts';
+import { permissionFor } from '../../auth/permissions.ts';
+import type { Context } from '../context.ts';
+import { DomainError } from '../errors.ts';
+import type { ParentRun } from './admit-child.ts';
+import { createSession } from './create-session.ts';
+import type { SessionRecord } from './session.ts';
+
+/** What the agent of a session may say about one that it starts. */
+export interface ChildInput {
+  readonly prompt: string;
+  readonly title?: string | undefined;
+  readonly playbookId?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly maxAcuLimit?: number | undefined;
+}
+
+interface ParentRow {
+  organizationId: string;
+  userId: string | null;
+  serviceUserId: string | null;
+  agent: string | null;
+  isUnlisted: boolean;
+  /** Null: all. Those that are still there. */
+  secretIds: string[] | null;
+  knowledgeIds: string[] | null;
+}
+
+const parentOf = `
+  select s.organization_id as "organizationId", s.user_id as "userId", s.service_user_id as "serviceUserId", s.agent,
+         s.is_unlisted as "isUnlisted",
+         case when s.secret_ids is not null then (select coalesce(json_agg(x.id), '[]'::json) from secret x
+           where x.organization_id = s.organization_id and s.secret_ids ? x.id) end as "secretIds",
+         case when s.knowledge_ids is not null then (select coalesce(json_agg(n.id), '[]'::json) from knowledge_note n
+           where (n.organization_id = s.organization_id or n.organization_id is null) and s.knowledge_ids ? n.id) end as "knowledgeIds"
+    from session s where s.id = $1`;
+
+/**
+ * Starts a session for the agent of another: in the same organization, in the name and with the present rights of whom the
+ * parent belongs to, with no secrets and no knowledge that the parent has not. The errors of {@link createSession} and
+ * {@link admitChild}; FORBIDDEN when the owner is gone.
+ */
+export async function startChild(context: Context, parent: ParentRun, input: ChildInput): Promise<SessionRecord> {
+  const [row] = await context.store.query<ParentRow>(parentOf, [parent.sessionId]);
+  if (!row) throw new Error(`Session ${parent.sessionId} has no row.`);
+  const viewer = await findOwnerViewer(context, row, [permissionFor.createSession]);
+  if (!viewer) throw new DomainError('FORBIDDEN', 'Whoever started this session is no longer there.');
+  const { agent, isUnlisted, secretIds, knowledgeIds } = row;
+  const { session } = await createSession(
+    { ...context, viewer, address: null },
+    { ...input, agent: input.agent ?? agent, isUnlisted, secretIds, knowledgeIds },
+    { organizationId: row.organizationId, origin: 'other', parent },
+  );
+  return session;
+}

@@ -4,7 +4,7 @@ import { keepSecrets } from '../domain/secrets/keep-secrets.ts';
 import { forgetOffsetWalks } from '../domain/sessions/offset-walks.ts';
 
 /** How often what is kept for a time only is looked through. */
-const everyMs = 60 * 60 * 1_000;
+const hourMs = 60 * 60 * 1_000;
 
 /** Something that happens by itself, until it is stopped. */
 export interface Scheduled {
@@ -31,8 +31,13 @@ export function createRetention(services: Services): Scheduled {
   });
 }
 
-/** Runs at the start and once an hour, one run at a time. `run` never rejects; it ends soon once it is told to stop. */
+/** {@link repeated} once an hour. */
 export function hourly(run: (isStopped: () => boolean) => Promise<void>): Scheduled {
+  return repeated(hourMs, run);
+}
+
+/** Runs at the start and then again and again, one run at a time. `run` never rejects; it ends soon once it is told to stop. */
+export function repeated(everyMs: number, run: (isStopped: () => boolean) => Promise<void>): Scheduled {
   let timer: NodeJS.Timeout | null = null;
   let isStopped = false;
   let running: Promise<void> | null = null;

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
-import { changeSession, lockSession } from '../sessions/change-session.ts';
-import { FencedError, type NewEntry } from '../sessions/log.ts';
+import { lockSession } from '../sessions/change-session.ts';
+import { FencedError } from '../sessions/log.ts';
+import { sleepLocked } from '../sessions/suspend-session.ts';
 import type { LimitReached } from './limits.ts';
 
 /**
@@ -17,25 +18,18 @@ export async function suspendForLimit(
 ): Promise<void> {
   const { sessionId, generation } = run;
   await context.store.transact(async (tx) => {
-    const rows = await tx.query<{ generation: number }>(
-      `update run set generation = generation + 1, queued_at = null where session_id = $1 and generation = $2::int
-       returning generation`,
-      [sessionId, generation],
-    );
-    if (rows.length === 0) throw new FencedError(sessionId);
+    const held = await tx.query('select 1 from run where session_id = $1 and generation = $2::int for update', [
+      sessionId,
+      generation,
+    ]);
+    if (held.length === 0) throw new FencedError(sessionId);
     const session = await lockSession(tx, sessionId, generation);
-    await tx.query('update session_head set generation = $2::int where session_id = $1', [sessionId, generation + 1]);
-    tx.afterCommit(() => context.bell.ring(`command:${sessionId}`));
-    const isAtWork = ['claimed', 'running', 'resuming', 'new'].includes(session.status);
-    if (!isAtWork) return;
-    // The table has no way from claimed to suspended: a claimed session is given back first.
-    const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
+    const isOver = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
+    if (isOver) return;
     const { statusDetail, message, limit, used } = reached;
-    const entries: NewEntry[] = [
+    await sleepLocked(context, tx, session, { statusDetail, requestFrom: null }, [
       { kind: 'LIMIT', body: message, data: { limit: statusDetail, acuLimit: limit, acusUsed: used } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: message },
-    ];
-    const asleep = { status: 'suspended', statusDetail, request: null, requestFrom: null, isFresh: false } as const;
-    await changeSession(context, tx, free, asleep, entries);
+    ]);
   });
 }

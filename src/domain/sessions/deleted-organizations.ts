@@ -1,6 +1,5 @@
-import { enterprisePermissions, organizationPermissions } from '../../auth/permissions.ts';
-import { systemViewer } from '../../auth/viewer.ts';
-import type { Context, Services } from '../context.ts';
+import type { Services } from '../context.ts';
+import { asSystem } from './as-system.ts';
 import { terminateInside } from './terminate-session.ts';
 
 /** Sessions read at once. */
@@ -48,13 +47,4 @@ export async function terminateSessionsOfDeletedOrganizations(
     if (last === undefined || rows.length < batchSize) return count;
     after = last.id;
   }
-}
-
-// Not spread: the address in `url` fields is known only later.
-function asSystem(services: Services, enterpriseId: string): Context {
-  const viewer = systemViewer(enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
-  return Object.create(services, {
-    viewer: { value: viewer, enumerable: true },
-    address: { value: null, enumerable: true },
-  });
 }

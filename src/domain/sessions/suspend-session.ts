@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { changeSession, lockSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
+import type { NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
 /** A session to be put to sleep or woken, and from where that is asked: it decides the word of v1 (pinned 3). */
@@ -29,11 +30,7 @@ export async function lockRunAndSession(tx: Transaction, sessionId: string): Pro
   return lockSession(tx, sessionId, null);
 }
 
-/**
- * {@link suspendSession} on a session that {@link lockRunAndSession} has locked; it asks for no permission. The generation
- * moves, so that nothing its agent still says is accepted. The lease stays: the worker gives it back once the agent has
- * stopped, and until then nobody else starts one in the same workspace.
- */
+/** {@link suspendSession} on a session that {@link lockRunAndSession} has locked; it asks for no permission. */
 export async function suspendLocked(
   context: Context,
   tx: Transaction,
@@ -45,23 +42,34 @@ export async function suspendLocked(
     throw new DomainError('INVALID_STATE', `A session in status "${session.status}" has no agent to put to sleep.`);
   }
   const { id, organizationId } = session;
+  const next = await sleepLocked(context, tx, session, { statusDetail: 'user_request', requestFrom: from });
+  await audit(context, tx, 'sleep_session', { organizationId, sessionId: id, targetId: id });
+  return next;
+}
+
+/**
+ * Puts a session that {@link lockRunAndSession} has locked to sleep, for any reason, with entries that say why. It must be
+ * at work, or wait. The generation moves, so that nothing its agent still says is accepted. The lease stays: the worker
+ * gives it back once the agent has stopped, and until then nobody else starts one in the same workspace. An open turn stays
+ * open: it is taken up again when the session wakes.
+ */
+export async function sleepLocked(
+  context: Context,
+  tx: Transaction,
+  session: SessionRecord,
+  reason: Pick<SessionRecord, 'statusDetail' | 'requestFrom'>,
+  entries: readonly NewEntry[] = [],
+): Promise<SessionRecord> {
   await tx.query(
     `with r as (update run set generation = generation + 1, queued_at = null where session_id = $1 returning generation)
      update session_head h set generation = r.generation from r where h.session_id = $1`,
-    [id],
+    [session.id],
   );
+  tx.afterCommit(() => context.bell.ring(`command:${session.id}`));
   // The table has no way from claimed to suspended: a claimed session is given back first.
   const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
-  const next = await changeSession(context, tx, free, {
-    status: 'suspended',
-    statusDetail: 'user_request',
-    request: null,
-    requestFrom: from,
-    isFresh: false,
-  });
-  await audit(context, tx, 'sleep_session', { organizationId, sessionId: id, targetId: id });
-  tx.afterCommit(() => context.bell.ring(`command:${id}`));
-  return next;
+  const asleep = { status: 'suspended', request: null, isFresh: false, ...reason } as const;
+  return changeSession(context, tx, free, asleep, entries);
 }
 
 // A turn whose end was never written, or words of the user that the agent has not been given.

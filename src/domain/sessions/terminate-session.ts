@@ -2,8 +2,9 @@ import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { changeSession, lockSession } from './change-session.ts';
+import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import { getSessionFor } from './find-session.ts';
+import type { NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
 /** What was done to a session that was to end; `wasOver`: it had been terminated or had expired before. */
@@ -42,11 +43,26 @@ export async function terminateInside(
   seen: Pick<SessionRecord, 'id' | 'organizationId'>,
   isToArchive: boolean,
 ): Promise<Termination> {
+  const done = await endForGood(context, tx, seen, isToArchive ? { isArchived: true } : {}, 'terminated');
+  if (done.wasOver) return done;
+  const { id, organizationId } = seen;
+  await audit(context, tx, 'terminate_session', { organizationId, sessionId: id, targetId: id });
+  return done;
+}
+
+/** What {@link terminateInside} and an expiry have in common; `entries` say why. Writes no audit entry. */
+export async function endForGood(
+  context: Context,
+  tx: Transaction,
+  seen: Pick<SessionRecord, 'id'>,
+  archive: Pick<StatusChange, 'isArchived'>,
+  endedBy: 'terminated' | 'expired',
+  entries: readonly NewEntry[] = [],
+): Promise<Termination> {
   const [run] = await tx.query<{ generation: number }>('select generation from run where session_id = $1 for update', [
     seen.id,
   ]);
   const locked = await lockSession(tx, seen.id, null);
-  const archive = isToArchive ? { isArchived: true } : {};
   if (locked.endedBy === 'terminated' || locked.endedBy === 'expired') {
     return { session: await changeSession(context, tx, locked, archive), wasOver: true };
   }
@@ -59,19 +75,9 @@ export async function terminateInside(
   await tx.query('delete from lease where session_id = $1', [seen.id]);
   // They die with the session: it never runs again.
   await tx.query('delete from session_secret where session_id = $1', [seen.id]);
-  const session = await changeSession(context, tx, locked, {
-    status: locked.status === 'error' ? 'error' : 'exit',
-    statusDetail: null,
-    request: null,
-    requestFrom: null,
-    endedBy: 'terminated',
-    ...archive,
-  });
-  await audit(context, tx, 'terminate_session', {
-    organizationId: seen.organizationId,
-    sessionId: seen.id,
-    targetId: seen.id,
-  });
+  const status = locked.status === 'error' ? 'error' : 'exit';
+  const over = { status, statusDetail: null, request: null, requestFrom: null, endedBy, ...archive } as const;
+  const session = await changeSession(context, tx, locked, over, entries);
   tx.afterCommit(() => context.bell.ring(`command:${seen.id}`));
   return { session, wasOver: false };
 }

@@ -104,6 +104,9 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
   },
 };
 
+/** The ids of the ready profiles. */
+export const readyIds: readonly string[] = Object.keys(readyEntries);
+
 /** An agent in the words of the file. */
 export interface ReadyEntry {
   readonly id: string;

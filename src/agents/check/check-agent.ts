@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentExchange, AgentProcess, AgentProfile, Agents } from '../agent.ts';
+import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
+import { type AgentReport, describeSelf, type Outcome } from './report.ts';
+
+/** What {@link checkAgent} needs. */
+export interface CheckOptions {
+  readonly profile: AgentProfile;
+  /** Makes what starts agents; the directory is for its notes of their processes. */
+  openAgents(spoolDir: string): Promise<Agents>;
+  /** One turn with these words, which costs what a turn costs; null: none. */
+  readonly prompt: string | null;
+}
+
+/** The directories of one check. */
+interface Place {
+  readonly workspaceDir: string;
+  readonly homeDir: string;
+  readonly runtimeDir: string;
+}
+
+/**
+ * Starts the agent in an empty directory as a session would, and reports what it says of itself and what of it works.
+ * `resume` and `load` are tried by a second process, as after a restart. Never rejects for what the agent does.
+ */
+export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
+  const root = await mkdtemp(join(tmpdir(), 'sy-check-'));
+  const at = (name: string) => join(root, name);
+  const place = { workspaceDir: at('ws'), homeDir: at('home'), runtimeDir: at('run') };
+  try {
+    for (const dir of Object.values(place)) await mkdir(dir, { mode: 0o700 });
+    return await check(options, await options.openAgents(at('spool')), place);
+  } finally {
+    await rm(root, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function check({ profile, prompt }: CheckOptions, agents: Agents, place: Place): Promise<AgentReport> {
+  const exchanges: AgentExchange[] = [];
+  const said: string[] = [];
+  const launchedAt = performance.now();
+  let failure: string | null = null;
+  let agent: AgentProcess | null = null;
+  let probe: McpProbe | null = null;
+  let agentSessionId: string | null = null;
+  let mcp: Outcome = { state: profile.mcp ? 'not tried' : 'switched off' };
+  try {
+    agent = await launch(agents, profile, place, exchanges, said);
+    probe = await openMcpProbe(place.runtimeDir);
+    ({ agentSessionId } = await agent.open(null, [probe.serverFor(agent.paths.runtime)]));
+    const asked = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
+    asked?.catch(() => undefined);
+    if (profile.mcp) mcp = await probe.outcome();
+    await asked;
+  } catch (error) {
+    failure = sentenceOf(error);
+  }
+  const readyMs = performance.now() - launchedAt;
+  await agent?.stop();
+  await probe?.close();
+  const self = describeSelf(exchanges);
+  const again = async (rung: 'resume' | 'load'): Promise<Outcome> => {
+    if (!self.offers.includes(rung)) return { state: 'not offered' };
+    return agentSessionId === null ? { state: 'not tried' } : takeUp(agents, profile, place, agentSessionId, rung);
+  };
+  return {
+    id: profile.id,
+    command: profile.command,
+    failure,
+    ...self,
+    readyMs,
+    mcp,
+    close: self.offers.includes('close') ? outcomeOf(exchanges, 'session/close') : { state: 'not offered' },
+    resume: await again('resume'),
+    load: await again('load'),
+    answer: prompt === null ? null : said.join('\n'),
+  };
+}
+
+async function takeUp(
+  agents: Agents,
+  profile: AgentProfile,
+  place: Place,
+  agentSessionId: string,
+  rung: 'resume' | 'load',
+): Promise<Outcome> {
+  const exchanges: AgentExchange[] = [];
+  let agent: AgentProcess | null = null;
+  try {
+    agent = await launch(agents, { ...profile, resumeOrder: [rung, 'new'] }, place, exchanges, []);
+    await agent.open(agentSessionId);
+  } catch (error) {
+    if (outcomeOf(exchanges, `session/${rung}`).state === 'not tried')
+      return { state: 'failed', reason: sentenceOf(error) };
+  } finally {
+    await agent?.stop();
+  }
+  return outcomeOf(exchanges, `session/${rung}`);
+}
+
+function launch(
+  agents: Agents,
+  profile: AgentProfile,
+  place: Place,
+  exchanges: AgentExchange[],
+  said: string[],
+): Promise<AgentProcess> {
+  return agents.launch({
+    ...place,
+    profile,
+    env: {},
+    runId: `check-${process.pid}`,
+    onUpdate: async (update) => {
+      if (update.type === 'message') said.push(update.text);
+    },
+    onExchange: (exchange) => exchanges.push(exchange),
+  });
+}
+
+function outcomeOf(exchanges: readonly AgentExchange[], method: string): Outcome {
+  const exchange = exchanges.find((each) => each.method === method);
+  if (!exchange) return { state: 'not tried' };
+  const { error, tookMs } = exchange;
+  return error ? { state: 'failed', reason: sentenceOf(error) } : { state: 'works', tookMs };
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import type { McpServer } from '../agent.ts';
+import { pipeCommand } from '../reporting/pipe.ts';
+import { serveTools, type ToolService } from '../reporting/serve-tools.ts';
+import type { Outcome } from './report.ts';
+
+/** How long after the session's start an agent may take to connect to an MCP server that it was given. */
+const connectMs = 15_000;
+
+/** An MCP server that only notes whether an agent came to it. */
+export interface McpProbe {
+  /** The server for an agent that sees the directory of the socket there. */
+  serverFor(runtimeDir: string): McpServer;
+  /** Whether it came, at the latest when an agent that does has done so. */
+  outcome(): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+/** A probe whose socket is in that directory. */
+export async function openMcpProbe(runtimeDir: string): Promise<McpProbe> {
+  const openedAt = performance.now();
+  let arrived: (tookMs: number) => void = () => undefined;
+  const arrival = new Promise<number>((resolve) => {
+    arrived = resolve;
+  });
+  const service: ToolService = {
+    // Asked for when somebody connects.
+    get tools() {
+      arrived(performance.now() - openedAt);
+      return [{ name: 'ping', description: 'Answers "pong".', inputSchema: { type: 'object' as const } }];
+    },
+    call: async () => ({ text: 'pong' }),
+  };
+  const server = await serveTools(join(runtimeDir, 'mcp.sock'), service);
+  return {
+    serverFor: (dir) => ({ name: 'switchyard', ...pipeCommand(join(dir, 'mcp.sock')), env: {} }),
+    outcome: async () => {
+      const late = new AbortController();
+      const timeout = new Promise<null>((resolve) => {
+        const timer = setTimeout(resolve, connectMs, null);
+        late.signal.addEventListener('abort', () => clearTimeout(timer));
+      });
+      const tookMs = await Promise.race([arrival, timeout]);
+      late.abort();
+      if (tookMs !== null) return { state: 'works', tookMs };
+      return { state: 'failed', reason: `The agent did not connect to it within ${connectMs / 1_000} s.` };
+    },
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,49 @@
+import type { AgentReport, Outcome } from './report.ts';
+
+/** The most choices of an option that are shown. */
+const mostChoices = 6;
+
+/** A report for a terminal, ending with a line that says whether the agent can be used. */
+export function printReport(report: AgentReport): string {
+  const lines: [string, string][] = [
+    ['command', report.command.join(' ')],
+    ['agent', [report.name ?? 'it gives no name', report.version].filter((each) => each !== null).join(' ')],
+    ['protocol', report.protocolVersion === null ? '-' : `ACP ${report.protocolVersion}`],
+    ['sign-in', listed(report.authMethods.map(({ id, name }) => (id === name ? id : `${id} (${name})`)))],
+    ['offers', listed(report.offers)],
+    ['prompts', listed(['text', 'link', ...report.promptContent])],
+    ['modes', listed(report.modes.map((mode) => (mode === report.currentMode ? `${mode} (now)` : mode)))],
+    ...report.options.map(({ id, value, choices }): [string, string] => [
+      `option ${id}`,
+      `${value}${ofThese(choices)}`,
+    ]),
+    ...(['mcp', 'close', 'resume', 'load'] as const).map((name): [string, string] => [name, worded(report[name])]),
+    ['times', listed(report.timings.map(({ method, tookMs }) => `${method} ${seconds(tookMs)}`))],
+    ...(report.answer === null ? [] : [['answer', report.answer.trim() || '-'] as [string, string]]),
+  ];
+  const width = Math.max(...lines.map(([name]) => name.length)) + 2;
+  const shown = lines.map(
+    ([name, value]) => `  ${name.padEnd(width)}${value.replaceAll('\n', `\n  ${' '.repeat(width)}`)}`,
+  );
+  const verdict = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs)}.`;
+  return `${report.id}\n${shown.join('\n')}\n${verdict}\n`;
+}
+
+function worded(outcome: Outcome): string {
+  if (outcome.state === 'works') return `works (${seconds(outcome.tookMs)})`;
+  return outcome.state === 'failed' ? `failed: ${outcome.reason}` : outcome.state;
+}
+
+function ofThese(choices: readonly string[]): string {
+  if (choices.length === 0) return '';
+  const more = choices.length > mostChoices ? ` and ${choices.length - mostChoices} more` : '';
+  return ` (of ${choices.slice(0, mostChoices).join(', ')}${more})`;
+}
+
+function listed(items: readonly string[]): string {
+  return items.length === 0 ? '-' : items.join(', ');
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(ms < 1_000 ? 2 : 1)} s`;
+}

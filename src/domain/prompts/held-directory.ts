@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { constants, createWriteStream } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, rename, unlink } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/**
+ * A directory in a workspace, held open. An agent owns its workspace and may turn any of it into a link to somewhere else,
+ * also in the middle of what is done here; through this nothing is written outside.
+ */
+export interface HeldDirectory {
+  /** The names in it. */
+  names(): Promise<string[]>;
+  /** Whether there is an ordinary file of this name; a link is none. */
+  hasFile(name: string): Promise<boolean>;
+  /** Writes a file whole or not at all, in place of whatever had its name. */
+  write(name: string, content: string | Readable, mode?: number): Promise<void>;
+  /** Takes a file or a link away. A directory stays. */
+  remove(name: string): Promise<void>;
+}
+
+/**
+ * Does something in a directory of a workspace. It is made where it is missing, also in place of a link or a file; `mode` is
+ * its access. Nothing else may know the directory once this has resolved.
+ */
+export async function inDirectory<T>(
+  workspaceDir: string,
+  names: readonly string[],
+  work: (directory: HeldDirectory) => Promise<T>,
+): Promise<T> {
+  const handles: FileHandle[] = [];
+  try {
+    let path = workspaceDir;
+    for (const name of names) {
+      const handle = await openDirectory(join(path, name));
+      handles.push(handle);
+      path = pathOf(handle, join(path, name));
+    }
+    return await work(held(path));
+  } finally {
+    for (const handle of handles) await handle.close();
+  }
+}
+
+// Where the system says which file is open under which number, the number is the way: no name is looked up again.
+function pathOf(handle: FileHandle, path: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;
+}
+
+const maxTries = 3;
+
+async function openDirectory(path: string): Promise<FileHandle> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (tries >= maxTries) throw error;
+      if (code === 'ENOTDIR' || code === 'ELOOP') await unlink(path);
+      else if (code !== 'ENOENT') throw error;
+      await mkdir(path, { mode: 0o700 }).catch(unless('EEXIST'));
+    }
+  }
+}
+
+function held(directory: string): HeldDirectory {
+  const at = (name: string) => join(directory, requireName(name));
+  return {
+    names: () => readdir(directory),
+    hasFile: (name) =>
+      lstat(at(name)).then(
+        (found) => found.isFile(),
+        () => false,
+      ),
+    async write(name, content, mode = 0o600) {
+      const draft = at(`.${randomUUID()}`);
+      try {
+        // `wx`: a name that is there already, as a link too, is refused.
+        const source = typeof content === 'string' ? Readable.from([content]) : content;
+        await pipeline(source, createWriteStream(draft, { flags: 'wx', mode }));
+        await rename(draft, at(name)).catch(async (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EISDIR' && error.code !== 'ENOTEMPTY') throw error;
+          await rename(at(name), at(`${name}.${randomUUID()}`));
+          await rename(draft, at(name));
+        });
+      } catch (error) {
+        await unlink(draft).catch(() => undefined);
+        throw error;
+      }
+    },
+    remove: (name) => unlink(at(name)).catch(unless('ENOENT', 'EISDIR', 'EPERM')),
+  };
+}
+
+function requireName(name: string): string {
+  if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
+    throw new Error(`${JSON.stringify(name)} is not the name of a file.`);
+  }
+  return name;
+}
+
+function unless(...codes: string[]): (error: NodeJS.ErrnoException) => void {
+  return (error) => {
+    if (!codes.includes(error.code ?? '')) throw error;
+  };
+}
+
+/**
+ * Opens an ordinary file in a workspace for reading, by a path from the workspace; a link is followed only to where the
+ * workspace itself is. Null for whatever else the path may lead to. The caller closes it.
+ */
+export async function openInside(workspaceDir: string, path: string): Promise<FileHandle | null> {
+  const root = (await realpath(workspaceDir)) + sep;
+  const full = join(workspaceDir, path);
+  const target = await realpath(full).catch(() => null);
+  if (target === null || !target.startsWith(root)) return null;
+  // A pipe would be waited for, and what the path led to a moment ago may be something else now.
+  const handle = await open(full, O_RDONLY | O_NONBLOCK).catch(() => null);
+  if (handle === null) return null;
+  const opened = process.platform === 'linux' ? await readlink(pathOf(handle, full)).catch(() => '') : target;
+  if (opened.startsWith(root) && (await handle.stat()).isFile()) return handle;
+  await handle.close();
+  return null;
+}

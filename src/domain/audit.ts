@@ -17,6 +17,7 @@ export const auditActions = {
   'send_message': { target: 'message', meaning: 'A message was sent to a session.' },
   'terminate_session': { target: 'session', meaning: 'A session was terminated.' },
   'sleep_session': { target: 'session', meaning: 'A session was put to sleep, by itself or by being archived.' },
+  'acknowledge_session_hard_cap': { target: 'session', meaning: 'A session’s limit of ACUs was changed.' },
   'create_org': { target: 'organization', meaning: 'An organization was made.' },
   'update_org': { target: 'organization', meaning: 'An organization’s name or limits were changed.' },
   'update_org_settings': { target: 'organization', meaning: 'The tags that its sessions may have were changed.' },

@@ -118,6 +118,11 @@ export const acts: Partial<Record<AuditAction, Act>> = {
     await suspendSession(await hand.context(), { sessionId: session });
     return { target: session, session, organization };
   },
+  async acknowledge_session_hard_cap(hand, organization) {
+    const session = await makeSession(hand, organization);
+    await hand.mutate('updateSession', { sessionId: session, maxAcuLimit: 3 }, 'session { maxAcuLimit }');
+    return { target: session, session, organization };
+  },
   async update_org_settings(hand, organization) {
     await replaceAllowedTags(await hand.context(), organization, ['one', 'two']);
     return { target: organization, organization };

@@ -8,8 +8,9 @@ import { refuse } from '../errors.ts';
 import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { chooseOrganization, type OrganizationRecord } from '../organizations/use-organization.ts';
+import { chooseOrganization } from '../organizations/use-organization.ts';
 import { isEnvironmentName } from '../secret-names.ts';
+import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
 import { admitChild, type ParentRun } from './admit-child.ts';
 import { tagsOfNewSession } from './allowed-tags.ts';
 import { chooseOwner, type Owner } from './as-user.ts';
@@ -50,11 +51,7 @@ const inputSchema = z.object({
   prompt: text('prompt', { min: 1, max: maxPromptLength }),
   title: text('title', { max: 500 }).nullish(),
   tags: tagsSchema.nullish(),
-  maxAcuLimit: z
-    .int({ error: '"maxAcuLimit" must be an integer.' })
-    .max(2_147_483_647, '"maxAcuLimit" must be at most 2147483647.')
-    .positive({ error: (issue) => `"maxAcuLimit" must be greater than 0, but was ${issue.input}.` })
-    .nullish(),
+  maxAcuLimit: maxAcuLimitSchema,
   sessionSecrets: z.array(secretInput).max(200, '"sessionSecrets" must have at most 200 items.').nullish(),
   structuredOutputSchema: z
     .unknown()
@@ -142,18 +139,6 @@ export async function createSession(
 }
 
 type ParsedInput = z.output<typeof inputSchema>;
-
-function sessionAcuLimit(
-  { maxSessionAcuLimit: most }: Pick<OrganizationRecord, 'maxSessionAcuLimit'>,
-  asked: number | null,
-): number | null {
-  if (most === null || (asked !== null && asked <= most)) return asked;
-  if (most > 0 && asked === null) return most;
-  const path = ['maxAcuLimit'];
-  if (asked === null) throw refuse(path, 'The organization lets no session use any ACUs.', 'LIMIT_EXCEEDED');
-  const message = `"maxAcuLimit" must be at most ${most}, which is the organization’s limit for a session, but was ${asked}.`;
-  throw refuse(path, message, 'LIMIT_EXCEEDED');
-}
 
 function idempotencyKeyOf(context: Context, raw: CreateSessionInput, options: CreateSessionOptions): string | null {
   if (options.idempotencyKey != null) {

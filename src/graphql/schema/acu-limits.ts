@@ -1,5 +1,7 @@
 import { globalId, prefixedId } from '../../domain/ids.ts';
 import { listLimitedOrganizations, setCycleAcuLimit } from '../../domain/organizations/acu-limits.ts';
+import { getEnterpriseAcuLimit, setEnterpriseAcuLimit } from '../../domain/organizations/enterprise-limit.ts';
+import type { EnterpriseRecord } from '../../domain/organizations/enterprises.ts';
 import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
@@ -85,7 +87,49 @@ const DeleteAcuLimitPayload = payloadType<{ organization: OrganizationRecord; or
   }),
 );
 
+builder.objectField(Enterprise, 'maxCycleAcuLimit', (t) =>
+  t.int({
+    nullable: true,
+    description:
+      'The ACUs that all organizations together may use in a cycle; null: no limit. An error beside null for who lacks MANAGE_BILLING.',
+    resolve: (_enterprise, _args, { domain }) => getEnterpriseAcuLimit(domain),
+  }),
+);
+
+const UpdateEnterpriseInput = builder.inputType('UpdateEnterpriseInput', {
+  description: 'How the enterprise is to change: what is left out stays.',
+  fields: (t) => ({
+    maxCycleAcuLimit: t.int({
+      description: 'The ACUs that all organizations together may use in a cycle; null: as many as they like.',
+    }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateEnterprisePayload = payloadType<{ maxCycleAcuLimit: number; enterprise: EnterpriseRecord | null }>(
+  'UpdateEnterprisePayload',
+  'The enterprise after a change.',
+  (t) => ({
+    maxCycleAcuLimit: t.exposeInt('maxCycleAcuLimit', { nullable: true, description: 'The limit; null: none.' }),
+    enterprise: t.expose('enterprise', {
+      type: Enterprise,
+      nullable: true,
+      description: 'The enterprise; null for who may not read it.',
+    }),
+  }),
+);
+
 builder.mutationFields((t) => ({
+  updateEnterprise: t.field({
+    type: UpdateEnterprisePayload,
+    description: 'Sets the ACUs that all organizations together may use in a cycle. Needs MANAGE_BILLING.',
+    args: { input: t.arg({ type: UpdateEnterpriseInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain, loaders }) =>
+      toPayload(input, { maxCycleAcuLimit: null, enterprise: null }, async () => ({
+        maxCycleAcuLimit: await setEnterpriseAcuLimit(domain, { maxCycleAcuLimit: input.maxCycleAcuLimit }),
+        enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId),
+      })),
+  }),
   updateAcuLimit: t.field({
     type: UpdateAcuLimitPayload,
     description:

@@ -71,7 +71,7 @@ builder.mutationField('updateOrganization', (t) =>
   t.field({
     type: UpdateOrganizationPayload,
     description:
-      'Changes an organization. The name needs MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. Sessions that run keep their limits.',
+      'Changes an organization. The name needs MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. A session at work stops when a limit leaves nothing for it.',
     args: { input: t.arg({ type: UpdateOrganizationInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { organization: null }, async () => ({

@@ -1,3 +1,4 @@
+import { updateSession } from '../../domain/sessions/acu-limit.ts';
 import { archiveSession, unarchiveSession } from '../../domain/sessions/archive-session.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
@@ -46,6 +47,18 @@ const ArchiveSessionInput = actInput('ArchiveSessionInput', 'A session to put aw
 const ArchiveSessionPayload = actPayload('ArchiveSessionPayload', 'A session that was put away.');
 const UnarchiveSessionInput = actInput('UnarchiveSessionInput', 'A session to take out of the archive.');
 const UnarchiveSessionPayload = actPayload('UnarchiveSessionPayload', 'A session that was taken out of the archive.');
+const UpdateSessionInput = builder.inputType('UpdateSessionInput', {
+  description: 'How a session is to change: what is left out stays.',
+  fields: (t) => ({
+    sessionId: t.id({ required: true, description: sessionIdDescription }),
+    maxAcuLimit: t.int({
+      description:
+        'The ACUs that it may use, above 0 and at most what its organization lets a session use; null: as many as that.',
+    }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+const UpdateSessionPayload = actPayload('UpdateSessionPayload', 'A session that was changed.');
 const ReplaceSessionTagsInput = tagsInput('ReplaceSessionTagsInput', 'The tags that a session is to have.');
 const ReplaceSessionTagsPayload = actPayload('ReplaceSessionTagsPayload', 'A session with other tags.');
 const AppendSessionTagsInput = tagsInput('AppendSessionTagsInput', 'Tags that a session is to have, too.');
@@ -91,6 +104,17 @@ builder.mutationFields((t) => ({
       toPayload(input, { session: null }, async () => ({
         session: await unarchiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
       })),
+  }),
+  updateSession: t.field({
+    type: UpdateSessionPayload,
+    description:
+      'Changes what a session may use. One that sleeps because its limit was reached goes on with the next message. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    args: { input: t.arg({ type: UpdateSessionInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { session: null }, async () => {
+        const { sessionId, maxAcuLimit } = input;
+        return { session: await updateSession(ofAnySession(domain, 'manage'), { sessionId, maxAcuLimit }) };
+      }),
   }),
   replaceSessionTags: t.field({
     type: ReplaceSessionTagsPayload,

@@ -1,6 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { sandboxChoices } from './agents/isolation/isolation.ts';
 import type { MeteringRates } from './domain/metering/rates.ts';
 
 /** What a process may do; one process does all three unless told otherwise. */
@@ -116,6 +117,8 @@ const variables = z.object({
     .transform((given) => given as Role[]),
   /** A JSON file of agent profiles. */
   AGENTS_CONFIG: z.string().min(1).optional(),
+  /** How agents are kept apart from this host, where their profiles do not say it. */
+  SANDBOX: z.enum(sandboxChoices, { error: `must be one of ${sandboxChoices.join(', ')}` }).default('auto'),
   /** How much is logged. */
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   /** How many sessions this process works on at once; decided by cores and memory when not set. */
@@ -156,6 +159,20 @@ const variables = z.object({
     .min(0, 'must be 0 (never) or more')
     .max(36_500, 'must be at most 36500')
     .default(30),
+  /** How long a session waits for the worker that has its workspace, before another takes it with an empty one. */
+  WORKSPACE_AFFINITY_SECONDS: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(0, 'must be at least 0')
+    .max(86_400, 'must be at most 86400')
+    .default(30),
+  /** What the agents of this process may take together, by the memory that their profiles say. */
+  AGENT_MEMORY_MB: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(1, 'must be at least 1')
+    .max(100_000_000, 'must be at most 100000000')
+    .optional(),
   /** Which proxies may say, in X-Forwarded-For, for whom they ask. */
   TRUST_PROXY: trustedProxies.default(0),
   /** The origins whose pages may call the service from a browser; none when not set. */
@@ -239,9 +256,14 @@ export interface Config {
   readonly previousSecretKey: string | null;
   readonly roles: readonly Role[];
   readonly agentsConfig: string | null;
+  /** `auto`: bubblewrap where it works. */
+  readonly sandbox: (typeof sandboxChoices)[number];
   readonly logLevel: (typeof logLevels)[number];
   readonly maxConcurrentSessions: number | null;
   readonly leaseMs: number;
+  readonly affinityMs: number;
+  /** In MiB; null: what this machine has, or any where `maxConcurrentSessions` is said. */
+  readonly agentMemoryMb: number | null;
   /** What an ACU is, and how often it is looked at. */
   readonly metering: MeteringRates;
   /** How long a session waits for the user before it is put to sleep; null: for ever. */
@@ -316,9 +338,12 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     previousSecretKey: env.SECRET_KEY_PREVIOUS ?? null,
     roles: env.ROLES,
     agentsConfig: env.AGENTS_CONFIG === undefined ? null : resolve(env.AGENTS_CONFIG),
+    sandbox: env.SANDBOX,
     logLevel: env.LOG_LEVEL,
     maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
     leaseMs: env.LEASE_SECONDS * 1_000,
+    affinityMs: env.WORKSPACE_AFFINITY_SECONDS * 1_000,
+    agentMemoryMb: env.AGENT_MEMORY_MB ?? null,
     metering: { minutesPerAcu: env.ACU_MINUTES, acusPerUsd: env.ACU_PER_USD, everyMs: meterEveryMs },
     idleSuspendMs: env.IDLE_SUSPEND_MINUTES === 0 ? null : env.IDLE_SUSPEND_MINUTES * 60_000,
     sessionExpiryMs: env.SESSION_EXPIRY_DAYS === 0 ? null : env.SESSION_EXPIRY_DAYS * 86_400_000,

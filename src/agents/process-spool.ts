@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasEnvironment, isOwnGroup, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
@@ -10,22 +11,47 @@ interface SpooledProcess {
   pid: number;
   startedAt: string | null;
   runId: string;
+  runtimeDir?: string;
+  stopCommand?: readonly string[];
+}
+
+/** What goes with a process when it is gone. */
+export interface Belongings {
+  readonly runtimeDir: string;
+  /** What ends something that is not below the process (a container); may be empty. */
+  readonly stopCommand: readonly string[];
 }
 
 /** What a worker knows of its agent processes on disk, so that the next start finds those that outlived it. */
 export interface ProcessSpool {
-  add(pid: number, runId: string): Promise<void>;
+  add(pid: number, runId: string, belongings?: Belongings): Promise<void>;
   remove(pid: number): Promise<void>;
   /**
    * Kills what an earlier process of this worker left: each spooled process whose id, start time and marks all match, with
-   * its group, and everything else that carries the worker's mark. Spares this process and what was added here. Gives
-   * what was killed.
+   * its group, and everything else that carries the worker's mark, and removes what belonged to them. Spares this
+   * process and what was added here. Gives what was killed.
    */
   reap(): Promise<number[]>;
 }
 
-/** A spool in a directory that only this worker uses. */
-export function createProcessSpool(directory: string, workerId: string): ProcessSpool {
+/** How long a command of the operator's may take to end something. */
+const stopCommandMs = 20_000;
+
+/** Runs what a profile names for the end of its agents. Never rejects: what it leaves, it leaves. */
+export function runStopCommand(command: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+  const [program, ...args] = command;
+  if (program === undefined) return Promise.resolve();
+  return new Promise((resolve) => {
+    execFile(program, args, { env, timeout: stopCommandMs, killSignal: 'SIGKILL' }, () => resolve());
+  });
+}
+
+/** A spool in a directory that only this worker uses; `baseEnv` for the commands that end what a process cannot. */
+export function createProcessSpool(
+  directory: string,
+  workerId: string,
+  baseEnv: Readonly<Record<string, string>> = {},
+): ProcessSpool {
   const live = new Map<number, string>();
   const fileOf = (pid: number) => join(directory, `${pid}.json`);
 
@@ -36,10 +62,10 @@ export function createProcessSpool(directory: string, workerId: string): Process
     hasEnvironment(pid, { [workerMark]: workerId, [runMark]: runId }) !== false;
 
   return {
-    async add(pid, runId) {
+    async add(pid, runId, belongings) {
       live.set(pid, runId);
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      const entry: SpooledProcess = { pid, startedAt: processStart(pid), runId };
+      const entry: SpooledProcess = { pid, startedAt: processStart(pid), runId, ...belongings };
       await writeFile(fileOf(pid), JSON.stringify(entry), { mode: 0o600 });
     },
     async remove(pid) {
@@ -58,6 +84,8 @@ export function createProcessSpool(directory: string, workerId: string): Process
           signalProcess(entry.pid, 'SIGKILL');
           killed.add(entry.pid);
         }
+        if (entry?.stopCommand) await runStopCommand(entry.stopCommand, baseEnv);
+        if (entry?.runtimeDir !== undefined) await rm(entry.runtimeDir, { recursive: true, force: true });
         await rm(join(directory, name), { force: true });
       }
       const current = [...live.values()].map((runId) => ({ [runMark]: runId }));

@@ -1,5 +1,6 @@
 import * as acp from '@agentclientprotocol/sdk';
 import type { AgentLaunch, AgentProcess, Agents } from '../agent.ts';
+import { type Isolation, noIsolation } from '../isolation/isolation.ts';
 import { createProcessSpool } from '../process-spool.ts';
 import { AcpProcess, type StartTimeouts } from './acp-process.ts';
 import { type Child, type ChildOptions, spawnChild } from './child.ts';
@@ -13,6 +14,8 @@ export interface AgentsOptions {
   readonly workerId: string;
   /** Where the worker notes its agent processes. */
   readonly spoolDir: string;
+  /** Left out: none, unless a profile brings its own. */
+  readonly isolation?: Isolation;
   /** Other than 20 s to initialize, 30 s to authenticate, 60 s to open a session. */
   readonly timeouts?: Partial<StartTimeouts>;
   readonly log: { info(fields: object, message: string): void; debug(fields: object, message: string): void };
@@ -27,21 +30,31 @@ const clientCapabilities = { elicitation: { form: {} }, session: { notices: {} }
 /** Agents that speak ACP over stdio. First kills what an earlier process of this worker left behind. */
 export async function createAgents(options: AgentsOptions): Promise<Agents> {
   const { baseEnv, workerId, log } = options;
-  const spool = createProcessSpool(options.spoolDir, workerId);
+  const spool = createProcessSpool(options.spoolDir, workerId, baseEnv);
   const killed = await spool.reap();
   if (killed.length > 0) log.info({ pids: killed }, 'Agent processes of an earlier run were killed.');
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const broken: BrokenRungs = new Set();
-  return { launch: (launch) => launchAgent(launch, { baseEnv, workerId, spool }, timeouts, broken) };
+  const { isolation = noIsolation } = options;
+  return { launch: (launch) => launchAgent(launch, { baseEnv, workerId, spool, isolation }, timeouts, broken) };
 }
 
 async function launchAgent(
-  launch: AgentLaunch,
+  given: AgentLaunch,
   options: ChildOptions,
   timeouts: StartTimeouts,
   broken: BrokenRungs,
 ): Promise<AgentProcess> {
-  const child = await spawnChild(launch, options);
+  // What the agent says and what its gateway counts come from two sides, and are given one after the other.
+  let delivered: Promise<void> = Promise.resolve();
+  const launch: AgentLaunch = {
+    ...given,
+    onUpdate(update) {
+      delivered = delivered.then(() => given.onUpdate(update)).catch(() => undefined);
+      return delivered;
+    },
+  };
+  const child = await spawnChild(launch, options, (usage) => void launch.onUpdate(usage));
   const process = new AcpProcess(launch, child, timeouts, broken);
   try {
     await process.start(connect(child, process), clientInfo, clientCapabilities);

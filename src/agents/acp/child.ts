@@ -1,7 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { AgentCrash, type AgentLaunch, type AgentPaths } from '../agent.ts';
-import { killByEnvironment, signalProcess } from '../process-identity.ts';
-import { type ProcessSpool, runMark, workerMark } from '../process-spool.ts';
+import { constants } from 'node:os';
+import { AgentCrash, type AgentLaunch, type AgentPaths, type AgentUpdate } from '../agent.ts';
+import type { Isolation } from '../isolation/isolation.ts';
+import type { Placement } from '../isolation/placement.ts';
+import { childrenOf, killByEnvironment, signalProcess } from '../process-identity.ts';
+import { type ProcessSpool, runMark, runStopCommand, workerMark } from '../process-spool.ts';
+import { agentEnvironment, openAgentGateway } from './environment.ts';
 import { storable } from './updates.ts';
 
 /** How much of stderr is kept for the log. */
@@ -32,70 +36,132 @@ export interface ChildOptions {
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly workerId: string;
   readonly spool: ProcessSpool;
+  readonly isolation: Isolation;
 }
 
-/** Spawns the profile's command. Rejects with {@link AgentCrash} when the program cannot be started; nothing is left then. */
-export async function spawnChild(launch: AgentLaunch, options: ChildOptions): Promise<Child> {
-  const { profile } = launch;
-  const marks = { [workerMark]: options.workerId, [runMark]: launch.runId };
-  const streams = start(launch, { ...options.baseEnv, ...profile.env, ...launch.env, HOME: launch.homeDir, ...marks });
+/**
+ * Spawns the profile's command, with the gateway that it asks for, whose counts go to `onUsage`. Rejects with
+ * {@link AgentCrash} when the program cannot be started; nothing is left then.
+ */
+export async function spawnChild(
+  launch: AgentLaunch,
+  options: ChildOptions,
+  onUsage: (usage: AgentUpdate & { type: 'usage' }) => void,
+): Promise<Child> {
+  const way = await openAgentGateway(launch, onUsage).catch((error: unknown) => {
+    throw cannotStart(launch.profile.id, error);
+  });
+  try {
+    const env = agentEnvironment(launch, options.baseEnv, way);
+    const placement = await options.isolation.place({ launch, env, gatewaySocket: way?.socketPath ?? null });
+    const marks = { [workerMark]: options.workerId, [runMark]: launch.runId };
+    const given = { ...env, ...placement.env, HOME: placement.paths.home, ...marks };
+    const streams = await spawnPlaced(launch, placement, given);
+    const end = async () => {
+      await killByEnvironment(marks);
+      await runStopCommand(placement.stopCommand, options.baseEnv);
+      await way?.gateway.close();
+    };
+    const values = [
+      ...Object.values(launch.profile.env),
+      ...Object.values(launch.env),
+      ...(way ? [way.gateway.key] : []),
+    ];
+    return await superviseChild(launch, placement, streams, { spool: options.spool, values, end });
+  } catch (error) {
+    await way?.gateway.close();
+    throw error instanceof AgentCrash ? error : cannotStart(launch.profile.id, error);
+  }
+}
+
+interface Supervision {
+  readonly spool: ProcessSpool;
+  /** What is blotted out. */
+  readonly values: readonly string[];
+  /** After the process has gone. Never rejects. */
+  end(): Promise<void>;
+}
+
+async function superviseChild(
+  launch: AgentLaunch,
+  placement: Placement,
+  streams: ChildProcessWithoutNullStreams,
+  { spool, values, end }: Supervision,
+): Promise<Child> {
+  const pid = streams.pid as number;
   let tail = '';
   streams.stderr.setEncoding('utf8').on('data', (text: string) => {
     // More than is given, so that a value that is cut at its beginning is not in it.
     tail = (tail + text).slice(-2 * stderrTailCharacters);
   });
-  // A write to an agent that has gone is reported by its exit; an unheard error here would end this process.
-  for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.on('error', () => undefined);
-  const spawned = new Promise<void>((resolve, reject) => {
-    streams.once('spawn', resolve);
-    streams.once('error', (error) => reject(cannotStart(profile.id, error)));
-  });
   const exited = new Promise<string>((resolve) => {
     streams.once('error', (error) => resolve(error.message));
-    streams.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    streams.once('exit', (code, signal) => resolve(howItEnded(code, signal, placement.isWrapped)));
   });
-  await spawned;
-  const pid = streams.pid as number;
-  const values = [...Object.values(profile.env), ...Object.values(launch.env)].filter(
-    (v) => v.length >= shortestMasked,
-  );
-  const mask = (text: string) => storable(values.reduce((masked, value) => masked.replaceAll(value, '********'), text));
+  const masked = values.filter((value) => value.length >= shortestMasked);
+  const mask = (text: string) => storable(masked.reduce((rest, value) => rest.replaceAll(value, '********'), text));
   const isGoneWithin = (ms: number) => within(exited, ms);
 
   const kill = async () => {
-    const { stdinMs, termMs } = profile.stopGraces;
+    const { stdinMs, termMs } = launch.profile.stopGraces;
     streams.stdin.end();
     if (!(await isGoneWithin(stdinMs))) {
-      signalProcess(-pid, 'SIGTERM');
+      terminate(pid, placement.isWrapped);
       if (!(await isGoneWithin(termMs))) signalProcess(-pid, 'SIGKILL');
     }
     const isGone = await isGoneWithin(killedMs);
     // Also after an orderly end: what the agent started may still run, in its group or out of it.
     signalProcess(-pid, 'SIGKILL');
-    await killByEnvironment(marks);
+    await end();
     // What could not be found may hold the pipes; they must not hold this process.
     for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.destroy();
     // What is not gone stays noted, for the next start to look at.
-    if (isGone) await options.spool.remove(pid).catch(() => undefined);
+    if (isGone) await spool.remove(pid).catch(() => undefined);
   };
   try {
-    await options.spool.add(pid, launch.runId);
+    await spool.add(pid, launch.runId, { runtimeDir: launch.runtimeDir, stopCommand: placement.stopCommand });
   } catch (error) {
     await kill();
-    throw cannotStart(profile.id, error);
+    throw cannotStart(launch.profile.id, error);
   }
-  const paths = { workspace: launch.workspaceDir, home: launch.homeDir, runtime: launch.runtimeDir };
+  const { paths } = placement;
   return { pid, paths, streams, exited, stderrTail: () => mask(tail).slice(-stderrTailCharacters), mask, kill };
 }
 
-function start(launch: AgentLaunch, env: Record<string, string>): ChildProcessWithoutNullStreams {
-  const [program = '', ...args] = launch.profile.command;
-  try {
-    // Nothing of this process but what is named: its own environment holds keys and addresses.
-    return spawn(program, args, { cwd: launch.workspaceDir, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-  } catch (error) {
-    throw cannotStart(launch.profile.id, error);
-  }
+async function spawnPlaced(
+  launch: AgentLaunch,
+  { program, args }: Placement,
+  env: Record<string, string>,
+): Promise<ChildProcessWithoutNullStreams> {
+  // Nothing of this process but what is named: its own environment holds keys and addresses.
+  const streams = spawn(program, args, {
+    cwd: launch.workspaceDir,
+    env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // A write to an agent that has gone is reported by its exit; an unheard error here would end this process.
+  for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.on('error', () => undefined);
+  await new Promise<void>((resolve, reject) => {
+    streams.once('spawn', resolve);
+    streams.once('error', reject);
+  });
+  return streams;
+}
+
+// A wall would fall at once, and the agent with it: the signal is meant for what is behind its first process.
+function terminate(pid: number, isWrapped: boolean): void {
+  const behind = isWrapped ? childrenOf(pid).flatMap(childrenOf) : [];
+  if (behind.length === 0) signalProcess(-pid, 'SIGTERM');
+  for (const each of behind) signalProcess(each, 'SIGTERM');
+}
+
+// A wall says by its own exit code, as shells do, which signal ended what was behind it.
+function howItEnded(code: number | null, signal: NodeJS.Signals | null, isWrapped: boolean): string {
+  const names = Object.entries(constants.signals);
+  const inner = isWrapped && code !== null ? names.find(([, number]) => code === 128 + number)?.[0] : undefined;
+  const cause = signal ?? inner;
+  return cause === undefined ? `exit code ${code}` : `signal ${cause}`;
 }
 
 // Node's message about a bad variable quotes its value, which may be a secret: only its code is passed on.
@@ -103,7 +169,7 @@ function cannotStart(profileId: string, error: unknown): AgentCrash {
   const { code, message } = error as NodeJS.ErrnoException;
   const cause = spawnErrors[code ?? ''] ?? message;
   // A program that is missing, or that this user may not run, is still so in a minute.
-  const reason = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC'].includes(code ?? '') ? 'program' : 'crash';
+  const reason = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'ENOSANDBOX'].includes(code ?? '') ? 'program' : 'crash';
   return new AgentCrash(`The agent "${profileId}" cannot be started: ${cause.replace(/\.$/, '')}.`, '', reason);
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { loaderCache, ownParts, ownProgram, ownRoot } from './own-code.ts';
-import { gatewayPort, gatewaySocketName, type Placement, type PlacementRequest } from './placement.ts';
+import { gatewayPort, gatewaySocketIn, type Placement, type PlacementRequest } from './placement.ts';
 import { filesOfCommand, findProgram, isInside } from './program-files.ts';
 import { systemArguments, systemDirectories } from './system-files.ts';
 
@@ -34,9 +34,7 @@ export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): 
   if (program === null) throw missing(name);
   const command = [program, ...rest];
   const shim =
-    gatewaySocket === null
-      ? []
-      : [...ownProgram('shim'), String(gatewayPort), `${sandboxPaths.runtime}/${gatewaySocketName}`];
+    gatewaySocket === null ? [] : [...ownProgram('shim'), String(gatewayPort), gatewaySocketIn(sandboxPaths.runtime)];
   const uid = sandboxUid();
   const args = [
     '--unshare-all',

@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentLaunch } from '../agent.ts';
 import { type BwrapOptions, placeInBwrap, sandboxUid } from './bwrap.ts';
 import { placeBehindCommand } from './command.ts';
-import { hostPaths, type Placement, type PlacementRequest } from './placement.ts';
+import { hostPaths, type PlacedLaunch, type Placement, type PlacementRequest } from './placement.ts';
 import { findProgram } from './program-files.ts';
 
 /** What SANDBOX may say: by itself, no sandbox, or no start without one. */
@@ -39,7 +38,7 @@ export const noIsolation: Isolation = {
   driver: 'none',
   async place(request) {
     const { sandbox } = request.launch.profile;
-    if (sandbox?.driver === 'bwrap') throw new Error('its sandbox needs bubblewrap, which this process does not use');
+    if (sandbox?.driver === 'bwrap') throw noSandbox('this process does not use it');
     return sandbox?.driver === 'command' ? placeBehindCommand(sandbox, request) : placeOnHost(request);
   },
 };
@@ -60,10 +59,16 @@ export async function createIsolation(options: IsolationOptions): Promise<Isolat
       const settings = request.launch.profile.sandbox;
       if (settings?.driver === 'command') return placeBehindCommand(settings, request);
       if ((settings?.driver ?? driver) === 'none') return placeOnHost(request);
-      if (typeof bwrap === 'string') throw new Error(`its sandbox needs bubblewrap, which does not work: ${bwrap}`);
+      if (typeof bwrap === 'string') throw noSandbox(bwrap);
       return placeInBwrap(bwrap, request);
     },
   };
+}
+
+// With a code, as the system's own errors have one, for whoever sorts them.
+function noSandbox(problem: string): NodeJS.ErrnoException {
+  const message = `its sandbox needs bubblewrap, which does not work: ${problem}`;
+  return Object.assign(new Error(message), { code: 'ENOSANDBOX' });
 }
 
 function placeOnHost({ launch }: PlacementRequest): Placement {
@@ -91,8 +96,16 @@ async function openBwrap({ directory, path, hidden }: IsolationOptions): Promise
 async function tryOnce(bwrap: BwrapOptions, path: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'switchyard-trial-'));
   try {
-    const profile = { command: ['true'], sandbox: { network: 'gateway', readOnly: [] } };
-    const launch = { profile, workspaceDir: root, homeDir: root, runtimeDir: root } as unknown as AgentLaunch;
+    const sandbox = {
+      driver: 'bwrap',
+      network: 'gateway',
+      command: [],
+      readOnly: [],
+      paths: null,
+      stopCommand: [],
+    } as const;
+    const profile = { command: ['true'], sandbox };
+    const launch: PlacedLaunch = { profile, runId: '', workspaceDir: root, homeDir: root, runtimeDir: root };
     const { program, args } = placeInBwrap(bwrap, { launch, env: { PATH: path }, gatewaySocket: null });
     await new Promise<void>((resolve, reject) => {
       execFile(program, [...args], { env: {}, timeout: trialMs }, (error, _, stderr) =>

@@ -1,4 +1,5 @@
-import type { AgentLaunch, AgentPaths } from '../agent.ts';
+import { join } from 'node:path';
+import type { AgentLaunch, AgentPaths, AgentProfile } from '../agent.ts';
 
 /** How a launch becomes a process of the host. */
 export interface Placement {
@@ -14,9 +15,14 @@ export interface Placement {
   readonly stopCommand: readonly string[];
 }
 
+/** What a driver looks at in a launch. */
+export interface PlacedLaunch extends Pick<AgentLaunch, 'workspaceDir' | 'homeDir' | 'runtimeDir' | 'runId'> {
+  readonly profile: Pick<AgentProfile, 'command' | 'sandbox'>;
+}
+
 /** What a driver makes a {@link Placement} of. */
 export interface PlacementRequest {
-  readonly launch: AgentLaunch;
+  readonly launch: PlacedLaunch;
   /** The variables that the agent is given, with those of its profile. */
   readonly env: Readonly<Record<string, string>>;
   /** The gateway's socket, where the agent is to reach its model through that and nothing else. */
@@ -26,10 +32,12 @@ export interface PlacementRequest {
 /** Where an agent without a network of its own finds the gateway: a port that nothing else is likely to want. */
 export const gatewayPort = 47_001;
 
-/** The gateway's socket in the runtime directory of a run. */
-export const gatewaySocketName = 'llm.sock';
+/** The gateway's socket, in a run's runtime directory as it is seen here or there. */
+export function gatewaySocketIn(runtimeDir: string): string {
+  return join(runtimeDir, 'llm.sock');
+}
 
 /** The three directories as they are on the host. */
-export function hostPaths(launch: AgentLaunch): AgentPaths {
+export function hostPaths(launch: PlacedLaunch): AgentPaths {
   return { workspace: launch.workspaceDir, home: launch.homeDir, runtime: launch.runtimeDir };
 }

@@ -1,0 +1,45 @@
+import type { AgentLaunch, AgentUpdate } from '../agent.ts';
+import { type Gateway, openGateway } from '../gateway/gateway.ts';
+import { gatewayPort, gatewaySocketIn } from '../isolation/placement.ts';
+
+/** The gateway of one launch, and what the agent is told of it. */
+export interface AgentGateway {
+  readonly gateway: Gateway;
+  /** Where the agent has no network: the socket that is its only way. */
+  readonly socketPath: string | null;
+  /** Variables that stand over all others. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Opens the gateway that the profile asks for; null: it asks for none. Rejects when it cannot listen. */
+export async function openAgentGateway(
+  launch: AgentLaunch,
+  onUsage: (usage: Extract<AgentUpdate, { type: 'usage' }>) => void,
+): Promise<AgentGateway | null> {
+  const { provider, sandbox } = launch.profile;
+  if (!provider?.gateway) return null;
+  const isAlone = sandbox !== null && sandbox.driver !== 'none' && sandbox.network === 'gateway';
+  const socketPath = isAlone ? gatewaySocketIn(launch.runtimeDir) : null;
+  const gateway = await openGateway({ provider: { ...provider, gateway: provider.gateway }, socketPath, onUsage });
+  const url = `http://127.0.0.1:${gateway.port ?? gatewayPort}`;
+  const fill = (value: string) => value.replaceAll('{url}', url).replaceAll('{key}', gateway.key);
+  const env = Object.fromEntries(Object.entries(provider.gateway.env).map(([name, value]) => [name, fill(value)]));
+  return { gateway, socketPath, env };
+}
+
+/**
+ * All variables of an agent before its driver has its say. Behind a gateway those that hold the provider's keys are left
+ * out, whoever gave them.
+ */
+export function agentEnvironment(
+  launch: AgentLaunch,
+  baseEnv: Readonly<Record<string, string>>,
+  gateway: AgentGateway | null,
+): Record<string, string> {
+  const env = { ...baseEnv, ...launch.profile.env, ...launch.env };
+  const withheld = gateway === null ? [] : (launch.profile.provider?.variables ?? []);
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !withheld.includes(name))),
+    ...gateway?.env,
+  };
+}

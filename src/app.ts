@@ -19,10 +19,10 @@ import { createKeyUses, type KeyUses } from './domain/keys/key-usage.ts';
 import { createLiveViewers } from './domain/keys/live-viewers.ts';
 import { createLegacyUses, type LegacyUses } from './domain/legacy-calls/legacy-uses.ts';
 import { createLimits } from './domain/limits/limits.ts';
+import { createOpenStreams, type OpenStreams } from './domain/limits/open-streams.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
-import type { OpenStreams } from './graphql/open-streams.ts';
 import { schema } from './graphql/schema/index.ts';
 import { createGraphql } from './graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
@@ -106,6 +106,7 @@ async function assemble(
   // Asked anew: tests move the time.
   const legacyUses = createLegacyUses({ ...base, now: () => services.now() });
   const liveViewers = createLiveViewers(base);
+  const openStreams = createOpenStreams(config.maxSockets);
   const limits = createLimits(
     // Asked anew: tests move the time.
     { ...base, now: () => services.now() },
@@ -116,6 +117,7 @@ async function assemble(
     keyUsage: keyUses,
     legacyUsage: legacyUses,
     liveViewers,
+    openStreams,
     limits,
     metering: config.metering,
     // Known once the port is: contexts are made from this per request, after that.
@@ -132,8 +134,8 @@ async function assemble(
   });
   const watches = createWatches(services);
   const rest = createRest(services, watches);
-  const { isIntrospectable, hasExplorer, maxSockets } = config;
-  const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer, maxSockets });
+  const { isIntrospectable, hasExplorer } = config;
+  const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer });
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
   const scheduled = [
     ...(config.roles.includes('scheduler') ? [createRetention(services), createDeletedOrganizations(services)] : []),
@@ -161,7 +163,7 @@ async function assemble(
     installation,
     services,
     watches,
-    streams: graphql.streams,
+    streams: openStreams,
     keyUses,
     legacyUses,
     worker,
@@ -214,8 +216,8 @@ async function assemble(
   const stopAll = async () => {
     isReady = false;
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
+    openStreams.endAll();
     await graphql.stop();
-    rest.stop();
     await worker?.stop();
     await Promise.all(scheduled.map((each) => each.stop()));
     watches.stop();

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { LiveViewers } from './keys/live-viewers.ts';
 import type { LegacyUsage } from './legacy-calls/legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
+import type { OpenStreams } from './limits/open-streams.ts';
 import type { MeteringRates } from './metering/rates.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
@@ -32,6 +33,8 @@ export interface Services {
   readonly legacyUsage: LegacyUsage;
   /** Whose sockets and streams are open. */
   readonly liveViewers: LiveViewers;
+  /** How many of them each principal has. */
+  readonly openStreams: OpenStreams;
   /** How much each key, and each address, may ask in a minute. */
   readonly limits: Limits;
   readonly metering: MeteringRates;

@@ -6,18 +6,19 @@ import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Context, Services } from '../domain/context.ts';
 import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
+import { openLiveStream, tooManyStreams } from '../domain/limits/open-streams.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
+import { endedBy } from '../http/ended-by.ts';
 import { charged, failure, failureOf, findMismatch, takesParts, wantsStream } from './answers.ts';
 import { chargeLeast } from './charge.ts';
 import { type Arrival, createContext, type GraphqlContext } from './context.ts';
-import { endedBy } from './ended-by.ts';
 import { maskError } from './errors.ts';
 import { explorer, wantsExplorer } from './explorer.ts';
-import { createOpenStreams, type OpenStreams } from './open-streams.ts';
 import { operationGate } from './operation-gate.ts';
 import { readBody } from './read-body.ts';
 import { schema } from './schema/index.ts';
-import { createSingleConnections, tokenOf, tooMany } from './single-connection.ts';
+import { createSingleConnections } from './single-connection.ts';
+import { tokenOf } from './single-connection-request.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { createSockets } from './websocket.ts';
@@ -29,8 +30,6 @@ export interface GraphqlOptions {
   readonly isIntrospectable: boolean;
   /** Whether browsers get the explorer. */
   readonly hasExplorer: boolean;
-  /** Sockets and streams that one principal may have open in this process. */
-  readonly maxSockets: number;
 }
 
 /** Where a request comes from. */
@@ -46,15 +45,14 @@ export interface Graphql {
   fetch(request: Request, env: GraphqlCaller): Promise<Response>;
   /** A WebSocket, subprotocol graphql-transport-ws. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void;
-  readonly streams: OpenStreams;
-  /** Ends every socket and stream. */
+  /** Ends every socket; the streams of all doors are to be ended before. */
   stop(): Promise<void>;
 }
 
 /** Makes the door. */
 export function createGraphql(services: Services, watches: Watches, options: GraphqlOptions): Graphql {
   const { trusted, isIntrospectable, hasExplorer } = options;
-  const { liveViewers, log } = services;
+  const { liveViewers, log, openStreams } = services;
   const report = (error: unknown) => log.error({ err: error }, 'A GraphQL operation failed.');
   const contextOf = (viewer: () => Viewer, address: string | null, arrival: Arrival): GraphqlContext => {
     const { baseUrl } = services;
@@ -88,11 +86,10 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     plugins: [operationGate({ trusted, isIntrospectable, maskError: mask }), useEventStreams()],
   });
   const engine = { yoga, trusted };
-  const streams = createOpenStreams(options.maxSockets);
   const authenticate = (token: string | null, address: string | null) => authenticateLimited(services, token, address);
   const mayOpen = (address: string | null) => isAnyoneAllowed(services, address);
-  const sockets = createSockets({ engine, streams, contextOf, authenticate, mayOpen, liveViewers, log });
-  const connections = createSingleConnections({ engine, streams, contextOf, liveViewers, log });
+  const sockets = createSockets({ engine, streams: openStreams, contextOf, authenticate, mayOpen, liveViewers, log });
+  const connections = createSingleConnections({ engine, services, contextOf });
 
   const run = async (whole: Request, context: GraphqlContext): Promise<Response> => {
     const response = await yoga.fetch(whole, context);
@@ -109,14 +106,9 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     cut: () => void,
   ) => {
     const ended = new AbortController();
-    const end = () => ended.abort();
-    const leave = streams.open('stream', viewer, end);
-    if (leave === null) return tooMany(streams.most);
-    const { current, release } = liveViewers.follow(viewer, address, end);
-    const over = () => {
-      leave();
-      release();
-    };
+    const live = openLiveStream(services, { viewer, address }, () => ended.abort());
+    if (live === null) return failure(429, 'LIMIT_EXCEEDED', tooManyStreams(services.openStreams));
+    const { current, leave: over } = live;
     try {
       const whole = await readBody(request, request.signal);
       const response = await run(whole, contextOf(current, address, arrival));
@@ -128,7 +120,6 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   };
 
   return {
-    streams,
     upgrade: (...asked) => void sockets.upgrade(...asked),
     async fetch(request, { address, cut }) {
       const path = new URL(request.url).pathname.replace(/\/+$/, '');
@@ -162,7 +153,6 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
       }
     },
     async stop() {
-      streams.endAll();
       await sockets.stop();
       await yoga.dispose();
     },

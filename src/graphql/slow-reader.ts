@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { slowReaderMs } from './ended-by.ts';
+import { slowReaderMs } from '../http/ended-by.ts';
 
 /** What a socket may hold for a client that does not take it, before what the client sends is left unread too. */
 const mostBufferedBytes = 1_024 * 1_024;
@@ -37,8 +37,9 @@ export function paceSocket(socket: WebSocket, closeMs: number, onGiveUp: () => v
     if (socket.readyState === socket.OPEN) {
       stop();
       if (waiting > 0) patience = setTimeout(giveUp, slowReaderMs).unref();
-      if (socket.isPaused && socket.bufferedAmount <= mostBufferedBytes) socket.resume();
     }
+    // Also of one that is told to go: what it says to that ends it.
+    if (socket.isPaused && socket.bufferedAmount <= mostBufferedBytes) socket.resume();
     resolve();
   };
   return {

@@ -1,9 +1,10 @@
 import type { ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { eventStream } from '../http/event-stream.ts';
 import { takesOnlyStream, wantsStream } from './answers.ts';
 import type { GraphqlContext } from './context.ts';
-import { eventStream, resultEvents } from './event-stream.ts';
 import { isIterable } from './prepare-operation.ts';
+import { resultEvents } from './result-events.ts';
 
 /**
  * Server-sent events with a connection for each operation, in place of Yoga's: with the `id:` of each event that a client

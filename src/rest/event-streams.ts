@@ -1,6 +1,11 @@
 import type { Context, Services } from '../domain/context.ts';
+import { openLiveStream, tooManyStreams } from '../domain/limits/open-streams.ts';
 import { withViewer } from '../domain/sessions/enterprise-scope.ts';
+import { endedBy } from '../http/ended-by.ts';
+import { eventStream } from '../http/event-stream.ts';
+import { hangUp } from '../http/hang-up.ts';
 import type { Call } from './endpoint.ts';
+import { RequestError } from './refusal.ts';
 
 /** What is sent of an item: `id` is what a client that comes back gives as `Last-Event-ID`. */
 export interface SentEvent {
@@ -14,124 +19,75 @@ export interface StreamSource<T> {
   readonly present: (item: T) => SentEvent;
 }
 
-/** The open streams of the REST versions: server-sent events. */
+/** The streams of the REST versions: server-sent events. */
 export interface EventStreams {
-  /** Answers with a stream, until the client leaves, its key ends or the service stops. What `read` refuses is thrown. */
+  /**
+   * Answers with a stream, until the client leaves or takes nothing for a while, its key ends or the service stops. 429 when
+   * its principal has as many sockets and streams as it may. What `read` refuses is thrown.
+   */
   open<T>(call: Pick<Call<unknown, unknown>, 'context' | 'request'>, source: StreamSource<T>): Promise<Response>;
-  /** How many are open. */
-  active(): number;
-  /** Ends them all. */
-  stop(): void;
 }
-
-/** How often something is said on a stream on which nothing happens, so that nobody between takes it for dead. */
-const keepAliveMs = 15_000;
 
 /** Whether a request asks for server-sent events. */
 export function wantsEvents(request: Request): boolean {
   return request.headers.get('accept')?.includes('text/event-stream') ?? false;
 }
 
+/** Said at once, so that the client knows that it is connected: and how soon it may come back when it no longer is. */
+const opening = 'retry: 3000\n\n';
+
 /** See {@link EventStreams}. */
 export function createEventStreams(services: Services): EventStreams {
-  const open = new Set<() => void>();
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' };
+  const report = (error: unknown) => services.log.error({ err: error }, 'A stream failed.');
   return {
     async open({ context, request }, { read, present }) {
       const ended = new AbortController();
-      const end = () => ended.abort();
-      const { current, release } = services.liveViewers.follow(context.viewer, context.address, end);
-      open.add(end);
-      const over = () => {
-        open.delete(end);
-        release();
-      };
+      const live = openLiveStream(services, context, () => ended.abort());
+      if (live === null) throw new RequestError(tooManyStreams(services.openStreams), { status: 429 });
+      const { current, leave } = live;
       try {
         const items = await read(withViewer(context, current));
         if (request.method === 'HEAD') {
-          over();
+          leave();
           void items.return?.();
           return new Response(null, { headers });
         }
-        const report = (error: unknown) => services.log.error({ err: error }, 'A stream failed.');
-        return new Response(bodyOf(items, { present, ended: ended.signal, over, report }), { headers });
+        const body = eventStream(eventsOf(items, present, report), opening);
+        return endedBy(ended.signal, new Response(body, { headers }), leave, () => hangUp(request));
       } catch (error) {
-        over();
+        leave();
         throw error;
       }
     },
-    active: () => open.size,
-    stop() {
-      for (const end of [...open]) end();
-    },
   };
 }
 
-interface BodyOptions<T> {
-  readonly present: (item: T) => SentEvent;
-  readonly ended: AbortSignal;
-  readonly over: () => void;
-  readonly report: (error: unknown) => void;
-}
-
-// Pulled, and nothing is read ahead of the client: a slow one holds what the watch has read for it, and one event.
-function bodyOf<T>(
+// Nothing is read ahead of the client: a slow one holds what the watch has read for it, and one event. What fails later is
+// ours to know; the client comes back and is told then.
+function eventsOf<T>(
   items: AsyncIterableIterator<T>,
-  { present, ended, over, report }: BodyOptions<T>,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<T>> | null = null;
+  present: (item: T) => SentEvent,
+  report: (error: unknown) => void,
+): AsyncIterator<string> {
   let isOver = false;
-  let stop: () => void = () => undefined;
-  const finish = () => {
+  const over = async (): Promise<IteratorResult<string>> => {
     isOver = true;
-    ended.removeEventListener('abort', stop);
-    over();
-    void items.return?.();
+    await items.return?.();
+    return { done: true, value: undefined };
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        stop = () => {
-          finish();
-          controller.close();
-        };
-        // Said at once, so that the client knows that it is connected.
-        controller.enqueue(encoder.encode('retry: 3000\n\n'));
-        if (ended.aborted) stop();
-        else ended.addEventListener('abort', stop);
-      },
-      async pull(controller) {
-        try {
-          next ??= items.next();
-          const result = await orIdle(next);
-          if (isOver) return;
-          if (result === null) return controller.enqueue(encoder.encode(': keep-alive\n\n'));
-          next = null;
-          if (result.done) return stop();
-          const { id, data } = present(result.value);
-          controller.enqueue(encoder.encode(`id: ${id}\ndata: ${JSON.stringify(data)}\n\n`));
-        } catch (error) {
-          if (isOver) return;
-          report(error);
-          stop();
-        }
-      },
-      cancel: finish,
+  return {
+    async next() {
+      try {
+        const { done, value } = await items.next();
+        if (isOver || done) return over();
+        const { id, data } = present(value);
+        return { done: false, value: `id: ${id}\ndata: ${JSON.stringify(data)}\n\n` };
+      } catch (error) {
+        if (!isOver) report(error);
+        return over();
+      }
     },
-    { highWaterMark: 0 },
-  );
-}
-
-/** The result, or null when there is none for a while. */
-async function orIdle<T>(next: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const idle = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, keepAliveMs, null).unref();
-  });
-  try {
-    return await Promise.race([next, idle]);
-  } finally {
-    clearTimeout(timer);
-  }
+    return: over,
+  };
 }

@@ -48,8 +48,6 @@ import { serveWithoutFeature } from './v3/without-feature.ts';
 export interface Rest {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
-  /** Ends every stream. */
-  stop(): void;
 }
 
 /** Where a version is, beside under its name: version 1 described one path without it, version 3 had some as a beta. */
@@ -79,7 +77,6 @@ export function createRest(services: Services, watches: Watches): Rest {
       if (segment === 'openapi') return descriptions.fetch(request);
       return Response.json({ detail: 'There is no such route.' }, { status: 404 });
     },
-    stop: () => streams.stop(),
   };
 }
 

@@ -59,22 +59,44 @@ async function sendOnSocket(server: ServerProcess, text: string): Promise<string
   return said;
 }
 
-/** A session with 5,000 messages of 100 KB. */
-async function hugeSession(server: ServerProcess, databaseUrl: string): Promise<string> {
+/**
+ * A session with 5,000 messages of 100 KB: the first 100 when it resolves, which is more than anybody takes in who does not
+ * read, the others once `written` does.
+ */
+async function hugeSession(
+  server: ServerProcess,
+  databaseUrl: string,
+): Promise<{ id: string; written: Promise<unknown> }> {
   const create = 'mutation { createSession(input: {prompt: "say hello"}) { session { sessionId } } }';
   const { data } = await graphql(server, bootstrapToken, create);
   const id = data.createSession.session.sessionId.replace('devin-', '');
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query(
-    `insert into log_entry (session_id, seq, id, kind, message_type, body, created_at)
-     select $1, n + 1000, md5($1 || n), 'MESSAGE', 'agent_message', n || repeat('x', 100000), now()
-       from generate_series(1, 5000) n`,
-    [id],
-  );
+  const write = (first: number, last: number) =>
+    client.query(
+      `insert into log_entry (session_id, seq, id, kind, message_type, body, created_at)
+       select $1, n + 1000, md5($1 || n), 'MESSAGE', 'agent_message', n || repeat('x', 100000), now()
+         from generate_series($2::int, $3::int) n`,
+      [id, first, last],
+    );
+  await write(1, 100);
   await client.query('update session_head set next_seq = 9000 where session_id = $1', [id]);
-  await client.end();
-  return id;
+  return { id, written: write(101, 5_000).finally(() => client.end()) };
+}
+
+/** A stream of server-sent events that is not read. Resolves, once it is read again, with the code of the error that ended it. */
+async function stalledStream(address: URL): Promise<() => Promise<string>> {
+  const headers = { authorization: `Bearer ${bootstrapToken}`, accept: 'text/event-stream' };
+  const response = await new Promise<IncomingMessage>((resolve) => get(address, { headers }, resolve));
+  onTestFinished(() => void response.destroy());
+  const ended = new Promise<string>((resolve) => {
+    response.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code ?? 'none')).on('end', () => resolve('end'));
+  });
+  response.pause();
+  return () => {
+    response.resume();
+    return ended;
+  };
 }
 
 // On the embedded database nobody else can write 500 MB of messages.
@@ -83,12 +105,13 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
   const secretKey = 'a secret key that is only for the tests';
   const env = { DATA_DIR: directory, PORT: '0', DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, ROLES: 'api' };
   const server = await startServer({ ...env, LOG_LEVEL: 'error', RATE_LIMIT_GRAPHQL: '0' });
-  const id = await hugeSession(server, databaseUrl);
+  const { id, written } = await hugeSession(server, databaseUrl);
   const variables = { id };
   const before = peak(server);
   const figures: Record<string, { http: string; socket: string; ms: number; peakMB: number }> = {};
 
-  // Those that do not read, from now on: five sockets of 20 subscriptions each, and five streams.
+  // Those that do not read, from now on: five sockets of 20 subscriptions each, and five streams of
+  // GraphQL and of REST each. The rest of what they follow comes meanwhile.
   const stalled = await Promise.all(Array.from({ length: 5 }, () => openSocket(server)));
   for (const socket of stalled) {
     socket.pause();
@@ -99,12 +122,10 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
   const address = new URL(`${server.url}/graphql`);
   address.searchParams.set('query', subscription);
   address.searchParams.set('variables', JSON.stringify(variables));
-  const headers = { authorization: `Bearer ${bootstrapToken}`, accept: 'text/event-stream' };
-  for (let n = 0; n < 5; n++) {
-    const response = await new Promise<IncomingMessage>((resolve) => get(address, { headers }, resolve));
-    onTestFinished(() => void response.destroy());
-    response.pause().on('error', () => undefined);
-  }
+  const ofRest = new URL(`${server.url}/v3/enterprise/sessions/devin-${id}/messages`);
+  const streams = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => stalledStream(n % 2 === 0 ? address : ofRest)),
+  );
   const stalledAt = performance.now();
 
   for (const [what, operation] of Object.entries(hostileOperations)) {
@@ -166,7 +187,8 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
   };
   socket.terminate();
 
-  // Whoever does not read is closed with a code that says so, once it looks.
+  // Whoever does not read is closed with a code that says so, once it looks; a stream is cut off.
+  await written;
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, 20_000 - (performance.now() - stalledAt))));
   const codes = await Promise.all(
     stalled.map((each) => {
@@ -176,7 +198,9 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
     }),
   );
   expect(codes).toEqual(stalled.map(() => 1013));
-  figures['5 sockets and 5 streams that do not read 5,000 × 100 KB'] = {
+  const ends = await Promise.all(streams.map((readAgain) => readAgain()));
+  expect(ends).toEqual(streams.map(() => 'ECONNRESET'));
+  figures['5 sockets and 10 streams that do not read 5,000 × 100 KB'] = {
     http: 'cut off',
     socket: codes.join(', '),
     ms: Math.round(performance.now() - stalledAt),
@@ -184,7 +208,7 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
   };
 
   const lines = Object.entries(figures).map(([what, { http, socket: said, ms, peakMB }]) =>
-    [what.padEnd(54), http.padEnd(14), said.padEnd(30), `${ms} ms`.padStart(9), `${peakMB} MB`.padStart(7)].join('  '),
+    [what.padEnd(56), http.padEnd(14), said.padEnd(30), `${ms} ms`.padStart(9), `${peakMB} MB`.padStart(7)].join('  '),
   );
   process.stdout.write(`${lines.join('\n')}\nAt its highest ${peak(server)} MB; before all of this ${before} MB.\n`);
   expect(peak(server) - before).toBeLessThan(mostMegabytes);

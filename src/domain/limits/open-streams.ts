@@ -1,9 +1,10 @@
-import type { Viewer } from '../auth/viewer.ts';
+import type { Viewer } from '../../auth/viewer.ts';
+import type { LiveViewers } from '../keys/live-viewers.ts';
 
 /** Whatever stays open: a WebSocket, or a stream of server-sent events. */
 export type StreamKind = 'socket' | 'stream';
 
-/** The sockets and streams of this process, counted for each principal across all transports. */
+/** The sockets and streams of this process, counted for each principal across all doors and transports. */
 export interface OpenStreams {
   /** Takes a place for one more; null when its principal has as many as it may. `end` is called when the service stops. */
   open(kind: StreamKind, viewer: Viewer, end: () => void): (() => void) | null;
@@ -12,6 +13,11 @@ export interface OpenStreams {
   /** The most that one principal may have. */
   readonly most: number;
   endAll(): void;
+}
+
+/** What is said to a principal that has as many open as it may. */
+export function tooManyStreams({ most }: Pick<OpenStreams, 'most'>): string {
+  return `At most ${most} sockets and streams may be open at once: close one first.`;
 }
 
 /** See {@link OpenStreams}. */
@@ -40,6 +46,35 @@ export function createOpenStreams(most: number): OpenStreams {
     },
     endAll() {
       for (const { end } of [...ends.values()]) end();
+    },
+  };
+}
+
+/** A stream that is open: see {@link openLiveStream}. */
+export interface LiveStream {
+  /** Who reads it, asked anew whenever it matters: what its viewer may do changes with its roles. */
+  readonly current: () => Viewer;
+  /** Gives back what it has taken. To be called after every way of leaving. */
+  leave(): void;
+}
+
+/**
+ * Takes a place for a stream of a viewer, and follows its key; null when its principal has as many open as it may. `end` is
+ * called when the service stops, and when the viewer may no longer come.
+ */
+export function openLiveStream(
+  { openStreams, liveViewers }: { readonly openStreams: OpenStreams; readonly liveViewers: LiveViewers },
+  { viewer, address }: { readonly viewer: Viewer; readonly address: string | null },
+  end: () => void,
+): LiveStream | null {
+  const giveBack = openStreams.open('stream', viewer, end);
+  if (giveBack === null) return null;
+  const { current, release } = liveViewers.follow(viewer, address, end);
+  return {
+    current,
+    leave() {
+      giveBack();
+      release();
     },
   };
 }

@@ -6,6 +6,12 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { createSession } from '../support/sessions.ts';
 import { connect, follow, rawSocket } from '../support/sockets.ts';
 
+interface Stalled {
+  readonly response: IncomingMessage;
+  /** The code of the error that ends it, once it looks. */
+  readonly cut: Promise<string>;
+}
+
 let test: TestApp;
 beforeAll(async () => {
   test = await startApp();
@@ -42,27 +48,47 @@ async function stalledSocket(id: string): Promise<WebSocket> {
   return socket;
 }
 
-/** The same by server-sent events. */
-async function stalledStream(id: string, path = '/graphql'): Promise<IncomingMessage> {
-  const address = new URL(test.url + path);
-  address.searchParams.set('query', query);
-  address.searchParams.set('variables', JSON.stringify({ id }));
+/** A stream of server-sent events, of which nothing is read. */
+async function stalledStream(address: URL): Promise<Stalled> {
   const headers = { authorization: `Bearer ${test.adminToken}`, accept: 'text/event-stream' };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(address, { headers }, resolve).on('error', reject);
   });
-  return response.pause();
+  const cut = once(response, 'error').then(([error]) => error.code as string);
+  return { response: response.pause(), cut };
+}
+
+function graphqlStream(id: string): URL {
+  const address = new URL(`${test.url}/graphql`);
+  address.searchParams.set('query', query);
+  address.searchParams.set('variables', JSON.stringify({ id }));
+  return address;
+}
+
+const restStream = (id: string) => new URL(`${test.url}/v3/enterprise/sessions/${id}/messages`);
+
+/** The events of REST in what came of a stream: one that was cut off in the middle is none. */
+function restEvents(text: string): { id: string; number: number }[] {
+  return [...text.matchAll(/^id: (.+)\ndata: (.+)\n\n/gm)].map(([, id, data]) => ({
+    id: id as string,
+    number: Number.parseInt(JSON.parse(data as string).message, 10) || 0,
+  }));
 }
 
 it('lets go of whoever stops reading, who can go on where it was', { timeout: 60_000 }, async () => {
   const id = await longSession(300);
   const before = process.memoryUsage().rss;
-  const [socket, silent, stream] = await Promise.all([stalledSocket(id), stalledSocket(id), stalledStream(id)]);
+  const [socket, silent, stream, rest] = await Promise.all([
+    stalledSocket(id),
+    stalledSocket(id),
+    stalledStream(graphqlStream(id)),
+    stalledStream(restStream(id)),
+  ]);
   // A stream that is reserved and never opened goes sooner.
   const headers = { authorization: `Bearer ${test.adminToken}` };
   expect((await fetch(`${test.url}/graphql/stream`, { method: 'PUT', headers })).status).toBe(201);
-  await expect.poll(() => test.app.watches.active(), { interval: 10 }).toBe(3);
-  expect(test.app.streams.count()).toEqual({ socket: 2, stream: 2 });
+  await expect.poll(() => test.app.watches.active(), { interval: 10 }).toBe(4);
+  expect(test.app.streams.count()).toEqual({ socket: 2, stream: 3 });
   // The neighbours of a slow reader get all of it meanwhile.
   const neighbour = follow(connect(test.url, test.adminToken), query, { id });
   expect(await neighbour.take(301)).toHaveLength(301);
@@ -81,17 +107,37 @@ it('lets go of whoever stops reading, who can go on where it was', { timeout: 60
   expect([code, String(reason)]).toEqual([1013, 'Messages are not read']);
   expect(received.length).toBeLessThan(300);
   const { cursor } = received.at(-1).data.sessionMessages;
-  const rest = await follow(connect(test.url, test.adminToken), query, { id, after: cursor }).take(
+  const others = await follow(connect(test.url, test.adminToken), query, { id, after: cursor }).take(
     301 - received.length,
   );
-  const numbers = [...received, ...rest].map(({ data }) => Number.parseInt(data.sessionMessages.node.body, 10) || 0);
+  const numbers = [...received, ...others].map(({ data }) => Number.parseInt(data.sessionMessages.node.body, 10) || 0);
   expect(numbers).toEqual(Array.from({ length: 301 }, (_, n) => n));
 
   // Those that never read again are cut off.
-  const aborted = once(stream, 'error').then(([error]) => error.code);
-  stream.resume();
-  expect(await aborted).toBe('ECONNRESET');
+  stream.response.resume();
+  expect(await stream.cut).toBe('ECONNRESET');
   const cut = once(silent, 'close').then(([ended]) => ended);
   silent.resume();
   expect([1006, 1013]).toContain(await cut);
+
+  // A stream of REST goes on where it was, too.
+  const came: string[] = [];
+  rest.response.setEncoding('utf8').on('data', (piece) => came.push(piece));
+  rest.response.resume();
+  expect(await rest.cut).toBe('ECONNRESET');
+  const taken = restEvents(came.join(''));
+  expect(taken.length).toBeLessThan(300);
+  const again = restStream(id);
+  again.searchParams.set('after', taken.at(-1)?.id ?? '');
+  const { response } = await stalledStream(again);
+  const after: string[] = [];
+  let tail = '';
+  for await (const piece of response.setEncoding('utf8')) {
+    after.push(piece);
+    // All of the last event may have come in several pieces.
+    tail = (tail + piece).slice(-120_000);
+    if (tail.includes('"message":"300x') && tail.endsWith('\n\n')) break;
+  }
+  const all = [...taken, ...restEvents(after.join(''))].map(({ number }) => number);
+  expect(all).toEqual(Array.from({ length: 301 }, (_, n) => n));
 });

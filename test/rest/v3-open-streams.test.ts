@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openStream } from '../support/event-stream.ts';
+import { call, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ maxSockets: 3 });
+});
+afterAll(() => app.close());
+
+const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
+const untilOpen = (stream: number) =>
+  expect.poll(() => app.app.streams.count(), { interval: 5, timeout: 5_000 }).toEqual({ socket: 0, stream });
+
+async function oneSession() {
+  const organizationId = await makeOrganization(app);
+  const { token } = await makeServiceUser(app, { organizationId, roleId: 'org_admin' });
+  const sessions = `/v3/organizations/org-${organizationId}/sessions`;
+  const id: string = (await call(app, token, 'POST', sessions, { prompt: 'first' })).body.session_id;
+  return { organizationId, id, token, path: `${sessions}/${id}/messages` };
+}
+
+async function open(path: string, token: string, method = 'GET') {
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
+  const response = await fetch(app.url + path, { method, headers, signal: leaving.signal });
+  return { response, leave: () => leaving.abort() };
+}
+
+test('streams of messages are counted for each principal, together with those of GraphQL', async () => {
+  await untilOpen(0);
+  const { organizationId, id, token, path } = await oneSession();
+  const one = await open(path, token);
+  const two = await open(path, token);
+  const three = await openStream(app.url, token, messages, { id });
+  await three.take(1);
+  expect([one.response.status, two.response.status, three.response.status]).toEqual([200, 200, 200]);
+  await untilOpen(3);
+
+  const { response } = await open(path, token);
+  expect(response.status).toBe(429);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(await response.json()).toMatchObject({
+    status: 429,
+    detail: 'At most 3 sockets and streams may be open at once: close one first.',
+  });
+  const byGraphql = await openStream(app.url, token, messages, { id });
+  expect(byGraphql.response.status).toBe(429);
+  await byGraphql.response.body?.cancel();
+  expect((await open(path, token, 'HEAD')).response.status).toBe(429);
+  await untilOpen(3);
+  // What opens nothing goes on, and so does everybody else.
+  expect((await call(app, token, 'GET', path)).status).toBe(200);
+  const { token: another } = await makeServiceUser(app, { organizationId, roleId: 'org_admin' });
+  const other = await open(path, another);
+  expect(other.response.status).toBe(200);
+  other.leave();
+
+  // Every way of leaving gives the place back, and what opened no stream took none.
+  one.leave();
+  await untilOpen(2);
+  const again = await open(path, token);
+  expect(again.response.status).toBe(200);
+  await untilOpen(3);
+  three.abort();
+  two.leave();
+  again.leave();
+  await untilOpen(0);
+});
+
+test('what is refused, and HEAD, leave no place taken', async () => {
+  await untilOpen(0);
+  const { path, token } = await oneSession();
+  for (let n = 0; n < 4; n++) {
+    expect((await open(`${path}?after=nonsense`, token)).response.status).toBe(422);
+    expect((await open(path, token, 'HEAD')).response.status).toBe(200);
+  }
+  expect(app.app.streams.count()).toEqual({ socket: 0, stream: 0 });
+});

@@ -1,10 +1,8 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { FileTooLargeError } from '../../store/files.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { openInside } from '../prompts/held-directory.ts';
 import type { ParentRun } from '../sessions/admit-child.ts';
 import { lockSession, ringSession } from '../sessions/change-session.ts';
 import { appendEntries } from '../sessions/log.ts';
@@ -29,7 +27,11 @@ export interface AgentFile {
  */
 export async function keepAgentFile(context: Context, run: ParentRun, file: AgentFile): Promise<AttachmentRecord> {
   const { files } = context;
-  const handle = await openInside(file.workspaceDir, file.path);
+  const handle = file.path.includes('\u0000') ? null : await openInside(file.workspaceDir, file.path);
+  if (handle === null) {
+    const named = JSON.stringify(file.path.slice(0, 200));
+    throw refuse(['path'], `"path" must name a file in the workspace, but there is none at ${named}.`);
+  }
   const id = newId();
   try {
     const content = handle.createReadStream({ autoClose: false });
@@ -82,27 +84,4 @@ async function insert(
     );
     ringSession(context, tx, session);
   });
-}
-
-// The agent may change its workspace at any time: what counts is where the file that was opened stands.
-async function openInside(workspaceDir: string, path: string): Promise<FileHandle> {
-  const said = `"path" must name a file in the workspace, but there is none at ${JSON.stringify(path.slice(0, 200))}.`;
-  const missing = () => refuse(['path'], said);
-  const root = await realpath(workspaceDir);
-  const isWithin = (place: string) => !isAbsolute(relative(root, place)) && !relative(root, place).startsWith('..');
-  if (path.includes('\u0000') || !isWithin(resolve(root, path))) throw missing();
-  // Without waiting for a writer, where it is a pipe.
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-  const handle = await open(resolve(root, path), flags).catch(() => null);
-  if (handle === null) throw missing();
-  const real = await placeOf(handle, resolve(root, path));
-  if ((await handle.stat()).isFile() && real !== null && real.startsWith(root + sep)) return handle;
-  await handle.close();
-  throw missing();
-}
-
-/** Where an open file stands: by the kernel on Linux, elsewhere by its path. */
-async function placeOf(handle: FileHandle, path: string): Promise<string | null> {
-  const known = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => null);
-  return known ?? (await realpath(path).catch(() => null));
 }

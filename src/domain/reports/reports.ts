@@ -1,12 +1,24 @@
+import { join, posix } from 'node:path';
 import type { AgentPaths, AgentUpdate, McpServer } from '../../agents/agent.ts';
+import { pipeCommand } from '../../agents/reporting/pipe.ts';
+import { serveTools, type ToolAnswer } from '../../agents/reporting/serve-tools.ts';
 import type { Context } from '../context.ts';
+import { DomainError } from '../errors.ts';
+import { listSessionNotes } from '../prompts/knowledge.ts';
+import { readSessionFacts } from '../prompts/session-facts.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
+import type { Mask } from '../runs/masking.ts';
+import { FencedError } from '../sessions/log.ts';
+import { notePullRequestsIn } from './pull-requests.ts';
+import { type OutputState, settleOutput } from './settle-output.ts';
+import { type ToolPlace, toolCalls } from './tool-calls.ts';
+import { type ToolName, toolList } from './tool-list.ts';
 
 /** What the run gives its reports. */
 export interface ReportHooks {
   /** Blots out the session's secrets: on everything that is stored. */
-  readonly mask: (text: string) => string;
+  readonly mask: Mask;
   /** Whether the agent takes MCP servers. Without, it has no tools, and is read by its text alone. */
   readonly mcp: boolean;
 }
@@ -50,19 +62,98 @@ export interface Reports {
   settle(finalMessage: string | null): Promise<string | null>;
 }
 
+type Plan = Pick<LaunchPlan, 'organizationId' | 'workspaceDir' | 'runtimeDir' | 'totpKeys'>;
+
+/** The name that agents know the server by; most put it before the tools' names. */
+const serverName = 'session';
+const socketName = 'mcp.sock';
+/** What one turn may call: a model that goes in circles must not fill the log. */
+const mostCalls = 1_000;
+
 /** The reports of a run that begins. */
 export async function createReports(
-  _context: Context,
-  _run: ClaimedRun,
-  _plan: Pick<LaunchPlan, 'organizationId' | 'workspaceDir' | 'runtimeDir'>,
-  _hooks: ReportHooks,
+  context: Context,
+  run: ClaimedRun,
+  plan: Plan,
+  { mask, mcp }: ReportHooks,
 ): Promise<Reports> {
-  return {
-    tools: [],
-    serve: () => Promise.resolve(null),
-    observe: () => Promise.resolve(),
-    outcome: () => ({ isWaiting: false, isFinished: false }),
-    resetTurn: () => undefined,
-    settle: () => Promise.resolve(null),
+  const facts = await readSessionFacts(context, run.sessionId);
+  const schema = facts.structuredOutputSchema;
+  const hasKnowledge = mcp && (await listSessionNotes(context, facts)).length > 0;
+  const tools = mcp ? toolList({ schema, totpKeys: plan.totpKeys, hasKnowledge }) : [];
+  const output: OutputState = {
+    schema,
+    isThere: await hasOutput(context, run.sessionId),
+    isFromTool: false,
+    asks: 0,
+    isHopeless: false,
   };
+  const turn = { isWaiting: false, isFinished: false };
+  let calls = 0;
+  let agentWorkspace = plan.workspaceDir;
+  const place: ToolPlace = { context, run, plan, mask, output, turn, agentWorkspace: () => agentWorkspace };
+
+  const answer = async (name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer> => {
+    if (!tools.some((tool) => tool.name === name)) return refusal(`There is no tool ${JSON.stringify(name)}.`);
+    if (++calls > mostCalls) return refusal('There were too many calls in this turn. End it.');
+    try {
+      const said = await toolCalls[name as ToolName](place, args);
+      return typeof said === 'string' ? { text: said } : said;
+    } catch (error) {
+      if (error instanceof DomainError) return refusal(error.message);
+      if (error instanceof FencedError) return refusal('The session has ended or was taken over. Stop.');
+      context.log.error({ err: error, sessionId: run.sessionId, tool: name }, 'A reporting tool failed.');
+      return refusal('Something went wrong inside of the service. Nothing was done.');
+    }
+  };
+  // One after another: the log has what an agent reports in its order.
+  let last: Promise<unknown> = Promise.resolve();
+  const call: typeof answer = (name, args) => {
+    const answered = last.then(() => answer(name, args));
+    last = answered;
+    return answered;
+  };
+
+  return {
+    tools: tools.map((tool) => tool.name),
+    async serve() {
+      if (!mcp) return null;
+      const { close } = await serveTools(join(plan.runtimeDir, socketName), { tools, call });
+      return {
+        serverFor(paths) {
+          agentWorkspace = paths.workspace;
+          return { name: serverName, ...pipeCommand(posix.join(paths.runtime, socketName)), env: {} };
+        },
+        close,
+      };
+    },
+    async observe(update) {
+      if (update.type !== 'toolCall' || update.status !== 'completed' || update.output === null) return;
+      await notePullRequestsIn(context, run, mask(update.output, true));
+    },
+    outcome: () => ({ ...turn }),
+    resetTurn() {
+      calls = 0;
+      Object.assign(turn, { isWaiting: false, isFinished: false });
+      Object.assign(output, { isFromTool: false, asks: 0 });
+    },
+    async settle(finalMessage) {
+      // Whatever was called before the turn ended is part of it.
+      await last;
+      if (finalMessage !== null) await notePullRequestsIn(context, run, finalMessage);
+      return settleOutput({ context, run, mask, hasTool: mcp }, output, finalMessage);
+    },
+  };
+}
+
+function refusal(text: string): ToolAnswer {
+  return { text, isError: true };
+}
+
+async function hasOutput(context: Context, sessionId: string): Promise<boolean> {
+  const rows = await context.store.query(
+    'select 1 from session s where s.id = $1 and s.structured_output is not null',
+    [sessionId],
+  );
+  return rows.length > 0;
 }

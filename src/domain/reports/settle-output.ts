@@ -1,0 +1,72 @@
+import type { Context } from '../context.ts';
+import type { ClaimedRun } from '../runs/claims.ts';
+import type { Mask } from '../runs/masking.ts';
+import { appendEntries } from '../sessions/log.ts';
+import { checkOutput } from '../structured-output/check-output.ts';
+import { readOutputs } from '../structured-output/read-output.ts';
+import { keepOutput } from './keep-output.ts';
+
+/** How often in a turn an agent is asked again (agents.md 5.5). */
+const mostAsks = 3;
+
+/** What is known of a run's structured output. */
+export interface OutputState {
+  /** Null: none is wanted, whatever the agent gives is taken. */
+  readonly schema: unknown;
+  /** The session has one that fits. */
+  isThere: boolean;
+  /** The agent gave one with its tool in this turn. */
+  isFromTool: boolean;
+  /** Asked again in this turn. */
+  asks: number;
+  /** The schema itself cannot be used: to ask again would be in vain. */
+  isHopeless: boolean;
+}
+
+/** What {@link settleOutput} needs of the run. */
+export interface OutputPlace {
+  readonly context: Context;
+  readonly run: ClaimedRun;
+  readonly mask: Mask;
+  /** Whether the agent has the tool for it. */
+  readonly hasTool: boolean;
+}
+
+/**
+ * At the end of a turn: the structured output that the schema wants, from the tool, else from the final message. Gives the
+ * words that the agent is to be asked with once more; null: it is there, or there will be none, which a message then says.
+ * FencedError.
+ */
+export async function settleOutput(
+  { context, run, mask, hasTool }: OutputPlace,
+  state: OutputState,
+  finalMessage: string | null,
+): Promise<string | null> {
+  if (state.schema === null || state.isFromTool) return null;
+  let problems: readonly string[] = ['there is none'];
+  for (const output of readOutputs(finalMessage ?? '')) {
+    const verdict = await checkOutput(state.schema, output);
+    if (verdict.problems.length === 0) {
+      await keepOutput(context, run, output, mask);
+      state.isThere = true;
+      return null;
+    }
+    problems = verdict.problems;
+    state.isHopeless ||= verdict.isHopeless;
+  }
+  if (state.isThere) return null;
+  if (!state.isHopeless && state.asks < mostAsks) {
+    state.asks++;
+    return askingWords(problems, hasTool);
+  }
+  const body = `The agent gave no structured output that fits its schema: ${problems.join('; ')}.`;
+  const entry = { kind: 'MESSAGE', messageType: 'agent_message', body: mask(body) } as const;
+  await appendEntries(context.store, run.sessionId, run.generation, [entry], context.now());
+  context.bell.ring(`session:${run.sessionId}`);
+  return null;
+}
+
+function askingWords(problems: readonly string[], hasTool: boolean): string {
+  const byTool = hasTool ? 'Call the tool set_structured_output with it, or reply' : 'Reply';
+  return `Your structured output is missing or does not fit its schema: ${problems.join('; ')}. ${byTool} with only one JSON value in a \`\`\`json block, and do nothing else.`;
+}

@@ -1,4 +1,4 @@
-// npm run agents: which agents this host is set up for, and what one of them can do.
+// npm run agents, switchyard agents: which agents this host is set up for, and what one of them can do.
 import { parseArgs } from 'node:util';
 import { createAgents } from './agents/acp/agents.ts';
 import type { AgentProfile } from './agents/agent.ts';

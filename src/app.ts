@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
+import { createIsolation } from './agents/isolation/isolation.ts';
+import { missingPrograms } from './agents/profiles/programs.ts';
 import { createAgents } from './agents/acp/agents.ts';
 import { loadProfiles } from './agents/profiles.ts';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
@@ -235,6 +237,8 @@ async function assemble(
 
 async function openWorker(config: Config, services: Services, enterpriseId: string): Promise<Worker> {
   const workerId = await readWorkerId(config.dataDir);
+  const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
+  for (const sentence of missing) services.log.warn({}, sentence);
   const agents = await createAgents({
     baseEnv: config.agentBaseEnv,
     log: services.log,

@@ -25,6 +25,11 @@ export function printReport(report: AgentReport): string {
   const shown = lines.map(
     ([name, value]) => `  ${name.padEnd(width)}${value.replaceAll('\n', `\n  ${' '.repeat(width)}`)}`,
   );
+  const isUntaught = report.answer === null && [report.resume, report.load].some(({ state }) => state === 'failed');
+  if (isUntaught)
+    shown.push(
+      '  Some agents keep no session that had no turn: try --prompt before you believe that it cannot be taken up.',
+    );
   const verdict = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs)}.`;
   return `${report.id}\n${shown.join('\n')}\n${verdict}\n`;
 }

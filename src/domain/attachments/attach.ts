@@ -14,7 +14,7 @@ const agentLinkLifetimeMs = 7 * 24 * 60 * 60_000;
 const line = /^[ \t]*ATTACHMENT:"([^"\r\n]+)"[ \t]*\r?$/gm;
 
 /** The bare ids that a text's lines name, each once: they may be of anything. */
-function namedIn(text: string): string[] {
+export function attachmentsNamedIn(text: string): string[] {
   const ids = [...text.matchAll(line)].map(([, url]) => parseAttachmentReference(url as string));
   return [...new Set(ids.filter((id) => id !== null))];
 }
@@ -35,7 +35,7 @@ export async function attach(
     const said = `"attachmentIds" must have at most ${maxAttachments} items, but has ${references.length}.`;
     throw refuse(['attachmentIds'], said, 'LIMIT_EXCEEDED');
   }
-  const named = namedIn(message.text).slice(0, maxAttachments);
+  const named = attachmentsNamedIn(message.text).slice(0, maxAttachments);
   const wanted = references.map(parseAttachmentReference);
   const ids = [...new Set([...named, ...wanted.filter((id) => id !== null)])].sort();
   if (ids.length === 0 && references.length === 0) return message.text;
@@ -91,7 +91,7 @@ export async function withAgentLinks<T extends { readonly body: string }>(
   sessionId: string,
   messages: readonly T[],
 ): Promise<T[]> {
-  const ids = [...new Set(messages.flatMap(({ body }) => namedIn(body)))];
+  const ids = [...new Set(messages.flatMap(({ body }) => attachmentsNamedIn(body)))];
   if (ids.length === 0) return [...messages];
   const rows = await context.store.query<AttachmentRecord>(
     `select ${attachmentColumns} from attachment a join session s on s.organization_id = a.organization_id

@@ -1,14 +1,23 @@
+import { posix } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { AgentPaths, PromptBlock } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
 import type { InboxMessage } from '../runs/turns.ts';
+import { attachmentsOfTurn } from './attachments.ts';
+import { listSessionNotes } from './knowledge.ts';
+import { knowledgeText } from './knowledge-text.ts';
+import { expandMacros } from './macros.ts';
+import { preambleOf } from './preamble.ts';
+import { readSessionFacts, type SessionFacts } from './session-facts.ts';
+import { placeAttachments, placeNotes, placeSecretFiles, placeSessionDirectory } from './session-files.ts';
 
 /** What a turn is made of. */
 export interface TurnInput {
   readonly sessionId: string;
   readonly plan: LaunchPlan;
   /** The user's, in order; at least one. */
-  readonly messages: readonly InboxMessage[];
+  readonly messages: readonly Pick<InboxMessage, 'body'>[];
   /** Whether the agent's own session is new and knows nothing yet: then it is told all that it works by. */
   readonly isFirst: boolean;
   /** The directories as the agent sees them. */
@@ -21,6 +30,70 @@ export interface TurnInput {
  * What the agent is given for a turn (agents.md 5.4), and the files that it speaks of, which are put in the workspace
  * first. What is not the user's own is a preface; the user's words come last, as they are.
  */
-export async function assembleTurn(_context: Context, { messages }: TurnInput): Promise<PromptBlock[]> {
-  return messages.map(({ body }) => ({ type: 'text', text: body }));
+export async function assembleTurn(context: Context, input: TurnInput): Promise<PromptBlock[]> {
+  const facts = await readSessionFacts(context, input.sessionId);
+  const words = input.messages.map(({ body }) => body);
+  const macros = await expandMacros(context, facts, words);
+  const called = macros.map(
+    ({ macro, kind, title, body }) => `The user's ${macro} is the ${kind} "${title}":\n\n${body}`,
+  );
+  const [preamble, playbook, ...rest] = input.isFirst ? await introduction(context, input, facts) : [];
+  return [
+    ...[preamble, playbook, ...called, ...rest].filter((text) => text != null).map(preface),
+    ...(await attachmentBlocks(context, input)),
+    ...words.map((text): PromptBlock => ({ type: 'text', text })),
+  ];
+}
+
+function preface(text: string): PromptBlock {
+  return { type: 'text', text, isPreface: true };
+}
+
+async function introduction(context: Context, input: TurnInput, facts: SessionFacts): Promise<(string | null)[]> {
+  const { plan, tools, messages } = input;
+  await placeSessionDirectory(plan);
+  const secretFiles = await placeSecretFiles(plan);
+  const notes = await listSessionNotes(context, facts);
+  const files = await placeNotes(context, plan, facts, notes);
+  const words = messages.map(({ body }) => body).join('\n');
+  const { playbook, structuredOutputSchema } = facts;
+  return [
+    preambleOf({ workspace: input.paths.workspace, tools, plan, secretFiles }),
+    playbook && `# Playbook: ${playbook.title}\n\nWork by this playbook.\n\n${playbook.body}`,
+    await knowledgeText(context, { facts, notes, files, words, hasTool: tools.includes('read_knowledge') }),
+    structuredOutputSchema && schemaText(structuredOutputSchema, tools.includes('set_structured_output')),
+  ];
+}
+
+function schemaText(schema: object, hasTool: boolean): string {
+  const how = hasTool
+    ? 'Give it by calling `set_structured_output`, again whenever it has changed, and at the latest before your turn ends.'
+    : 'End your last message with it, as one JSON object in a ```json block.';
+  return `# Structured output\n\nBeside what you say, the user wants a JSON object that is valid by this JSON Schema (Draft 7). ${how}\n\n\`\`\`json\n${JSON.stringify(schema)}\n\`\`\``;
+}
+
+// Files that the agent may open, and links to them for agents that take these in by themselves.
+async function attachmentBlocks(
+  context: Context,
+  { sessionId, plan, messages, paths }: TurnInput,
+): Promise<PromptBlock[]> {
+  const attachments = await attachmentsOfTurn(context, sessionId, messages);
+  const placed = await placeAttachments(context, plan, attachments);
+  const files = attachments.flatMap((attachment) => {
+    const path = placed.get(attachment.id);
+    return path === undefined ? [] : [{ ...attachment, path }];
+  });
+  if (files.length === 0) return [];
+  const lines = files.map(({ path, contentType, sizeBytes }) => `- \`${path}\` (${contentType}, ${sizeBytes} bytes)`);
+  return [
+    preface(`The user attached these files, which are in your workspace:\n\n${lines.join('\n')}`),
+    ...files.map(
+      ({ path, name, contentType }): PromptBlock => ({
+        type: 'link',
+        uri: pathToFileURL(posix.join(paths.workspace, path)).href,
+        name,
+        mimeType: contentType,
+      }),
+    ),
+  ];
 }

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
+import { createAgents } from './agents/acp/agents.ts';
 import { createIsolation } from './agents/isolation/isolation.ts';
 import { missingPrograms } from './agents/profiles/programs.ts';
-import { createAgents } from './agents/acp/agents.ts';
 import { loadProfiles } from './agents/profiles.ts';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
@@ -22,6 +21,7 @@ import { createLiveViewers } from './domain/keys/live-viewers.ts';
 import { createLegacyUses, type LegacyUses } from './domain/legacy-calls/legacy-uses.ts';
 import { createLimits } from './domain/limits/limits.ts';
 import { createOpenStreams, type OpenStreams } from './domain/limits/open-streams.ts';
+import { capacityOf } from './domain/runs/capacity.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
@@ -32,14 +32,13 @@ import { hangUp, setHangUp } from './http/hang-up.ts';
 import { createOutside } from './http/outside.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
+import { createIdleSessions } from './scheduler/idle-sessions.ts';
 import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
 import { createRetention } from './scheduler/retention.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
 
-/** Memory that one agent may take, for deciding how many run at once (agents.md 2: opencode, the largest tried). */
-const agentBytes = 700 * 1_024 * 1_024;
 /** How often the queue of sessions is looked at without a ring. */
 const queuePollMs = 2_000;
 
@@ -140,7 +139,9 @@ async function assemble(
   const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer });
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
   const scheduled = [
-    ...(config.roles.includes('scheduler') ? [createRetention(services), createDeletedOrganizations(services)] : []),
+    ...(config.roles.includes('scheduler')
+      ? [createRetention(services), createDeletedOrganizations(services), createIdleSessions(services, config)]
+      : []),
     ...(config.roles.includes('api') ? [createOrphanedAttachments(services)] : []),
   ];
   let isReady = false;
@@ -236,25 +237,32 @@ async function assemble(
 }
 
 async function openWorker(config: Config, services: Services, enterpriseId: string): Promise<Worker> {
-  const workerId = await readWorkerId(config.dataDir);
   const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
   for (const sentence of missing) services.log.warn({}, sentence);
+  const workerId = await readWorkerId(config.dataDir);
+  const { agentBaseEnv: baseEnv, dataDir } = config;
+  const isolation = await createIsolation({
+    choice: config.sandbox,
+    directory: join(dataDir, 'sandbox'),
+    path: baseEnv.PATH ?? '',
+    hidden: [dataDir, config.attachmentsDir, ...(config.agentsConfig === null ? [] : [config.agentsConfig])],
+    log: services.log,
+  });
   const agents = await createAgents({
-    baseEnv: config.agentBaseEnv,
+    baseEnv,
+    isolation,
     log: services.log,
     workerId,
-    spoolDir: join(config.dataDir, 'agents'),
+    spoolDir: join(dataDir, 'agents'),
   });
   const viewer = systemViewer(enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
   const context: Context = Object.create(services, {
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
   });
-  const slots =
-    config.maxConcurrentSessions ??
-    Math.max(1, Math.min(availableParallelism() * 2, Math.floor(totalmem() / agentBytes)));
-  const { dataDir, leaseMs } = config;
-  return createWorker(context, { workerId, agents, dataDir, slots, leaseMs, pollMs: queuePollMs });
+  const { leaseMs, affinityMs } = config;
+  const options = { workerId, agents, dataDir, leaseMs, affinityMs, pollMs: queuePollMs };
+  return createWorker(context, { ...options, ...capacityOf(config) });
 }
 
 // A worker is known by an id that lives in its locked directory: after a restart it knows its own leases and agents.

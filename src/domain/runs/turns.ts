@@ -76,8 +76,11 @@ export async function startTurn(context: Context, run: ClaimedRun, messages: rea
               turn_count = $3, is_turn_open = true where session_id = $1`,
       [run.sessionId, messages.at(-1)?.seq ?? 0, turn],
     );
+    // Who ran it, for whoever looks for a turn that two have run.
+    const { generation, workerId } = run;
+    const started: NewEntry = { kind: 'TURN', data: { turn, phase: 'started', generation, workerId } };
     const change = { ...working, isFresh: session.status === 'resuming' || session.isFresh };
-    await changeSession(context, tx, session, change, [{ kind: 'TURN', data: { turn, phase: 'started' } }]);
+    await changeSession(context, tx, session, change, [started]);
   });
 }
 
@@ -151,8 +154,11 @@ export async function endTurn(
         where session_id = $1`,
       [run.sessionId, hasMore],
     );
+    // What was cancelled says no more of its tools.
+    const open = stopReason === 'end_turn' ? [] : await openToolCalls(tx, run.sessionId);
     const end: NewEntry = { kind: 'TURN', data: { turn: row.turnCount, phase: 'stopped', stopReason } };
     await changeSession(context, tx, session, hasMore ? working : { request: null, requestFrom: null, ...change }, [
+      ...open,
       ...entries,
       end,
     ]);
@@ -175,9 +181,10 @@ const crashWindowMs = 10 * 60_000;
 export async function noteCrash(
   context: Context,
   run: ClaimedRun,
-  message: string,
+  failure: { readonly code: string; readonly message: string },
   retryDelaysMs: readonly number[],
 ): Promise<CrashVerdict> {
+  const { code, message } = failure;
   return context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
     const session = await lockSession(tx, run.sessionId, run.generation);
@@ -196,7 +203,7 @@ export async function noteCrash(
       const body = `${message} Trying again${delayMs ? ` in ${delayMs / 1_000} s` : ''}.`;
       await changeSession(context, tx, session, {}, [...interrupted, { kind: 'NOTICE', body }]);
     } else {
-      const error: NewEntry = { kind: 'ERROR', body: message, data: { code: 'agent_failed' } };
+      const error: NewEntry = { kind: 'ERROR', body: message, data: { code } };
       const said: NewEntry = {
         kind: 'MESSAGE',
         messageType: 'agent_message',

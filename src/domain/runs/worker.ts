@@ -11,6 +11,10 @@ export interface WorkerOptions {
   readonly dataDir: string;
   /** Sessions with an agent process at once, warm ones included. */
   readonly slots: number;
+  /** What their agents may take together, by their profiles. */
+  readonly memoryMb: number;
+  /** How long a session waits for the worker that has its workspace. */
+  readonly affinityMs: number;
   /** How long a claim holds without a heartbeat; a heartbeat comes about every quarter of it. */
   readonly leaseMs: number;
   /** How often the queue is looked at without a ring. */
@@ -29,13 +33,15 @@ export interface Worker {
 /** A worker on the context's store; the context's viewer is the service itself. */
 export function createWorker(context: Context, options: WorkerOptions): Worker {
   const runs = new Map<string, ActiveRun>();
-  const { log } = context;
+  const { log, agentProfiles, defaultAgent } = context;
+  const memoryOf = (agent: string | null) => agentProfiles.get(agent ?? defaultAgent)?.memoryMb ?? 0;
   let isStopping = false;
   let isAgain = false;
   let claiming: Promise<void> | null = null;
   let timers: NodeJS.Timeout[] = [];
   let silence: () => void = () => undefined;
   let lastRenewedAt = performance.now();
+  let isRenewing = false;
 
   const adopt = (run: ActiveRun) => {
     runs.set(run.sessionId, run);
@@ -45,9 +51,8 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     });
   };
 
-  // Warm agents give way, longest idle first, as soon as a session waits and no slot is free.
-  const evict = async () => {
-    if (!(await isAnyRunWaiting(context))) return;
+  // Warm agents give way, longest idle first, as soon as a session waits and there is no room for it.
+  const evict = () => {
     const idle = [...runs.values()].filter((run) => run.idleSince() !== null);
     idle.sort((a, b) => (a.idleSince() ?? 0) - (b.idleSince() ?? 0));
     void idle[0]?.end();
@@ -56,13 +61,16 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const claim = async () => {
     do {
       isAgain = false;
-      const free = options.slots - runs.size;
-      if (free <= 0) {
-        await evict();
+      const slots = options.slots - runs.size;
+      if (slots <= 0) {
+        if (await isAnyRunWaiting(context, options)) evict();
         continue;
       }
-      const claimed = await claimRuns(context, options.workerId, options.leaseMs, free);
+      const takenMb = [...runs.values()].reduce((sum, run) => sum + memoryOf(run.agent), 0);
+      const room = { slots, memoryMb: options.memoryMb - takenMb, isEmpty: runs.size === 0, memoryOf };
+      const { claimed, isShort } = await claimRuns(context, options, room);
       for (const run of claimed) adopt(runSession(context, run, options));
+      if (isShort) evict();
     } while (isAgain && !isStopping);
   };
 
@@ -76,8 +84,9 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       });
   };
 
-  // Self-fencing: a worker that could not renew for a whole lease must assume that its sessions are somebody else's.
   const heartbeat = async () => {
+    if (isRenewing) return;
+    isRenewing = true;
     const startedAt = performance.now();
     try {
       const held = [...runs.values()];
@@ -88,8 +97,17 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       lastRenewedAt = startedAt;
     } catch (error) {
       log.error({ err: error }, 'The leases could not be renewed.');
-      if (performance.now() - lastRenewedAt > options.leaseMs) for (const run of runs.values()) void run.end();
+    } finally {
+      isRenewing = false;
     }
+  };
+
+  // Self-fencing: a worker that could not renew for a whole lease, or was not even answered, must assume that its sessions
+  // are somebody else's in a moment.
+  const fence = () => {
+    if (runs.size === 0 || performance.now() - lastRenewedAt <= options.leaseMs) return;
+    log.error({ sessions: runs.size }, 'The leases have run out without being renewed: their agents are killed.');
+    for (const run of runs.values()) void run.abandon();
   };
 
   return {
@@ -99,6 +117,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       timers = [
         setInterval(look, options.pollMs).unref(),
         setInterval(() => void heartbeat(), options.leaseMs / 4.5).unref(),
+        setInterval(fence, 500).unref(),
       ];
       look();
     },

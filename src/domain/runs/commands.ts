@@ -1,0 +1,72 @@
+import type { AgentProfile } from '../../agents/agent.ts';
+import type { Meter } from '../metering/meter.ts';
+import { FencedError } from '../sessions/log.ts';
+import type { HeldRun } from './held-run.ts';
+import type { Recorder } from './recorder.ts';
+import { isStillHeld, noteAnswer, readAnswers, readInbox } from './turns.ts';
+
+/** What a ring is obeyed with. */
+export interface CommandParts {
+  readonly profile: AgentProfile;
+  readonly recorder: Recorder;
+  readonly meter: Meter;
+}
+
+/** Obeys what comes while the agent works. */
+export interface Commands {
+  /** Something may have happened: the session was ended or taken, or the user spoke. Looks, one time after another. */
+  look(): void;
+  /** From now on a prompt is in flight, or none. */
+  setPrompting(isPrompting: boolean): void;
+  /** Resolves when all that was rung for is obeyed. */
+  settled(): Promise<void>;
+}
+
+/** Commands for a run; until `parts` gives something only a loss is noticed. */
+export function createCommands(held: HeldRun, parts: () => CommandParts | null): Commands {
+  const { context, run } = held;
+  let done: Promise<void> = Promise.resolve();
+  let isPrompting = false;
+  let isSteering = false;
+
+  // The words of the user for a question that is open inside the turn.
+  const answer = async ({ recorder, meter }: CommandParts) => {
+    const question = recorder.openQuestion();
+    if (question === null) return;
+    const answers = await readAnswers(context, run.sessionId, question.seq);
+    if (answers.length === 0) return;
+    await noteAnswer(context, run, answers);
+    recorder.closeQuestion();
+    meter.waiting(false);
+    held.agent?.answer(question.id, answers.map((message) => message.body).join('\n\n'));
+  };
+
+  // A message ends the turn, and is the next one's. It waits when the agent does not obey.
+  const steer = async ({ profile, recorder }: CommandParts) => {
+    if (profile.steer !== 'cancel' || !isPrompting || isSteering || recorder.openQuestion() !== null) return;
+    if ((await readInbox(context, run.sessionId)).length === 0 || !isPrompting) return;
+    isSteering = true;
+    void held.agent?.cancel();
+  };
+
+  const obey = async () => {
+    if (held.isOver) return;
+    if (!(await isStillHeld(context, run))) return held.lose(new FencedError(run.sessionId));
+    const given = parts();
+    if (given === null) return;
+    await answer(given);
+    await steer(given);
+  };
+
+  return {
+    look() {
+      held.ring();
+      done = done.then(obey).catch((error: unknown) => held.lose(error));
+    },
+    setPrompting(prompting) {
+      isPrompting = prompting;
+      isSteering = false;
+    },
+    settled: () => done,
+  };
+}

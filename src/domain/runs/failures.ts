@@ -1,0 +1,44 @@
+import { AgentCrash, type CrashCause } from '../../agents/agent.ts';
+
+/** A failure of an agent as it is told to users and clients. */
+export interface Failure {
+  /** For the log of the session: which kind it was. */
+  readonly code: 'agent_failed' | 'agent_not_found' | 'agent_login_refused' | 'internal';
+  readonly message: string;
+  /** Whether another try may end better. */
+  readonly isWorthRetrying: boolean;
+}
+
+// What a new try cannot mend is told at once, with what can be done about it (agents.md 5.3).
+const hopeless = {
+  crash: null,
+  program: {
+    code: 'agent_not_found',
+    advice: 'Its program must be installed where the worker runs, or the command of its profile corrected.',
+  },
+  login: {
+    code: 'agent_login_refused',
+    advice: 'Check the key or the login that its profile gives it, then send a message to let it go on.',
+  },
+} as const satisfies Record<CrashCause, { code: Failure['code']; advice: string } | null>;
+
+/** A session names an agent that this worker has no profile of. */
+export class MissingProfile extends Error {
+  constructor(agent: string) {
+    super(`There is no agent "${agent}" here any more: the worker has no profile of that name.`);
+    this.name = 'MissingProfile';
+  }
+}
+
+/** What is told of an error that ended a run. The words of errors that are no agent's stay in the service's own log. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof MissingProfile)
+    return { code: 'agent_not_found', message: error.message, isWorthRetrying: false };
+  if (!(error instanceof AgentCrash)) {
+    const message = 'The service could not run the agent. The reason is in the log of the worker.';
+    return { code: 'internal', message, isWorthRetrying: true };
+  }
+  const verdict = hopeless[error.reason];
+  if (verdict === null) return { code: 'agent_failed', message: error.message, isWorthRetrying: true };
+  return { code: verdict.code, message: `${error.message} ${verdict.advice}`, isWorthRetrying: false };
+}

@@ -1,0 +1,79 @@
+import type { AgentProcess } from '../../agents/agent.ts';
+import type { Context } from '../context.ts';
+import { FencedError } from '../sessions/log.ts';
+import type { ClaimedRun } from './claims.ts';
+
+/** A session that this process holds, as the parts of its run share it: whether they may go on, and what wakes them. */
+export class HeldRun {
+  readonly context: Context;
+  readonly run: ClaimedRun;
+  /** Set once it is launched. */
+  agent: AgentProcess | null = null;
+  /** A limit was reached, or the run is given back, ended or lost: nothing more is begun. */
+  isOver = false;
+  /** It is somebody else's, or nobody's: nothing may be written. */
+  isLost = false;
+  /** Since when its agent has had nothing to do, by the monotonic clock; null: busy. */
+  idleSince: number | null = null;
+  #wake: (() => void) | null = null;
+  #isRung = false;
+
+  constructor(context: Context, run: ClaimedRun) {
+    this.context = context;
+    this.run = run;
+  }
+
+  /** Ends it: the agent is stopped, and what was open stays open for the next holder. */
+  end(): void {
+    this.isOver = true;
+    this.ring();
+    void this.agent?.stop();
+  }
+
+  /** {@link end} when it may be somebody else's at any moment: the agent is killed at once. */
+  abandon(): void {
+    this.isOver = true;
+    this.isLost = true;
+    this.ring();
+    void this.agent?.kill();
+  }
+
+  /** The session is no longer this worker's, or cannot be written: the agent must not go on. */
+  lose(error: unknown): void {
+    if (this.isLost) return;
+    this.isLost = true;
+    if (!(error instanceof FencedError)) {
+      const { sessionId } = this.run;
+      this.context.log.error({ err: error, sessionId }, 'A session could not be written; its agent is stopped.');
+    }
+    this.end();
+  }
+
+  /** Something happened: {@link HeldRun.idle} ends, also when it has not begun yet. */
+  ring(): void {
+    this.#isRung = true;
+    this.#wake?.();
+  }
+
+  /** Whatever rings from here on is heard by the next {@link HeldRun.idle}. */
+  listen(): void {
+    this.#isRung = this.isOver;
+  }
+
+  /** True: rung, or over. False: nothing came for the whole time, or the warm agent ended, which harms nobody. */
+  idle(ms: number): Promise<boolean> {
+    if (this.#isRung) return Promise.resolve(true);
+    this.idleSince = performance.now();
+    return new Promise<boolean>((resolve) => {
+      const finish = (rung: boolean) => {
+        clearTimeout(timer);
+        this.#wake = null;
+        this.idleSince = null;
+        resolve(rung);
+      };
+      const timer = setTimeout(() => finish(false), ms).unref();
+      this.#wake = () => finish(true);
+      void this.agent?.exited.then(() => finish(false));
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import type { AgentProcess, AgentProfile, PromptBlock } from '../../agents/agent.ts';
+import type { Meter } from '../metering/meter.ts';
+import { suspendForLimit } from '../metering/suspend-for-limit.ts';
+import { collectOutputs } from '../prompts/collect-outputs.ts';
+import type { Reports } from '../reports/reports.ts';
+import type { Commands } from './commands.ts';
+import type { HeldRun } from './held-run.ts';
+import type { LaunchPlan } from './launch.ts';
+import { outcomeOf } from './outcome.ts';
+import { promptBlocks } from './prompt-blocks.ts';
+import type { Recorder } from './recorder.ts';
+import { closeInterrupted, endTurn, readInbox, readTurnMessages, startTurn } from './turns.ts';
+
+/** What the turns of a run are made with. */
+export interface TurnParts {
+  readonly plan: LaunchPlan;
+  readonly profile: AgentProfile;
+  readonly recorder: Recorder;
+  readonly reports: Reports;
+  readonly meter: Meter;
+  readonly commands: Commands;
+  readonly agent: AgentProcess;
+  /** How the agent's own session was opened. */
+  readonly how: 'new' | 'resume' | 'load';
+}
+
+/** Gives the agent what waits for it, turn by turn, until it was idle for long or the run is over. Rejects with AgentCrash. */
+export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
+  const { context, run } = held;
+  const { plan, agent, reports, meter, profile } = parts;
+  let isInterrupted = run.isTurnOpen;
+  let isFirst = parts.how === 'new';
+  let isForgetful = isFirst && run.agentSessionId !== null;
+  while (!held.isOver) {
+    held.listen();
+    const inbox = isInterrupted ? [] : await readInbox(context, run.sessionId);
+    if (!isInterrupted && inbox.length === 0) {
+      if (!(await held.idle(profile.warmTtlMs))) return;
+      continue;
+    }
+    const reached = await meter.check();
+    if (reached !== null) return suspendForLimit(context, run, reached);
+    if (isInterrupted) await closeInterrupted(context, run);
+    const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
+    const { paths } = agent;
+    const wanted = { plan, messages, isInterrupted, isFirst, isForgetful, paths, tools: reports.tools };
+    const blocks = await promptBlocks(held, wanted);
+    if (held.isOver) return;
+    await startTurn(context, run, inbox);
+    const stopReason = await runTurn(held, parts, blocks);
+    if (stopReason === null) return;
+    isInterrupted = false;
+    isFirst = false;
+    isForgetful = false;
+  }
+}
+
+// One turn, until its end is written; gives how it stopped. Null: the run was over before.
+async function runTurn(held: HeldRun, parts: TurnParts, blocks: readonly PromptBlock[]): Promise<string | null> {
+  const { context, run } = held;
+  const { plan, profile, reports, meter, commands } = parts;
+  reports.resetTurn();
+  meter.turnStarted();
+  let stopReason: string;
+  try {
+    stopReason = await prompt(parts, blocks, false);
+    if (stopReason === 'end_turn' && !held.isOver) await settle(held, parts);
+  } finally {
+    await meter.turnEnded();
+  }
+  await commands.settled();
+  if (held.isOver) return null;
+  await collectOutputs(context, run, plan);
+  const { entries, change } = outcomeOf(stopReason, reports.outcome(), profile);
+  await endTurn(context, run, stopReason, entries, change);
+  return stopReason;
+}
+
+async function prompt(parts: TurnParts, blocks: readonly PromptBlock[], isHidden: boolean): Promise<string> {
+  const { agent, recorder, commands } = parts;
+  recorder.begin(isHidden);
+  const ended = agent.prompt(blocks);
+  commands.setPrompting(true);
+  // A message that came just before may be one to steer by.
+  commands.look();
+  try {
+    return (await ended).stopReason;
+  } finally {
+    commands.setPrompting(false);
+    recorder.closeQuestion();
+  }
+}
+
+// What is still missing of the structured output is asked for; users see none of that.
+async function settle(held: HeldRun, parts: TurnParts): Promise<void> {
+  const { reports, recorder } = parts;
+  if (reports.outcome().isWaiting) return;
+  let words = await reports.settle(recorder.lastMessage());
+  while (words !== null && !held.isOver) {
+    const stopReason = await prompt(parts, [{ type: 'text', text: words, isPreface: true }], true);
+    words = stopReason === 'end_turn' ? await reports.settle(recorder.lastMessage()) : null;
+  }
+}

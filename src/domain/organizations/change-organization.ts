@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
+import { requireAgent } from '../agents.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
@@ -15,6 +16,7 @@ const changeSchema = z.object({
   name: text('name', { min: 1, max: 200 }).optional(),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
   maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
+  defaultAgent: z.string().nullish(),
 });
 
 /** A merge patch: what is left out (or undefined) stays, null clears a limit; a name cannot be cleared. */
@@ -22,11 +24,13 @@ export interface OrganizationChange {
   readonly name?: string | null | undefined;
   readonly maxCycleAcuLimit?: number | null | undefined;
   readonly maxSessionAcuLimit?: number | null | undefined;
+  readonly defaultAgent?: string | null | undefined;
 }
 
 /**
- * Changes an organization of the enterprise, named by an id in any form. The name needs ManageOrganizations; the limits
- * are also for whoever has ManageBilling, which is what their own REST routes ask for. FORBIDDEN, NOT_FOUND, INVALID_INPUT.
+ * Changes an organization of the enterprise, named by an id in any form. The name and the agent need ManageOrganizations;
+ * the limits are also for whoever has ManageBilling, which is what their own REST routes ask for. FORBIDDEN, NOT_FOUND,
+ * INVALID_INPUT; UNKNOWN_REFERENCE for an agent that there is not.
  */
 export async function updateOrganization(
   context: Context,
@@ -34,10 +38,13 @@ export async function updateOrganization(
   raw: OrganizationChange,
 ): Promise<OrganizationRecord> {
   const { viewer } = context;
-  const isForBilling = raw.name === undefined && viewer.enterprisePermissions.has(permissionFor.manageAcuLimits);
+  const isLimits = raw.name === undefined && raw.defaultAgent === undefined;
+  const isForBilling = isLimits && viewer.enterprisePermissions.has(permissionFor.manageAcuLimits);
   if (!isForBilling) requireEnterprisePermission(viewer, permissionFor.updateOrganization);
   if (raw.name === null) throw refuse(['name'], '"name" must not be null: an organization always has one.');
-  return writeOrganization(context, id, parseInput(changeSchema, raw));
+  const change = parseInput(changeSchema, raw);
+  requireAgent(context, 'defaultAgent', change.defaultAgent);
+  return writeOrganization(context, id, change);
 }
 
 /** {@link updateOrganization} without its question for a permission and its checks of the input. */
@@ -48,7 +55,7 @@ export async function writeOrganization(
 ): Promise<OrganizationRecord> {
   return context.store.transact(async (tx) => {
     const before = await lockOrganization(context, tx, id);
-    const names = (['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit'] as const).filter(
+    const names = (['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'defaultAgent'] as const).filter(
       (name) => change[name] !== undefined && change[name] !== before[name],
     );
     if (names.length === 0) return before;
@@ -56,8 +63,8 @@ export async function writeOrganization(
     const after: OrganizationRecord = { ...before, ...given, updatedAt: context.now() };
     await tx.query(
       `update organization set name = $2, max_cycle_acu_limit = $3::int, max_session_acu_limit = $4::int,
-              updated_at = $5::timestamptz where id = $1`,
-      [after.id, after.name, after.maxCycleAcuLimit, after.maxSessionAcuLimit, after.updatedAt],
+              default_agent = $5, updated_at = $6::timestamptz where id = $1`,
+      [after.id, after.name, after.maxCycleAcuLimit, after.maxSessionAcuLimit, after.defaultAgent, after.updatedAt],
     );
     const data = Object.fromEntries(
       names.flatMap((name) => [

@@ -123,6 +123,7 @@ export async function createOrganizationIn(
     name: input.name,
     maxCycleAcuLimit: input.maxCycleAcuLimit ?? null,
     maxSessionAcuLimit: input.maxSessionAcuLimit ?? null,
+    defaultAgent: null,
     createdAt: now,
     updatedAt: now,
   };

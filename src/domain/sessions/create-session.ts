@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
+import { defaultAgentOf } from '../agents.ts';
 import { attach } from '../attachments/attach.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
@@ -117,12 +118,19 @@ export async function createSession(
     const asked = input.maxAcuLimit ?? null;
     const left = options.parent ? await admitChild(tx, options.parent, asked) : asked;
     const maxAcuLimit = sessionAcuLimit(organization, left);
+    const agent = references.agent ?? defaultAgentOf(context, organization);
     const named = { text: input.prompt, attachmentIds: references.attachmentIds };
     const prompt = await attach(context, tx, { id, organizationId: organization.id }, named);
     const record = {
       id,
       organizationId: organization.id,
-      input: { ...references, prompt, maxAcuLimit, tags: await tagsOfNewSession(tx, organization.id, input.tags) },
+      input: {
+        ...references,
+        prompt,
+        agent,
+        maxAcuLimit,
+        tags: await tagsOfNewSession(tx, organization.id, input.tags),
+      },
       owner,
       origin: options.origin,
       parentId: options.parent?.sessionId ?? null,

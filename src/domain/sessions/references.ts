@@ -1,4 +1,5 @@
 import type { Transaction } from '../../store/store.ts';
+import { agentIssues } from '../agents.ts';
 import { parseAttachmentReference } from '../attachments/links.ts';
 import type { Context } from '../context.ts';
 import { DomainError, type Issue } from '../errors.ts';
@@ -60,11 +61,7 @@ export async function resolveReferences<T extends References>(
   const secretIds = await resolve('secretIds', 'secret', input.secretIds);
   const knowledgeIds = await resolve('knowledgeIds', 'note', input.knowledgeIds);
   const attachmentIds = await resolve('attachmentIds', 'attachment', input.attachmentIds);
-  if (input.agent != null && !context.agentProfiles.has(input.agent)) {
-    const known = [...context.agentProfiles.keys()].join(', ');
-    const message = `"agent" must be one of ${known}, but was ${JSON.stringify(input.agent.slice(0, 80))}.`;
-    issues.push({ path: ['agent'], message });
-  }
+  issues.push(...agentIssues(context, 'agent', input.agent));
   if (issues.length > 0) {
     throw new DomainError('UNKNOWN_REFERENCE', issues.map((issue) => issue.message).join(' '), issues);
   }

@@ -2,6 +2,7 @@ import { type GraphQLSchema, specifiedDirectives } from 'graphql';
 import { builder } from '../builder.ts';
 import { deferDirective } from '../defer.ts';
 import './acu-limits.ts';
+import './agents.ts';
 import './api-keys.ts';
 import './attachments.ts';
 import './audit-log.ts';

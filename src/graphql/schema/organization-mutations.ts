@@ -55,6 +55,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     name: t.string({ description: 'What to call it from now on; not null.' }),
     maxCycleAcuLimit: t.int({ description: 'The ACUs that it may use in a cycle; null: as many as it likes.' }),
     maxSessionAcuLimit: t.int({ description: 'The ACUs that one session may use; null: no limit.' }),
+    defaultAgent: t.string({ description: 'The agent of its sessions that name none; null: the default of `agents`.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -71,7 +72,7 @@ builder.mutationField('updateOrganization', (t) =>
   t.field({
     type: UpdateOrganizationPayload,
     description:
-      'Changes an organization. The name needs MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. A session at work stops when a limit leaves nothing for it.',
+      'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. A session at work stops when a limit leaves nothing for it.',
     args: { input: t.arg({ type: UpdateOrganizationInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { organization: null }, async () => ({

@@ -30,6 +30,10 @@ builder.node(Organization, {
       nullable: true,
       description: 'The ACUs that one session may use, and does where it names no limit of its own; null: no limit.',
     }),
+    defaultAgent: t.exposeString('defaultAgent', {
+      nullable: true,
+      description: 'The agent profile of its sessions that name none; null: the one that `agents` calls the default.',
+    }),
     sessions: t.connection(
       {
         type: Session,

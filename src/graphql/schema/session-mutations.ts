@@ -37,7 +37,7 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
     }),
     attachmentIds: t.idList({ description: 'Files for the agent.' }),
     createAsUserId: t.id({ description: 'The user that it shall belong to.' }),
-    agent: t.string({ description: 'An agent profile’s id; the default profile when left out.' }),
+    agent: t.string({ description: 'An agent profile’s id; the organization’s default when left out.' }),
     unlisted: t.boolean({ description: 'Whether lists leave it out.' }),
     idempotencyKey: t.string({ description: 'The same key and input give the same session, once, within 24 hours.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),

@@ -53,7 +53,7 @@ builder.node(Session, {
     origin: t.expose('origin', { type: SessionOriginEnum, description: 'Where it was started.' }),
     agent: t.exposeString('agent', {
       nullable: true,
-      description: 'The agent profile that was asked for; null: the default.',
+      description: 'The agent profile that it runs on: the one asked for, or else the default of when it was made.',
     }),
     snapshotId: t.exposeString('snapshotId', {
       nullable: true,

@@ -6,13 +6,15 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { type AgentsOptions, createAgents } from '../../src/agents/acp/agents.ts';
-import type { AgentProcess, AgentProfile, AgentUpdate } from '../../src/agents/agent.ts';
+import type { AgentProcess, AgentProfile, Agents, AgentUpdate } from '../../src/agents/agent.ts';
+import type { Isolation } from '../../src/agents/isolation/isolation.ts';
 import { loadProfiles } from '../../src/agents/profiles.ts';
 import type { Script } from './scripted-agent.ts';
 
 /** A launched agent and everything that it reported. */
 export interface LaunchedAgent {
   readonly agent: AgentProcess;
+  readonly agents: Agents;
   readonly updates: AgentUpdate[];
   readonly workspaceDir: string;
   /** The updates without tool and plan noise: what was said. */
@@ -43,6 +45,11 @@ export interface LaunchOptions {
   readonly dirs?: ReturnType<typeof makeDirs>;
   readonly env?: Record<string, string>;
   readonly timeouts?: NonNullable<AgentsOptions['timeouts']>;
+  /** Left out: none. */
+  readonly isolation?: Isolation;
+  readonly safeLength?: (text: string) => number;
+  /** Those of an earlier launch. */
+  readonly agents?: Agents;
 }
 
 /** Launches the demo agent, or a profile made from it, as a real child process; stopped at the test's end. */
@@ -56,14 +63,17 @@ export async function launchAgent(
   const demo = { ...(profiles.get('demo') as AgentProfile), stopGraces: graces, ...profile };
   const log = { info: () => undefined, debug: () => undefined };
   const baseEnv = { PATH: process.env.PATH ?? '' };
-  const agents = await createAgents({
-    baseEnv,
-    // One of its own: an earlier launch of this test is no left-over.
-    workerId: `test-${randomUUID()}`,
-    spoolDir: dirs.spoolDir,
-    timeouts: options.timeouts ?? {},
-    log,
-  });
+  const agents =
+    options.agents ??
+    (await createAgents({
+      baseEnv,
+      // One of its own: an earlier launch of this test is no left-over.
+      workerId: `test-${randomUUID()}`,
+      spoolDir: dirs.spoolDir,
+      timeouts: options.timeouts ?? {},
+      ...(options.isolation && { isolation: options.isolation }),
+      log,
+    }));
   const updates: AgentUpdate[] = [];
   const waiting = new Set<() => void>();
   let isBusy = false;
@@ -73,6 +83,7 @@ export async function launchAgent(
     profile: demo,
     env: options.env ?? {},
     runId: randomUUID(),
+    ...(options.safeLength && { safeLength: options.safeLength }),
     onUpdate: async (update) => {
       if (isBusy) overlaps++;
       isBusy = true;
@@ -85,6 +96,7 @@ export async function launchAgent(
   onTestFinished(() => agent.stop());
   return {
     agent,
+    agents,
     updates,
     workspaceDir: dirs.workspaceDir,
     overlaps: () => overlaps,

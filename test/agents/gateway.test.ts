@@ -1,0 +1,222 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { AgentUpdate } from '../../src/agents/agent.ts';
+import { openGateway } from '../../src/agents/gateway/gateway.ts';
+import { behindGateway, type ProviderAnswer, providerKey, startProvider } from '../support/provider.ts';
+
+type Api = Parameters<typeof behindGateway>[1];
+
+const open = async (answer: ProviderAnswer, api: Api = 'openai', path = '') => {
+  const provider = await startProvider(answer);
+  const usages: (AgentUpdate & { type: 'usage' })[] = [];
+  let counted: () => void = () => undefined;
+  const firstUsage = new Promise<void>((resolve) => {
+    counted = resolve;
+  });
+  const gateway = await openGateway({
+    provider: behindGateway(provider.url + path, api),
+    socketPath: null,
+    onUsage: (usage) => {
+      usages.push(usage);
+      counted();
+    },
+  });
+  onTestFinished(() => gateway.close());
+  const url = `http://127.0.0.1:${gateway.port}`;
+  const ask = (target: string, init: RequestInit = {}) =>
+    fetch(url + target, {
+      method: 'POST',
+      body: '{"model":"m"}',
+      ...init,
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...init.headers },
+    });
+  return { ...provider, gateway, usages, firstUsage, ask, at: url };
+};
+
+const events = (...each: object[]) => each.map((event) => `data: ${JSON.stringify(event)}\n\n`);
+
+it.each([
+  {
+    what: 'chat completions of OpenAI',
+    api: 'openai',
+    target: '/v1/chat/completions',
+    body: JSON.stringify({
+      usage: { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 60 } },
+    }),
+    counts: [100, 20, 60],
+  },
+  {
+    what: 'a stream of chat completions, cut anywhere',
+    api: 'openai',
+    target: '/v1/chat/completions',
+    type: 'text/event-stream; charset=utf-8',
+    body: [
+      'data: {"choices":[{"delta":{"content":"he said \\"usage\\""}}]}\r\n\r\nda',
+      'ta: {"choices":[],"usage":{"prompt_tok',
+      'ens":7,"completion_tokens":3}}\n\ndata: [DONE]\n\n',
+    ],
+    counts: [7, 3, null],
+  },
+  {
+    what: 'a stream of responses of OpenAI',
+    api: 'openai',
+    target: '/v1/responses',
+    type: 'text/event-stream',
+    body: events(
+      { type: 'response.created', response: { usage: null } },
+      {
+        type: 'response.completed',
+        response: { usage: { input_tokens: 50, output_tokens: 9, input_tokens_details: { cached_tokens: 40 } } },
+      },
+    ),
+    counts: [50, 9, 40],
+  },
+  {
+    what: 'a stream of messages of Anthropic, whose cache is counted apart',
+    api: 'anthropic',
+    target: '/v1/messages',
+    type: 'text/event-stream',
+    body: events(
+      {
+        type: 'message_start',
+        message: {
+          usage: { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 5, output_tokens: 1 },
+        },
+      },
+      { type: 'message_delta', usage: { output_tokens: 33 } },
+    ),
+    counts: [215, 33, 200],
+  },
+  {
+    what: 'a stream of Gemini, whose counts grow',
+    api: 'gemini',
+    target: '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
+    type: 'text/event-stream',
+    body: events(
+      { usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 1 } },
+      {
+        usageMetadata: {
+          promptTokenCount: 12,
+          candidatesTokenCount: 4,
+          thoughtsTokenCount: 6,
+          cachedContentTokenCount: 8,
+        },
+      },
+    ),
+    counts: [12, 10, 8],
+  },
+  {
+    what: 'an array of Gemini',
+    api: 'gemini',
+    target: '/v1beta/models/gemini-2.5-flash:streamGenerateContent',
+    body: JSON.stringify([{}, { usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 3 } }]),
+    counts: [2, 3, null],
+  },
+  {
+    what: 'an answer that does not say it',
+    api: 'openai',
+    target: '/chat/completions',
+    body: '{}',
+    counts: [null, null, null],
+  },
+] as const)('counts what a call used: $what', async ({ api, target, body, counts, ...rest }) => {
+  const { ask, usages, firstUsage, seen } = await open({ body, ...rest }, api);
+  const answer = await ask(target);
+  expect(await answer.text()).toBe([body].flat().join(''));
+  await firstUsage;
+  const [inputTokens, outputTokens, cachedTokens] = counts;
+  expect(usages).toEqual([
+    expect.objectContaining({ source: 'gateway', llmCalls: 1, inputTokens, outputTokens, cachedTokens }),
+  ]);
+  expect(seen[0]).toMatchObject({ method: 'POST', url: target, body: '{"model":"m"}' });
+});
+
+it.each([
+  { api: 'openai', target: '/chat/completions', name: 'authorization', value: `Bearer ${providerKey}` },
+  { api: 'anthropic', target: '/v1/messages', name: 'x-api-key', value: providerKey },
+  {
+    api: 'gemini',
+    target: '/v1beta/models/g:generateContent',
+    name: 'x-goog-api-key',
+    value: providerKey,
+  },
+] as const)(
+  'puts the real key where $api looks for it, and passes on no other',
+  async ({ api, target, name, value }) => {
+    const { ask, seen, gateway } = await open({ body: '{}' }, api, '/base');
+    const given = { authorization: '', 'x-api-key': gateway.key, 'x-goog-api-key': gateway.key, cookie: 'a=b' };
+    expect((await ask(`${target}?key=${gateway.key}&alt=sse`, { headers: given })).status).toBe(200);
+    expect(seen[0]?.url).toBe(`/base${target}?alt=sse`);
+    expect(seen[0]?.headers).toMatchObject({ [name]: value, 'accept-encoding': 'identity' });
+    expect(JSON.stringify(seen)).not.toContain(gateway.key);
+    const others = ['authorization', 'x-api-key', 'x-goog-api-key', 'cookie'].filter((each) => each !== name);
+    for (const other of others) expect(seen[0]?.headers).not.toHaveProperty(other);
+  },
+);
+
+it('takes no key but its own', async () => {
+  const { ask, seen } = await open({ body: '{}' });
+  for (const authorization of ['', 'Bearer sk-switchyard-', `Bearer ${providerKey}`]) {
+    expect((await ask('/v1/chat/completions', { headers: { authorization } })).status).toBe(401);
+  }
+  expect(seen).toEqual([]);
+});
+
+it.each([
+  { method: 'GET', target: '/v1/files' },
+  { method: 'GET', target: '/v1/responses/resp_1' },
+  { method: 'DELETE', target: '/v1/models/mine' },
+  { method: 'POST', target: '/v1/chat/completions/../files' },
+  { method: 'POST', target: '/v1/chat/completions/%2e%2e/files' },
+  { method: 'GET', target: '//elsewhere.example/v1/files' },
+])('lets an agent call its model, and not act in the name of the key: $method $target', async ({ method, target }) => {
+  const { seen, at, gateway } = await open({ body: '{}' });
+  const { request } = await import('node:http');
+  const status = await new Promise((resolve) => {
+    const { port } = new URL(at);
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    request({ port, method, path: target, headers }, (answer) => resolve(answer.statusCode)).end();
+  });
+  expect(status).toBe(403);
+  expect(seen).toEqual([]);
+});
+
+it('counts no question about the models, and no refusal, and blots the key out of one', async () => {
+  const { ask, usages } = await open({ status: 401, body: `{"error":"Incorrect key: ${providerKey}"}` });
+  const answer = await ask('/v1/chat/completions');
+  expect(answer.status).toBe(401);
+  expect(await answer.text()).toBe('{"error":"Incorrect key: ********"}');
+  expect((await ask('/v1/models', { method: 'GET', body: null })).status).toBe(401);
+  expect(usages).toEqual([]);
+});
+
+it('counts what was used of an answer that the agent did not wait for', async () => {
+  const body = events({ message: { usage: { input_tokens: 10, output_tokens: 1 } } });
+  const { ask, usages, firstUsage } = await open({ type: 'text/event-stream', body, isEndless: true }, 'anthropic');
+  const hangUp = new AbortController();
+  const answer = await ask('/v1/messages', { signal: hangUp.signal });
+  await answer.body?.getReader().read();
+  hangUp.abort();
+  await firstUsage;
+  expect(usages).toEqual([expect.objectContaining({ inputTokens: 10, outputTokens: 1 })]);
+});
+
+it('says so when the provider cannot be reached, and ends with the agent', async () => {
+  const gateway = await openGateway({
+    provider: behindGateway('http://127.0.0.1:9'),
+    socketPath: null,
+    onUsage: () => undefined,
+  });
+  const ask = () =>
+    fetch(`http://127.0.0.1:${gateway.port}/responses`, {
+      method: 'POST',
+      body: '{}',
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+  const answer = await ask();
+  expect(answer.status).toBe(502);
+  expect(await answer.json()).toMatchObject({
+    error: { message: 'The provider at http://127.0.0.1:9 could not be reached.' },
+  });
+  await Promise.all([gateway.close(), gateway.close()]);
+  await expect(ask()).rejects.toThrow();
+});

@@ -1,0 +1,237 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { AgentCrash } from '../../src/agents/agent.ts';
+import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
+import { makeDirs } from '../support/agents.ts';
+import { behindGateway, providerKey, startProvider } from '../support/provider.ts';
+import { launchProbe, openIsolation, sandbox, whyNoSandbox } from '../support/sandbox.ts';
+
+const problem = await whyNoSandbox();
+if (problem !== null) {
+  // On CI a silently missing half of the suite would look like success.
+  if (process.env.CI) throw new Error(problem);
+  process.stderr.write(`Skipping the tests of the sandbox. ${problem}\n`);
+}
+
+/** Asks for an address of the host, inside: `{failed}` where there is no way. */
+const reach = (url: string) => `return (await fetch('${url}').catch((e) => { throw e.cause })).status`;
+
+/** A process that escapes into a session of its own and is known by a variable. */
+const runAway = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref()`;
+
+const listing = (path: string) => `return require('fs').readdirSync('${path}')`;
+
+describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
+  it('an agent finds its three directories, always under the same names, and is not root', async () => {
+    const dirs = makeDirs();
+    writeFileSync(join(dirs.workspaceDir, 'given'), 'by the host');
+    const { agent, look } = await launchProbe({}, { dirs });
+    expect(agent.paths).toEqual({ workspace: '/workspace', home: '/home/agent', runtime: '/run/switchyard' });
+    const seen = await look(`
+      const { readFileSync, writeFileSync } = require('fs');
+      for (const directory of ['/workspace', process.env.HOME, '/run/switchyard']) writeFileSync(directory + '/made', 'inside');
+      const { username, homedir, uid } = require('os').userInfo();
+      return [process.cwd(), readFileSync('given', 'utf8'), username, homedir, uid === 0]`);
+    expect(seen).toEqual(['/workspace', 'by the host', 'agent', '/home/agent', false]);
+    for (const directory of [dirs.workspaceDir, dirs.homeDir, dirs.runtimeDir]) {
+      expect(readFileSync(join(directory, 'made'), 'utf8')).toBe('inside');
+    }
+  });
+
+  it('it sees nothing else of the host: no temporary files, no keys, no process, and writes nowhere else', async () => {
+    const secret = join(tmpdir(), `switchyard-${randomUUID()}`);
+    writeFileSync(secret, 'c4n4ry');
+    onTestFinished(() => rmSync(secret));
+    const { look } = await launchProbe();
+    expect(await look(`return require('fs').readFileSync('${secret}', 'utf8')`)).toEqual({ failed: 'ENOENT' });
+    expect(await look(listing('/home'))).toEqual(['agent']);
+    expect(await look(`return require('fs').existsSync('/etc/shadow') || require('fs').existsSync('/root')`)).toBe(
+      false,
+    );
+    const processes = await look(`return require('fs').readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))`);
+    expect(processes.length).toBeLessThan(5);
+    expect(await look(listing(process.cwd()))).toEqual(
+      expect.not.arrayContaining(['.git', 'data', '.env', 'test-results', 'docs']),
+    );
+    for (const place of ['/', '/usr', '/etc', `${process.cwd()}/src`]) {
+      expect(await look(`return require('fs').writeFileSync('${place}/x', '')`)).toEqual({ failed: 'EROFS' });
+    }
+  });
+
+  it('what is hidden stays hidden in what is shown, and it cannot take the cover away', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'switchyard-shown-'));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const [hidden, file, inside] = [join(root, 'data'), join(root, 'agents.json'), join(root, 'data', 'tools')];
+    mkdirSync(inside, { recursive: true });
+    for (const path of [join(root, 'plain'), join(hidden, 'secret.key'), file, join(inside, 'tool')])
+      writeFileSync(path, 'c4n4ry');
+    const profile = { sandbox: sandbox({ readOnly: [root, inside, join(root, 'not-there')] }) };
+    const { look } = await launchProbe(profile, { hidden: [hidden, file] });
+    expect((await look(listing(root))).sort()).toEqual(['agents.json', 'data', 'plain']);
+    expect(await look(listing(hidden))).toEqual(['tools']);
+    expect(await look(listing(inside))).toEqual(['tool']);
+    expect(await look(`return require('fs').readFileSync('${file}', 'utf8')`)).toEqual({ failed: 'EACCES' });
+    const unmount = (command: string) =>
+      look(`return require('child_process').spawnSync('sh', ['-c', ${JSON.stringify(command)}]).status`);
+    expect(await unmount(`umount -l ${hidden}`)).not.toBe(0);
+    expect(await unmount(`unshare -Ur -m umount -l ${hidden}`)).not.toBe(0);
+    expect(await look(listing(hidden))).toEqual(['tools']);
+  });
+
+  it('its variables are not in the words of its command, which everybody on the host may read', async () => {
+    const { agent, look } = await launchProbe({}, { env: { TOKEN: 'c4n4ry-value' } });
+    expect(await look('return process.env.TOKEN')).toBe('c4n4ry-value');
+    expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).toContain('probe-agent.ts');
+    expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).not.toContain('c4n4ry');
+  });
+
+  it('with the network shared it reaches what the host reaches', async () => {
+    const { url } = await startProvider({ body: '{}' });
+    const { look } = await launchProbe();
+    expect(await look(reach(url))).toBe(200);
+  });
+
+  it('with the gateway alone no other address is reachable, and the provider’s key is nowhere', async () => {
+    const body = JSON.stringify({ usage: { prompt_tokens: 5, completion_tokens: 2 } });
+    const provider = await startProvider({ body });
+    const everywhere = createServer((_, answer) => void answer.end()).listen(0, '0.0.0.0');
+    await once(everywhere, 'listening');
+    onTestFinished(() => void everywhere.close());
+    const { port } = everywhere.address() as AddressInfo;
+    const { look, next } = await launchProbe(
+      {
+        sandbox: sandbox({ network: 'gateway' }),
+        provider: behindGateway(provider.url),
+        env: { MODEL_KEY: providerKey },
+      },
+      { env: { MODEL_KEY: `${providerKey}-of-a-secret` } },
+    );
+    const own = Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
+    const addresses = ['127.0.0.1', ...own.filter((address) => address.includes('.')), '169.254.169.254', '1.1.1.1'];
+    for (const address of addresses) {
+      const { failed } = await look(reach(`http://${address}:${port}`));
+      expect(['ENETUNREACH', 'ECONNREFUSED']).toContain(failed);
+    }
+    expect(await look(reach('http://example.com'))).toEqual({ failed: 'EAI_AGAIN' });
+    expect(await look(`return Object.keys(require('os').networkInterfaces())`)).toEqual(['lo']);
+    expect(await look(listing('/run/switchyard'))).toEqual(['llm.sock']);
+
+    const answer = await look(`
+      const { url, key } = JSON.parse(process.env.MODEL_CONFIG);
+      const headers = { authorization: 'Bearer ' + key };
+      const answer = await fetch(url + '/chat/completions', { method: 'POST', body: '{}', headers });
+      return answer.json()`);
+    expect(answer).toEqual(JSON.parse(body));
+    expect(provider.seen[0]?.headers.authorization).toBe(`Bearer ${providerKey}`);
+    expect(await next('usage')).toMatchObject({ source: 'gateway', inputTokens: 5, outputTokens: 2 });
+    const environments = await look(`
+      const { readdirSync, readFileSync } = require('fs');
+      return readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).map((pid) => {
+        try { return readFileSync('/proc/' + pid + '/environ', 'utf8') } catch { return '' }
+      }).join()`);
+    expect(environments).toContain('MODEL_URL=http://127.0.0.1:');
+    expect(environments).not.toContain('c4n4ry');
+    expect(environments).not.toContain('MODEL_KEY');
+  });
+
+  it('without a provider there is no way out at all', async () => {
+    const { look } = await launchProbe({ sandbox: sandbox({ network: 'gateway' }) });
+    expect(await look(listing('/run/switchyard'))).toEqual([]);
+    expect(await look(reach('http://127.0.0.1:47001'))).toEqual({ failed: 'ECONNREFUSED' });
+  });
+
+  it.each(['shared', 'gateway'] as const)('the whole tree dies when it is killed (network %s)', async (network) => {
+    const mark = { PROBE: randomUUID() };
+    const provider = behindGateway('http://127.0.0.1:9');
+    const { agent, look } = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
+    await look(runAway);
+    const names = findByEnvironment(mark).map((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
+    expect(names).toEqual(expect.arrayContaining(['bwrap', 'node', 'sleep']));
+    process.kill(agent.pid, 'SIGKILL');
+    await vi.waitFor(() => expect(findByEnvironment(mark)).toEqual([]), { timeout: 5_000 });
+  });
+
+  it.each(['shared', 'gateway'] as const)('it is told to end before it is killed (network %s)', async (network) => {
+    const mark = { PROBE: randomUUID() };
+    const provider = behindGateway('http://127.0.0.1:9');
+    const probe = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
+    await probe.look(runAway);
+    await probe.agent.stop();
+    expect(existsSync(join(probe.workspaceDir, 'terminated'))).toBe(true);
+    expect(findByEnvironment(mark)).toEqual([]);
+  });
+
+  it('how it ended is told as without a sandbox', async () => {
+    const { agent, look } = await launchProbe();
+    const crash = await look(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => undefined)`).catch(
+      (e) => e,
+    );
+    expect(crash).toBeInstanceOf(AgentCrash);
+    expect(crash.message).toBe('The agent process ended unexpectedly (signal SIGKILL).');
+    expect(processStart(agent.pid)).toBeNull();
+  });
+
+  it('a missing program is told as without a sandbox', async () => {
+    const crash = await launchProbe({ id: 'gone', command: ['no-such-program'] }).catch((error) => error);
+    expect(crash).toBeInstanceOf(AgentCrash);
+    expect(crash).toMatchObject({ reason: 'program' });
+    expect(crash.message).toBe('The agent "gone" cannot be started: spawn no-such-program ENOENT.');
+  });
+
+  it('a program that was installed beside its packages works there, also through a link', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'switchyard-installed-'));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const packages = join(root, 'lib', 'node_modules');
+    for (const name of ['agent', 'its-part']) mkdirSync(join(packages, name), { recursive: true });
+    mkdirSync(join(root, 'bin'));
+    writeFileSync(join(root, 'private'), 'c4n4ry');
+    writeFileSync(join(packages, 'its-part', 'index.js'), `module.exports = 7`);
+    writeFileSync(
+      join(packages, 'agent', 'main.js'),
+      `#!/usr/bin/env node\nprocess.exit(require('its-part') + require('fs').existsSync('${root}/private'))`,
+      { mode: 0o755 },
+    );
+    const link = join(root, 'bin', 'an-agent');
+    spawnSync('ln', ['-s', '../lib/node_modules/agent/main.js', link]);
+    const crash = await launchProbe({ command: [link] }).catch((error) => error);
+    expect(crash.message).toBe('The agent process ended unexpectedly (exit code 7).');
+  });
+});
+
+it('a gateway stands before an agent without a sandbox too', async () => {
+  const provider = await startProvider({ body: '{}' });
+  const { look, next, agent, workspaceDir } = await launchProbe(
+    { sandbox: sandbox({ driver: 'none' }), provider: behindGateway(provider.url), env: { MODEL_KEY: providerKey } },
+    { isolation: await openIsolation() },
+  );
+  expect(agent.paths.workspace).toBe(workspaceDir);
+  const status = await look(`
+    const { url, key } = JSON.parse(process.env.MODEL_CONFIG);
+    return (await fetch(url + '/models', { headers: { authorization: 'Bearer ' + key } })).status`);
+  expect(status).toBe(200);
+  expect(await look('return process.env.MODEL_KEY')).toBeNull();
+  await look(`
+    const { url, key } = JSON.parse(process.env.MODEL_CONFIG);
+    await fetch(url + '/responses', { method: 'POST', body: '{}', headers: { authorization: 'Bearer ' + key } })`);
+  expect(await next('usage')).toMatchObject({ source: 'gateway', llmCalls: 1, inputTokens: null });
+});
+
+it('an agent is started by a command of the operator’s, which is given its directories and variables, and told of its end', async () => {
+  const command = ['env', 'SEEN_{env}=yes', 'ID={id}', 'DIR={workspace}'];
+  const stopCommand = ['sh', '-c', 'echo ended > {workspace}/{id}'];
+  const { look, agent, workspaceDir } = await launchProbe(
+    { sandbox: sandbox({ driver: 'command', command, stopCommand }) },
+    { env: { TOKEN: 'c4n4ry' } },
+  );
+  const seen = await look('const { env } = process; return [env.SEEN_TOKEN, env.SEEN_PATH, env.DIR, env.ID]');
+  expect(seen.slice(0, 3)).toEqual(['yes', null, workspaceDir]);
+  await agent.stop();
+  expect(readFileSync(join(workspaceDir, seen[3]), 'utf8')).toBe('ended\n');
+});

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { AgentProfile, SandboxSettings } from '../../src/agents/agent.ts';
+import { createIsolation, type Isolation } from '../../src/agents/isolation/isolation.ts';
+import { type LaunchedAgent, type LaunchOptions, launchAgent, makeDirs, text } from './agents.ts';
+
+const quiet = { info: () => undefined, warn: () => undefined };
+
+/** An isolation as a worker opens it, with a directory of its own. */
+export async function openIsolation(hidden: readonly string[] = []): Promise<Isolation> {
+  const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return createIsolation({ choice: 'auto', directory, path: process.env.PATH ?? '', hidden, log: quiet });
+}
+
+/** Why there is no sandbox on this machine; null: there is one. */
+export async function whyNoSandbox(): Promise<string | null> {
+  const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
+  try {
+    const options = { directory, path: process.env.PATH ?? '', hidden: [], log: quiet };
+    await createIsolation({ choice: 'bwrap', ...options });
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** A sandbox of bubblewrap with other settings. */
+export function sandbox(settings: Partial<SandboxSettings> = {}): SandboxSettings {
+  const usual = {
+    driver: 'bwrap',
+    command: [],
+    network: 'shared',
+    readOnly: [],
+    paths: null,
+    stopCommand: [],
+  } as const;
+  return { ...usual, ...settings };
+}
+
+/** An agent that looks around: see probe-agent.ts. */
+export interface Probe extends LaunchedAgent {
+  /** Runs the body of an asynchronous function inside, which has `require`; gives its result, or `{failed: code}`. */
+  look(body: string): Promise<any>;
+}
+
+/** Launches a probe, by default in a sandbox. */
+export async function launchProbe(
+  profile: Partial<AgentProfile> = {},
+  { hidden = [], ...options }: LaunchOptions & { hidden?: readonly string[] } = {},
+): Promise<Probe> {
+  const program = fileURLToPath(new URL('probe-agent.ts', import.meta.url));
+  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program];
+  const isolation = await openIsolation(hidden);
+  const launched = await launchAgent(
+    { command, sandbox: sandbox(), stopGraces: { cancelMs: 1_000, stdinMs: 50, termMs: 5_000 }, ...profile },
+    { dirs: makeDirs(), isolation, ...options },
+  );
+  await launched.agent.open(null);
+  return {
+    ...launched,
+    async look(body) {
+      await launched.agent.prompt(text(body));
+      return JSON.parse(launched.said().at(-1) ?? '');
+    },
+  };
+}

@@ -10,7 +10,13 @@ import { knowledgeText } from './knowledge-text.ts';
 import { expandMacros } from './macros.ts';
 import { preambleOf } from './preamble.ts';
 import { readSessionFacts, type SessionFacts } from './session-facts.ts';
-import { placeAttachments, placeNotes, placeSecretFiles, placeSessionDirectory } from './session-files.ts';
+import {
+  type PlacedFiles,
+  placeAttachments,
+  placeNotes,
+  placeSecretFiles,
+  placeSessionDirectory,
+} from './session-files.ts';
 
 /** What a turn is made of. */
 export interface TurnInput {
@@ -32,12 +38,15 @@ export interface TurnInput {
  */
 export async function assembleTurn(context: Context, input: TurnInput): Promise<PromptBlock[]> {
   const facts = await readSessionFacts(context, input.sessionId);
+  await placeSessionDirectory(input.plan);
+  // In every turn: an agent that takes up its session finds none, they go when its process does.
+  const secretFiles = await placeSecretFiles(input.plan);
   const words = input.messages.map(({ body }) => body);
   const macros = await expandMacros(context, facts, words);
   const called = macros.map(
     ({ macro, kind, title, body }) => `The user's ${macro} is the ${kind} "${title}":\n\n${body}`,
   );
-  const [preamble, playbook, ...rest] = input.isFirst ? await introduction(context, input, facts) : [];
+  const [preamble, playbook, ...rest] = input.isFirst ? await introduction(context, input, facts, secretFiles) : [];
   return [
     ...[preamble, playbook, ...called, ...rest].filter((text) => text != null).map(preface),
     ...(await attachmentBlocks(context, input)),
@@ -49,10 +58,13 @@ function preface(text: string): PromptBlock {
   return { type: 'text', text, isPreface: true };
 }
 
-async function introduction(context: Context, input: TurnInput, facts: SessionFacts): Promise<(string | null)[]> {
+async function introduction(
+  context: Context,
+  input: TurnInput,
+  facts: SessionFacts,
+  secretFiles: PlacedFiles,
+): Promise<(string | null)[]> {
   const { plan, tools, messages } = input;
-  await placeSessionDirectory(plan);
-  const secretFiles = await placeSecretFiles(plan);
   const notes = await listSessionNotes(context, facts);
   const files = await placeNotes(context, plan, facts, notes);
   const words = messages.map(({ body }) => body).join('\n');

@@ -1,12 +1,98 @@
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
+import { keepAgentFile } from '../attachments/keep-agent-file.ts';
 import type { Context } from '../context.ts';
+import { DomainError } from '../errors.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
+import type { Mask } from '../runs/masking.ts';
+import { appendEntries, FencedError } from '../sessions/log.ts';
+import { outputsDirectory, sessionDirectory } from './session-files.ts';
+
+/** The most files that the end of one turn makes attachments of; the others wait for the next. */
+const maxFiles = 100;
+/** How deep folders are looked into. */
+const maxDepth = 5;
+/** How many names are looked at: an agent may leave a whole tree there. */
+const maxNames = 5_000;
+
+/** What was collected, by its path: what the file was like then. Beside the workspace, where the agent has no business. */
+type Collected = Record<string, string>;
 
 /**
  * Makes attachments of what the agent left in `.session/outputs/`; what has not changed since it was collected is not
  * collected again. To be called when a turn has ended, before that is written. FencedError when the run is lost; whatever
  * else goes wrong with a file is a notice in the log. Gives how many there were.
  */
-export async function collectOutputs(_context: Context, _run: ClaimedRun, _plan: LaunchPlan): Promise<number> {
-  return 0;
+export async function collectOutputs(context: Context, run: ClaimedRun, plan: LaunchPlan, mask: Mask): Promise<number> {
+  const { workspaceDir, organizationId } = plan;
+  const known = await readCollected(plan);
+  let count = 0;
+  for (const { path, state } of await changedFiles(workspaceDir, known)) {
+    const name = mask(posix.relative(root, path).replaceAll('/', '-'));
+    try {
+      await keepAgentFile(context, run, { organizationId, workspaceDir, path, name });
+      count++;
+    } catch (error) {
+      if (error instanceof FencedError) throw error;
+      await tell(context, run, mask(`The file ${path} could not be kept: ${reasonOf(context, error)}`));
+      // What the store could not take this time is tried again after the next turn.
+      if (!(error instanceof DomainError)) continue;
+    }
+    known[path] = state;
+    await writeCollected(plan, known);
+  }
+  return count;
+}
+
+const root = `${sessionDirectory}/${outputsDirectory}`;
+
+async function changedFiles(
+  workspaceDir: string,
+  known: Collected,
+): Promise<readonly { readonly path: string; readonly state: string }[]> {
+  const changed: { path: string; state: string }[] = [];
+  let names = 0;
+  const look = async (folder: string, depth: number): Promise<void> => {
+    const entries = await readdir(join(workspaceDir, folder), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (changed.length >= maxFiles || ++names > maxNames) return;
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (depth < maxDepth) await look(path, depth + 1);
+        continue;
+      }
+      // Where a link leads is looked at when it is opened.
+      const found = await stat(join(workspaceDir, path)).catch(() => null);
+      if (!found?.isFile()) continue;
+      const state = `${found.ino} ${found.size} ${found.mtimeMs}`;
+      if (known[path] !== state) changed.push({ path, state });
+    }
+  };
+  await look(root, 1);
+  return changed;
+}
+
+function reasonOf({ log }: Context, error: unknown): string {
+  if (error instanceof DomainError) return error.message;
+  log.error({ err: error }, 'A file that an agent left could not be kept.');
+  return 'something went wrong inside of the service.';
+}
+
+async function tell(context: Context, { sessionId, generation }: ClaimedRun, body: string): Promise<void> {
+  await appendEntries(context.store, sessionId, generation, [{ kind: 'NOTICE', body }], context.now());
+  context.bell.ring(`session:${sessionId}`);
+}
+
+const fileOf = ({ workspaceDir }: LaunchPlan) => join(dirname(workspaceDir), 'outputs.json');
+
+async function readCollected(plan: LaunchPlan): Promise<Collected> {
+  const text = await readFile(fileOf(plan), 'utf8').catch(() => '{}');
+  return Object.assign(Object.create(null), JSON.parse(text)) as Collected;
+}
+
+async function writeCollected(plan: LaunchPlan, collected: Collected): Promise<void> {
+  const draft = `${fileOf(plan)}.draft`;
+  await writeFile(draft, JSON.stringify(collected), { mode: 0o600 });
+  await rename(draft, fileOf(plan));
 }

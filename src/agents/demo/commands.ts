@@ -33,7 +33,21 @@ const commands: Record<string, Command> = {
   tool: async (turn, rest) => {
     await permittedTool(turn, rest);
   },
-  json: (turn, rest) => say(turn, `\`\`\`json\n${rest}\n\`\`\``),
+  json: async (turn, rest) => {
+    const { reporting } = turn;
+    if (reporting) await report(turn, 'set_structured_output', `{"output": ${rest}}`);
+    else await say(turn, `\`\`\`json\n${rest}\n\`\`\``);
+  },
+  mcp: async (turn, rest) => {
+    const [name, args] = split(rest);
+    await report(turn, name, args || '{}');
+  },
+  tools: async (turn) => {
+    await say(turn, ((await turn.reporting?.list()) ?? []).join(' ') || '(none)');
+  },
+  later: async (turn, rest) => {
+    turn.later.push(rest);
+  },
   env: (turn, rest) => say(turn, `${rest}=${process.env[rest.trim()] ?? '(not set)'}`),
   noise: async (turn, rest) => {
     const lines = ['not JSON at all', '{"broken": ', '[1, 2, 3]', '', '{"jsonrpc": "2.0"}'];
@@ -62,6 +76,7 @@ export async function runPrompt(turn: DemoTurn): Promise<void> {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
+  if (lines.length === 0) return say(turn, turn.later.shift() ?? 'I have nothing to add.');
   if (!isCommand(lines[0] ?? '')) return showWork(turn, { say, tool, writeInWorkspace, listWorkspace });
   for (const line of lines) {
     turn.signal.throwIfAborted();
@@ -78,7 +93,7 @@ function split(line: string): [string, string] {
 
 function isCommand(line: string): boolean {
   const [name, rest] = split(line);
-  const alone = ['list', 'crash', 'hang'];
+  const alone = ['list', 'tools', 'crash', 'hang'];
   return Object.hasOwn(commands, name) && (alone.includes(name) ? rest === '' : rest !== '');
 }
 
@@ -115,6 +130,14 @@ async function tool(
     await turn.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed', content });
     return text;
   }
+}
+
+/** Calls a tool of the session's MCP server; what it answers is the output. */
+async function report(turn: DemoTurn, name: string, json: string): Promise<void> {
+  await tool(turn, `Call ${name}`, 'execute', async () => {
+    if (!turn.reporting) throw new Error('The session has no MCP server.');
+    return turn.reporting.call(name, JSON.parse(json) as Record<string, unknown>);
+  });
 }
 
 async function permittedTool(turn: DemoTurn, title: string): Promise<void> {

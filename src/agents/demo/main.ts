@@ -4,12 +4,16 @@ import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { runPrompt } from './commands.ts';
 import { appendHistory, newSession, readHistory } from './history.ts';
+import { createReporting, type Reporting } from './reporting.ts';
 
 interface Turn {
   readonly abort: AbortController;
 }
 
 const workspaces = new Map<string, string>();
+const reportings = new Map<string, Reporting | null>();
+/** What is said to prompts of the service alone, in order. */
+const laterWords = new Map<string, string[]>();
 const turns = new Map<string, Turn>();
 let canAsk = false;
 
@@ -26,6 +30,7 @@ const connection = acp
   .onRequest('session/new', ({ params }) => {
     const sessionId = newSession();
     workspaces.set(sessionId, params.cwd);
+    reportings.set(sessionId, createReporting(params.mcpServers));
     return { sessionId };
   })
   .onRequest('session/load', async ({ params, client }) => {
@@ -33,11 +38,13 @@ const connection = acp
       await client.notify('session/update', { sessionId: params.sessionId, update });
     }
     workspaces.set(params.sessionId, params.cwd);
+    reportings.set(params.sessionId, createReporting(params.mcpServers));
     return {};
   })
   .onRequest('session/resume', ({ params }) => {
     readHistory(params.sessionId);
     workspaces.set(params.sessionId, params.cwd);
+    reportings.set(params.sessionId, createReporting(params.mcpServers ?? []));
     return {};
   })
   .onRequest('session/close', ({ params }) => {
@@ -58,9 +65,13 @@ const connection = acp
       )
       .join('\n');
     appendHistory(sessionId, { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } });
+    const later = laterWords.get(sessionId) ?? [];
+    laterWords.set(sessionId, later);
     try {
       await runPrompt({
         prompt,
+        reporting: reportings.get(sessionId) ?? null,
+        later,
         workspace,
         canAsk,
         isUntitled: !readHistory(sessionId).some((update) => update.sessionUpdate === 'session_info_update'),

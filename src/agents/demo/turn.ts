@@ -1,4 +1,5 @@
 import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
+import type { Reporting } from './reporting.ts';
 
 /** One turn of the demo agent. */
 export interface DemoTurn {
@@ -12,6 +13,10 @@ export interface DemoTurn {
   /** Aborted when the turn is cancelled. */
   readonly signal: AbortSignal;
   readonly client: AgentContext;
+  /** Null: the session has no MCP server. */
+  readonly reporting: Reporting | null;
+  /** What is said to the next prompts that hold nothing of the user. */
+  readonly later: string[];
   update(update: SessionUpdate): Promise<void>;
 }
 

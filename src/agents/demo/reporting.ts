@@ -1,0 +1,44 @@
+import type { McpServer, McpServerStdio } from '@agentclientprotocol/sdk';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+
+/** The tools of the MCP server that a session was opened with; it is started with the first call. */
+export interface Reporting {
+  /** The names of the tools. */
+  list(): Promise<string[]>;
+  /** Calls one and gives what it answers; rejects with that when it is an error. */
+  call(name: string, args: Record<string, unknown>): Promise<string>;
+}
+
+/** Null: the session was opened without a server over stdio. */
+export function createReporting(servers: readonly McpServer[]): Reporting | null {
+  const server = servers.find((each): each is McpServerStdio => 'command' in each);
+  if (!server) return null;
+  let connected: Promise<Client> | null = null;
+  const client = () => (connected ??= connect(server));
+  return {
+    async list() {
+      const { tools } = await (await client()).listTools();
+      return tools.map((tool) => tool.name);
+    },
+    async call(name, args) {
+      const result = (await (await client()).callTool({ name, arguments: args })) as CallToolResult;
+      const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+      if (result.isError) throw new Error(text);
+      return text;
+    },
+  };
+}
+
+async function connect(server: McpServerStdio): Promise<Client> {
+  // Most prompts need neither: an agent that shall answer at once does not load them.
+  const [{ Client: McpClient }, { StdioClientTransport }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/stdio.js'),
+  ]);
+  const { command, args, env } = server;
+  const client = new McpClient({ name: 'switchyard-demo', version: '0.1.0' });
+  const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+  await client.connect(new StdioClientTransport({ command, args, env: variables, stderr: 'ignore' }));
+  return client;
+}

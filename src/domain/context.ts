@@ -52,4 +52,6 @@ export interface Context extends Services {
   readonly viewer: Viewer;
   /** The caller's network address, for the audit log; null inside the service. */
   readonly address: string | null;
+  /** The caller is the web console: version 1 has words of its own for what is asked for there. */
+  readonly isConsole?: boolean;
 }

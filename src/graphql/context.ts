@@ -25,6 +25,8 @@ export interface Arrival {
   readonly idempotencyKey: string | null;
   /** See {@link Place}. */
   readonly lastEventId: string | null;
+  /** It says, by the header `Switchyard-Client: console`, that it comes from the web console. */
+  readonly isConsole?: boolean;
   /** Whether its answer may come in parts. */
   readonly takesParts: boolean;
 }

@@ -64,6 +64,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         return viewer();
       },
       address,
+      isConsole: arrival.isConsole === true,
     };
     return createContext(domain, watches, arrival);
   };
@@ -140,6 +141,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         const arrival = {
           idempotencyKey: headers.get('idempotency-key'),
           lastEventId: headers.get('last-event-id') || null,
+          isConsole: headers.get('switchyard-client') === 'console',
           takesParts: takesParts(asked),
         };
         if (wantsStream(asked)) return await stream(asked, viewer, address, arrival, cut);

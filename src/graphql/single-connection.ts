@@ -90,7 +90,8 @@ export function createSingleConnections({ engine, services, contextOf }: SingleC
       const isStream = request.method === 'GET' && request.headers.get('accept')?.includes('text/event-stream');
       if (isStream) return open(connection, cut);
       const idempotencyKey = request.headers.get('idempotency-key');
-      const arrival = { idempotencyKey, lastEventId: null, takesParts: true };
+      const isConsole = request.headers.get('switchyard-client') === 'console';
+      const arrival = { idempotencyKey, lastEventId: null, isConsole, takesParts: true };
       return operations.start(request, contextOf(live.current, address, arrival));
     },
   };

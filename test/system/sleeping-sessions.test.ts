@@ -56,7 +56,9 @@ it('puts a session to sleep that waits for an answer, and gives the answer to it
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'ask Which colour?' });
   await untilWaiting(test, id);
-  expect(await suspendSession(context, { sessionId: id, from: 'console' })).toMatchObject({ status: 'suspended' });
+  expect(await suspendSession({ ...context, isConsole: true }, { sessionId: id })).toMatchObject({
+    status: 'suspended',
+  });
   expect(await v1StatusOf(id)).toBe('suspend_requested_frontend');
   // A second time changes nothing.
   const before = await readEvents(test, id);

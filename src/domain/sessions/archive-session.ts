@@ -20,7 +20,7 @@ export async function archiveSession(context: Context, input: SessionTarget): Pr
 export function archiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>): Promise<SessionRecord> {
   return context.store.transact(async (tx) => {
     const locked = await lockRunAndSession(tx, id);
-    const asleep = awake.has(locked.status) ? await suspendLocked(context, tx, locked, 'api') : locked;
+    const asleep = awake.has(locked.status) ? await suspendLocked(context, tx, locked) : locked;
     return changeSession(context, tx, asleep, { isArchived: true });
   });
 }

@@ -13,6 +13,7 @@ import { maxPromptLength } from './create-session.ts';
 import { getSessionFor } from './find-session.ts';
 import { logColumns, type MessageEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
+import { placeOf } from './suspend-session.ts';
 
 const messageSchema = text('message', { min: 1, max: maxPromptLength });
 
@@ -77,7 +78,7 @@ export async function sendMessage(
       throw new DomainError('INVALID_STATE', `The session ${why} and takes no further messages.`);
     }
     const body = await attach(context, tx, seen, { text: message, attachmentIds: input.attachmentIds });
-    const next = await changeSession(context, tx, locked, wakeChange(locked), [
+    const next = await changeSession(context, tx, locked, wakeChange(context, locked), [
       { id, kind: 'MESSAGE', messageType: 'user_message', body, ...owner },
     ]);
     await audit(context, tx, 'send_message', { organizationId: seen.organizationId, sessionId: seen.id, targetId: id });
@@ -95,7 +96,9 @@ export async function sendMessage(
 
 const messageInput = z.object({ message: messageSchema });
 
-function wakeChange(session: SessionRecord): StatusChange {
+function wakeChange(context: Context, session: SessionRecord): StatusChange {
   const sleeps = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
-  return sleeps ? { status: 'resuming', statusDetail: null, request: 'resume', requestFrom: 'api', endedBy: null } : {};
+  return sleeps
+    ? { status: 'resuming', statusDetail: null, request: 'resume', requestFrom: placeOf(context), endedBy: null }
+    : {};
 }

@@ -8,20 +8,18 @@ import { getSessionFor, type SessionTarget } from './find-session.ts';
 import type { NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
-/** A session to be put to sleep or woken, and from where that is asked: it decides the word of v1 (pinned 3). */
-export interface SleepInput extends SessionTarget {
-  readonly from?: 'api' | 'console' | undefined;
+/** From where something is asked: it decides the word of v1 (pinned 3). */
+export function placeOf(context: Context): 'api' | 'console' {
+  return context.isConsole === true ? 'console' : 'api';
 }
 
 /**
  * Puts a session to sleep: its agent is stopped, and what it was at is taken up again when the session resumes. One that
  * sleeps already stays as it is. NOT_FOUND, FORBIDDEN, and INVALID_STATE for one that has ended.
  */
-export async function suspendSession(context: Context, input: SleepInput): Promise<SessionRecord> {
+export async function suspendSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.changeSession, input);
-  return context.store.transact(async (tx) =>
-    suspendLocked(context, tx, await lockRunAndSession(tx, seen.id), input.from ?? 'api'),
-  );
+  return context.store.transact(async (tx) => suspendLocked(context, tx, await lockRunAndSession(tx, seen.id)));
 }
 
 /** Locks run, head and session, in that order, and reads the session. */
@@ -31,18 +29,16 @@ export async function lockRunAndSession(tx: Transaction, sessionId: string): Pro
 }
 
 /** {@link suspendSession} on a session that {@link lockRunAndSession} has locked; it asks for no permission. */
-export async function suspendLocked(
-  context: Context,
-  tx: Transaction,
-  session: SessionRecord,
-  from: 'api' | 'console',
-): Promise<SessionRecord> {
+export async function suspendLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
   if (session.status === 'suspended') return session;
   if (session.status === 'exit' || session.status === 'error') {
     throw new DomainError('INVALID_STATE', `A session in status "${session.status}" has no agent to put to sleep.`);
   }
   const { id, organizationId } = session;
-  const next = await sleepLocked(context, tx, session, { statusDetail: 'user_request', requestFrom: from });
+  const next = await sleepLocked(context, tx, session, {
+    statusDetail: 'user_request',
+    requestFrom: placeOf(context),
+  });
   await audit(context, tx, 'sleep_session', { organizationId, sessionId: id, targetId: id });
   return next;
 }
@@ -83,7 +79,7 @@ const hasWork = `
  * Wakes a session that sleeps: its agent goes on with what it was at; with nothing to do it waits for the user, without a
  * process. One that is being resumed stays as it is. NOT_FOUND, FORBIDDEN, and INVALID_STATE for any other.
  */
-export async function resumeSession(context: Context, input: SleepInput): Promise<SessionRecord> {
+export async function resumeSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.changeSession, input);
   return context.store.transact(async (tx) => {
     const session = await lockRunAndSession(tx, seen.id);
@@ -93,7 +89,7 @@ export async function resumeSession(context: Context, input: SleepInput): Promis
       throw new DomainError('INVALID_STATE', `A session in status "${session.status}" does not sleep.`);
     }
     const [run] = await tx.query<{ hasWork: boolean }>(hasWork, [session.id]);
-    const request = { request: 'resume', requestFrom: input.from ?? 'api' } as const;
+    const request = { request: 'resume', requestFrom: placeOf(context) } as const;
     const woken = await changeSession(context, tx, session, { status: 'resuming', statusDetail: null, ...request });
     if (!run?.hasWork) {
       const waiting = {

@@ -173,3 +173,15 @@ it('does not report the history that is replayed while a session is loaded, nor 
   await given.agent.prompt(text('go'));
   expect(given.said()).toEqual(['new']);
 });
+
+it('does not report a history that goes on after the answer to the load', async () => {
+  const loaded = await launchScripted({
+    initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }] }],
+    // What is asked and answered on the way makes sure that the answer was heard; then it says what it was answered.
+    'session/load': [{ write: [{ result: {} }] }, { ask: { method: 'unknown/one', params: {} } }],
+    'session/prompt': [{ write: [chunk('new', 'n'), end] }],
+  });
+  await loaded.agent.open('s1');
+  await loaded.agent.prompt(text('go'));
+  expect(loaded.said()).toEqual(['new']);
+});

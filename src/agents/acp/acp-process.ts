@@ -18,9 +18,10 @@ import {
 import { signalProcess } from '../process-identity.ts';
 import { type Child, within } from './child.ts';
 import { toContent, toServer } from './content.ts';
-import { type AgentSelf, type BrokenRungs, openSession } from './open-session.ts';
+import { type AgentSelf, type BrokenRungs, openSession, type Rung } from './open-session.ts';
 import { createPauses } from './pauses.ts';
 import { createQuestions, type Questions } from './questions.ts';
+import { untilQuiet } from './quiet.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -35,6 +36,9 @@ export interface StartTimeouts {
 
 /** How long a courtesy (close) may take before it is left. */
 const courtesyMs = 2_000;
+/** After a load, an agent that tells nothing for so long has told the whole history; and it is not waited for longer. */
+const historyQuietMs = 400;
+const historyMostMs = 20_000;
 /** After so long without a word, what an agent said so far is given. */
 const quietMs = 1_500;
 /** What an agent says without a pause is given so often. */
@@ -123,13 +127,15 @@ export class AcpProcess implements AgentProcess {
       broken: this.#broken,
       timeoutMs: this.#timeouts.openMs,
       params: { cwd: this.paths.workspace, mcpServers: profile.mcp ? servers.map(toServer) : [] },
-      opened: (sessionId: string) => this.#configure(sessionId),
+      opened: (sessionId: string, how: Rung) => this.#opened(sessionId, how),
       isGone: () => within(this.exited, 0),
     };
     return openSession(opening, previousSessionId);
   }
 
-  async #configure(sessionId: string): Promise<void> {
+  async #opened(sessionId: string, how: Rung): Promise<void> {
+    // Gemini CLI answers a load first and goes on with the history then.
+    if (how === 'load') await untilQuiet(() => this.#lastSignAt, historyQuietMs, historyMostMs);
     const { mode, config } = this.#launch.profile;
     const { openMs } = this.#timeouts;
     this.#sessionId = sessionId;

@@ -30,7 +30,7 @@ export interface Opening {
   /** The parameters that all rungs share. */
   readonly params: { readonly cwd: string; readonly mcpServers: readonly object[] };
   /** What is to be done with the session; when it fails, so does the rung. */
-  opened(sessionId: string): Promise<void>;
+  opened(sessionId: string, how: Rung): Promise<void>;
   /** Asked after a rung that failed: whether the agent is gone, so that no other is worth a try. */
   isGone(): Promise<boolean>;
 }
@@ -48,7 +48,7 @@ export async function openSession(
     for (const how of usableRungs(opening)) {
       try {
         await requests.send(`session/${how}`, { ...params, sessionId: previousSessionId }, timeoutMs);
-        await opening.opened(previousSessionId);
+        await opening.opened(previousSessionId, how);
         return { agentSessionId: previousSessionId, how };
       } catch (error) {
         if (await opening.isGone()) throw error;
@@ -57,7 +57,7 @@ export async function openSession(
     }
   }
   const { sessionId } = await requests.send<{ sessionId: string }>('session/new', params, timeoutMs);
-  await opening.opened(sessionId);
+  await opening.opened(sessionId, 'new');
   return { agentSessionId: sessionId, how: 'new' };
 }
 

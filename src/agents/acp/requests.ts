@@ -60,7 +60,7 @@ export function createRequests(
     const words = `${said.replace(/\.$/, '')}${detailOf(error)}`;
     const code = error instanceof RequestError ? error.code : null;
     const isLogin = loginCodes.includes(code ?? 0) || loginWords.test(words);
-    const message = `The agent refused "${method}": ${words}.`;
+    const message = `The agent refused "${method}": ${plain(said)}${detailOf(error)}.`;
     throw new AgentRefusal(child.mask(message), child.stderrTail(), isLogin ? 'login' : 'crash', code);
   };
 
@@ -101,6 +101,19 @@ export function createRequests(
       }
     },
   };
+}
+
+// Gemini CLI gives the provider's answer as it came; people read what it says.
+function plain(said: string): string {
+  let words = said;
+  try {
+    const [first] = [JSON.parse(said)].flat();
+    const message: unknown = first?.error?.message;
+    if (typeof message === 'string') words = message;
+  } catch {
+    // They are words of its own.
+  }
+  return words.trim().replace(/\.$/, '');
 }
 
 // Agents put the cause (a refused key, a model that does not exist) beside a bare "Internal error".

@@ -65,6 +65,7 @@ const usualDelaysMs = [5_000, 15_000, 60_000];
 /** What is made of a launch plan. */
 interface Parts {
   readonly profile: AgentProfile;
+  readonly mask: Mask;
   readonly recorder: Recorder;
   readonly reports: Reports;
   readonly meter: Meter;
@@ -122,7 +123,7 @@ class SessionRun {
     const profile = context.agentProfiles.get(plan.agent);
     if (!profile) throw new MissingProfile(plan.agent);
     this.#mask = createMask(plan.secretValues);
-    const mask = (text: string) => this.#mask(text);
+    const mask = this.#mask;
     const look = () => this.#commands.look();
     const onReached = (reached: LimitReached) => {
       this.#halting = this.#halt(reached).catch((error: unknown) => this.#held.lose(error));
@@ -130,7 +131,8 @@ class SessionRun {
     const onLost = (error: FencedError) => this.#held.lose(error);
     this.#parts = {
       profile,
-      recorder: createRecorder(context, run, plan.organizationId, this.#mask, look),
+      mask,
+      recorder: createRecorder(context, run, plan.organizationId, mask, look),
       reports: await createReports(context, run, plan, { mask, mcp: profile.mcp }),
       meter: createMeter(context, run, { onReached, onLost }),
     };
@@ -162,7 +164,8 @@ class SessionRun {
     const opened = await agent.open(run.agentSessionId, served ? [served.serverFor(agent.paths)] : []);
     await noteAgentSession(context, run, opened.agentSessionId);
     await meter.opened(opened.how);
-    await runTurns(held, { ...parts, plan, commands: this.#commands, agent, how: opened.how });
+    const { how } = opened;
+    await runTurns(held, { ...parts, plan, mask: this.#mask, commands: this.#commands, agent, how });
   }
 
   async #take({ recorder, reports, meter }: Parts, update: AgentUpdate): Promise<void> {

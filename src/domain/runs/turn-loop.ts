@@ -6,6 +6,7 @@ import type { Reports } from '../reports/reports.ts';
 import type { Commands } from './commands.ts';
 import type { HeldRun } from './held-run.ts';
 import type { LaunchPlan } from './launch.ts';
+import type { Mask, Mask } from './masking.ts';
 import { outcomeOf } from './outcome.ts';
 import { promptBlocks } from './prompt-blocks.ts';
 import type { Recorder } from './recorder.ts';
@@ -15,6 +16,7 @@ import { closeInterrupted, endTurn, readInbox, readTurnMessages, startTurn } fro
 export interface TurnParts {
   readonly plan: LaunchPlan;
   readonly profile: AgentProfile;
+  readonly mask: Mask;
   readonly recorder: Recorder;
   readonly reports: Reports;
   readonly meter: Meter;
@@ -70,7 +72,7 @@ async function runTurn(held: HeldRun, parts: TurnParts, blocks: readonly PromptB
   }
   await commands.settled();
   if (held.isOver) return null;
-  await collectOutputs(context, run, plan);
+  await collectOutputs(context, run, plan, parts.mask);
   const { entries, change } = outcomeOf(stopReason, reports.outcome(), profile);
   await endTurn(context, run, stopReason, entries, change);
   return stopReason;

@@ -1,4 +1,4 @@
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,5 +21,5 @@ export function ownProgram(name: string): string[] {
 
 /** Where the loader of sources keeps what it made of them, for users by their id; null: there is no loader. */
 export function loaderCache(uid: number): { source: string; target: string } | null {
-  return isFromSources ? { source: join(tmpdir(), `tsx-${userInfo().uid}`), target: `/tmp/tsx-${uid}` } : null;
+  return isFromSources ? { source: join(tmpdir(), `tsx-${process.getuid?.()}`), target: `/tmp/tsx-${uid}` } : null;
 }

@@ -82,8 +82,13 @@ export async function runPrompt(turn: DemoTurn): Promise<void> {
     turn.signal.throwIfAborted();
     const [name = '', rest = ''] = split(line);
     const command = isCommand(line) ? commands[name] : undefined;
-    await (command ? command(turn, rest) : say(turn, `I do not know the command "${name}".`));
+    await (command ? command(turn, withVariables(rest)) : say(turn, `I do not know the command "${name}".`));
   }
+}
+
+// `$NAME` is a variable of the environment, where there is one of that name.
+function withVariables(text: string): string {
+  return text.replaceAll(/\$([A-Za-z_][A-Za-z0-9_]*)/g, (whole, name: string) => process.env[name] ?? whole);
 }
 
 function split(line: string): [string, string] {

@@ -46,8 +46,13 @@ export async function startChild(context: Context, parent: ParentRun, input: Chi
   const viewer = await findOwnerViewer(context, row, [permissionFor.createSession]);
   if (!viewer) throw new DomainError('FORBIDDEN', 'Whoever started this session is no longer there.');
   const { agent, isUnlisted, secretIds, knowledgeIds } = row;
+  // Not a copy: a context's services may be its prototype's.
+  const asOwner: Context = Object.create(context, {
+    viewer: { value: viewer, enumerable: true },
+    address: { value: null, enumerable: true },
+  });
   const { session } = await createSession(
-    { ...context, viewer, address: null },
+    asOwner,
     { ...input, agent: input.agent ?? agent, isUnlisted, secretIds, knowledgeIds },
     { organizationId: row.organizationId, origin: 'other', parent },
   );

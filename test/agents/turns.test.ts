@@ -1,0 +1,164 @@
+import { expect, it } from 'vitest';
+import { AgentCrash } from '../../src/agents/agent.ts';
+import { processStart } from '../../src/agents/process-identity.ts';
+import { launchAgent, launchScripted, makeDirs, text } from '../support/agents.ts';
+import type { Script } from '../support/scripted-agent.ts';
+
+const end = { result: { stopReason: 'end_turn' } };
+const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
+const chunk = (words: string, messageId = '1') => ({
+  update: { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: words } },
+});
+const crash = async (promise: Promise<unknown>): Promise<AgentCrash> => {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(AgentCrash);
+  return error as AgentCrash;
+};
+const opened = async (script: Script, ...rest: [Parameters<typeof launchScripted>[1]?]) => {
+  const launched = await launchScripted(script, ...rest);
+  await launched.agent.open(null);
+  return launched;
+};
+
+it('gives what was said when the agent pauses inside a message, and the rest of it later', async () => {
+  const { agent, updates, next } = await opened({
+    'session/prompt': [
+      { write: [chunk('half '), chunk('a word')] },
+      { wait: 'cancel' },
+      { write: [chunk(', the rest'), chunk('b', '2'), end] },
+    ],
+  });
+  const turn = agent.prompt(text('go'));
+  await expect(next('message')).resolves.toEqual({ type: 'message', text: 'half a word' });
+  void agent.cancel();
+  await turn;
+  expect(updates).toEqual([
+    { type: 'message', text: 'half a word' },
+    { type: 'message', text: ', the rest', isMore: true },
+    { type: 'message', text: 'b' },
+  ]);
+});
+
+it('does not cut at a pause what may not be cut', async () => {
+  const prompt = [{ write: [chunk('the key is s3c')] }, { wait: 'cancel' as const }, { write: [chunk('r3t'), end] }];
+  const safeLength = (words: string) => (words.endsWith('s3c') ? words.length - 3 : words.length);
+  const { agent, said, next } = await launchScripted({ 'session/prompt': prompt }, {}, { safeLength });
+  await agent.open(null);
+  const turn = agent.prompt(text('go'));
+  await next('message');
+  void agent.cancel();
+  await turn;
+  expect(said()).toEqual(['the key is ', 's3cr3t']);
+});
+
+it('cancels an agent that hangs before it gives it up, and does not believe what it answers then', async () => {
+  const { agent, said } = await opened(
+    { 'session/prompt': [{ wait: 'cancel' }, { write: [chunk('I was told to stop')] }, cancelled] },
+    { inactivityMs: 200 },
+  );
+  expect((await crash(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.2 s.');
+  expect(said()).toEqual(['I was told to stop']);
+});
+
+it('ends a turn that takes longer than it may', async () => {
+  const script: Script = { 'session/prompt': [{ wait: 'cancel' }, cancelled] };
+  const { agent } = await opened(script, { maxTurnMs: 200 });
+  await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'max_turn_time' });
+});
+
+it('gives up an agent that does not end such a turn when it is told to', async () => {
+  const graces = { cancelMs: 200, stdinMs: 200, termMs: 200 };
+  const { agent } = await opened({ 'session/prompt': [] }, { maxTurnMs: 200, stopGraces: graces });
+  const { message } = await crash(agent.prompt(text('go')));
+  expect(message).toBe('The agent did not end its turn after 0.2 s, when it was told to.');
+});
+
+it('waits for what an agent that is stopped says at its cancel, and closes its session', async () => {
+  const agentCapabilities = { sessionCapabilities: { close: {} } };
+  const { agent, said } = await opened({
+    initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities } }] }],
+    'session/prompt': [{ wait: 'cancel' }, { write: [chunk('saved')] }, cancelled],
+    'session/close': [{ write: [chunk('closed', '2'), { result: {} }] }],
+  });
+  const turn = agent.prompt(text('go'));
+  await agent.stop();
+  await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
+  expect(said()).toEqual(['saved']);
+});
+
+it('kills at once, also in the middle of a stop', async () => {
+  const graces = { cancelMs: 600_000, stdinMs: 600_000, termMs: 600_000 };
+  const { agent } = await launchAgent({ stopGraces: graces });
+  await agent.open(null);
+  const turn = crash(agent.prompt(text('hang')));
+  const stopped = agent.stop();
+  await agent.kill();
+  await stopped;
+  await turn;
+  expect(processStart(agent.pid)).toBeNull();
+});
+
+it.each([
+  { error: { code: -32_000, message: 'Authentication required' } },
+  { error: { code: 401, message: 'nope' } },
+  { error: { code: -32_603, message: 'Internal error', data: { details: '403 Forbidden' } } },
+  { error: { code: -32_603, message: 'Incorrect API key provided' } },
+])('knows $error.message ($error.code) as a refused login', async ({ error }) => {
+  const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
+  expect(await crash(agent.prompt(text('go')))).toMatchObject({ reason: 'login' });
+});
+
+it('knows other errors as crashes', async () => {
+  const error = { code: -32_603, message: 'The file 4010.txt of the API keyboard was not found' };
+  const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
+  expect(await crash(agent.prompt(text('go')))).toMatchObject({ reason: 'crash' });
+});
+
+it.each([['no-such-program-here'], ['/etc/passwd'], ['/bin/sh', '-c', 'exec no-such-program-here']])(
+  'knows that %s can never be started',
+  async (...command) => {
+    expect(await crash(launchAgent({ command }))).toMatchObject({ reason: 'program' });
+  },
+);
+
+it('sets the options of the session, and says so when the agent refuses one', async () => {
+  const script = (answer: object): Script => ({ 'session/set_config_option': [{ write: [answer as never] }] });
+  const config = { model: 'small' };
+  const ok = await launchScripted(script({ result: { configOptions: [] } }), { config });
+  await expect(ok.agent.open(null)).resolves.toMatchObject({ how: 'new' });
+  const refused = await launchScripted(script({ error: { code: -32_602, message: 'no such option' } }), { config });
+  expect((await crash(refused.agent.open(null))).message).toBe(
+    'The agent refused "session/set_config_option": no such option.',
+  );
+});
+
+it('does not try a rung again that the agent advertises and does not have', async () => {
+  const agentCapabilities = { loadSession: true, sessionCapabilities: { resume: {} } };
+  const script: Script = {
+    initialize: [
+      { write: [{ result: { protocolVersion: 1, agentCapabilities, agentInfo: { name: 'a', version: '1' } } }] },
+    ],
+    'session/resume': [
+      { stderr: 'asked to resume. ' },
+      { write: [{ error: { code: -32_601, message: 'Method not found' } }] },
+    ],
+    'session/load': [
+      { stderr: 'asked to load. ' },
+      { write: [{ error: { code: -32_603, message: 'Internal error' } }] },
+    ],
+    'session/new': [{ write: [{ result: { sessionId: 's1' } }] }],
+    'session/prompt': [{ exit: 3 }],
+  };
+  const dirs = makeDirs();
+  const first = await launchScripted(script, {}, { dirs });
+  const tailOf = async ({ agent }: typeof first) => {
+    await expect(agent.open('s0')).resolves.toMatchObject({ how: 'new' });
+    return (await crash(agent.prompt(text('go')))).stderrTail;
+  };
+  expect(await tailOf(first)).toBe('asked to resume. asked to load. ');
+  // That one session cannot be loaded says nothing of others.
+  expect(await tailOf(await launchScripted(script, {}, { dirs, agents: first.agents }))).toBe('asked to load. ');
+});

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { showWork } from './show-work.ts';
+import { spell } from './spell.ts';
 import type { DemoTurn } from './turn.ts';
 
 type Command = (turn: DemoTurn, rest: string) => Promise<void>;
@@ -48,6 +49,11 @@ const commands: Record<string, Command> = {
   later: async (turn, rest) => {
     turn.later.push(rest);
   },
+  cat: async (turn, rest) => {
+    await tool(turn, `Read ${rest}`, 'read', () => readFile(inWorkspace(turn, rest), 'utf8'));
+  },
+  prompt: (turn) => say(turn, turn.blocks.join('\n\n')),
+  spell: (turn, rest) => spell(turn, rest.trim(), { say, tool }),
   env: (turn, rest) => say(turn, `${rest}=${process.env[rest.trim()] ?? '(not set)'}`),
   noise: async (turn, rest) => {
     const lines = ['not JSON at all', '{"broken": ', '[1, 2, 3]', '', '{"jsonrpc": "2.0"}'];
@@ -75,8 +81,9 @@ export async function runPrompt(turn: DemoTurn): Promise<void> {
   const lines = turn.prompt
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line !== '');
-  if (lines.length === 0) return say(turn, turn.later.shift() ?? 'I have nothing to add.');
+    // Files that the user attached are in the workspace; the lines that name them are no commands.
+    .filter((line) => line !== '' && !/^ATTACHMENT:"[^"]+"$/.test(line));
+  if (turn.prompt.trim() === '') return say(turn, turn.later.shift() ?? 'I have nothing to add.');
   if (!isCommand(lines[0] ?? '')) return showWork(turn, { say, tool, writeInWorkspace, listWorkspace });
   for (const line of lines) {
     turn.signal.throwIfAborted();
@@ -98,7 +105,7 @@ function split(line: string): [string, string] {
 
 function isCommand(line: string): boolean {
   const [name, rest] = split(line);
-  const alone = ['list', 'tools', 'crash', 'hang'];
+  const alone = ['list', 'prompt', 'tools', 'crash', 'hang'];
   return Object.hasOwn(commands, name) && (alone.includes(name) ? rest === '' : rest !== '');
 }
 
@@ -183,15 +190,21 @@ async function ask(turn: DemoTurn, question: string): Promise<string | null> {
 
 async function writeInWorkspace(turn: DemoTurn, path: string, text: string): Promise<void> {
   await tool(turn, `Write ${path}`, 'edit', async () => {
-    const target = resolve(turn.workspace, path);
-    if (!target.startsWith(turn.workspace + sep)) throw new Error(`${path} is outside the workspace.`);
+    const target = inWorkspace(turn, path);
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, `${text}\n`);
     return `Wrote ${text.length + 1} characters to ${relative(turn.workspace, target)}.`;
   });
 }
 
+function inWorkspace(turn: DemoTurn, path: string): string {
+  const target = resolve(turn.workspace, path);
+  if (!target.startsWith(turn.workspace + sep)) throw new Error(`${path} is outside the workspace.`);
+  return target;
+}
+
+// As `ls` does: what begins with a dot, as the service's own directory, is not shown.
 async function listWorkspace(workspace: string): Promise<string> {
-  const names = await readdir(workspace);
+  const names = (await readdir(workspace)).filter((name) => !name.startsWith('.'));
   return names.length > 0 ? names.sort().join('\n') : '(empty)';
 }

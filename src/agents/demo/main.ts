@@ -17,6 +17,15 @@ const laterWords = new Map<string, string[]>();
 const turns = new Map<string, Turn>();
 let canAsk = false;
 
+function isPreface(block: acp.ContentBlock): boolean {
+  return block.annotations?.audience?.includes('assistant') === true;
+}
+
+function shown(block: acp.ContentBlock): string {
+  if (block.type === 'resource_link') return `[link] ${block.uri} (${block.name}, ${block.mimeType ?? 'unknown'})`;
+  return block.type === 'text' ? `[${isPreface(block) ? 'preface' : 'user'}]\n${block.text}` : `[${block.type}]`;
+}
+
 const connection = acp
   .agent({ name: 'switchyard-demo' })
   .onRequest('initialize', ({ params }) => {
@@ -60,9 +69,7 @@ const connection = acp
     turns.set(sessionId, { abort });
     // Words of the service to its agents are not the user's commands.
     const prompt = params.prompt
-      .flatMap((block) =>
-        block.type === 'text' && !block.annotations?.audience?.includes('assistant') ? [block.text] : [],
-      )
+      .flatMap((block) => (block.type === 'text' && !isPreface(block) ? [block.text] : []))
       .join('\n');
     appendHistory(sessionId, { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } });
     const later = laterWords.get(sessionId) ?? [];
@@ -70,6 +77,7 @@ const connection = acp
     try {
       await runPrompt({
         prompt,
+        blocks: params.prompt.map(shown),
         reporting: reportings.get(sessionId) ?? null,
         later,
         workspace,

@@ -4,6 +4,8 @@ import type { Reporting } from './reporting.ts';
 /** One turn of the demo agent. */
 export interface DemoTurn {
   readonly prompt: string;
+  /** All that the prompt holds, for people: each block below a line that says what it is. */
+  readonly blocks: readonly string[];
   readonly workspace: string;
   readonly sessionId: string;
   /** Whether the client shows forms. */

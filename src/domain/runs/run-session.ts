@@ -165,7 +165,7 @@ class SessionRun {
     await noteAgentSession(context, run, opened.agentSessionId);
     await meter.opened(opened.how);
     const { how } = opened;
-    await runTurns(held, { ...parts, plan, mask: this.#mask, commands: this.#commands, agent, how });
+    await runTurns(held, { ...parts, plan, commands: this.#commands, agent, how });
   }
 
   async #take({ recorder, reports, meter }: Parts, update: AgentUpdate): Promise<void> {

@@ -6,7 +6,7 @@ import type { Reports } from '../reports/reports.ts';
 import type { Commands } from './commands.ts';
 import type { HeldRun } from './held-run.ts';
 import type { LaunchPlan } from './launch.ts';
-import type { Mask, Mask } from './masking.ts';
+import type { Mask } from './masking.ts';
 import { outcomeOf } from './outcome.ts';
 import { promptBlocks } from './prompt-blocks.ts';
 import type { Recorder } from './recorder.ts';

@@ -1,10 +1,12 @@
 // npm run agents, switchyard agents: which agents this host is set up for, and what one of them can do.
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createAgents } from './agents/acp/agents.ts';
 import type { AgentProfile } from './agents/agent.ts';
 import { checkAgent } from './agents/check/check-agent.ts';
 import { printReport } from './agents/check/print-report.ts';
-import { findProgram, programOf } from './agents/profiles/programs.ts';
+import { createIsolation } from './agents/isolation/isolation.ts';
+import { locateProgram, programOf } from './agents/profiles/programs.ts';
 import { readyIds } from './agents/profiles/ready.ts';
 import { type AgentProfiles, loadProfiles, readyProfile } from './agents/profiles.ts';
 import { type Config, readConfig } from './config.ts';
@@ -18,7 +20,7 @@ A check costs nothing, as it asks the model nothing, unless there is a prompt.`;
 
 async function list(config: Config, { profiles, defaultId }: AgentProfiles): Promise<void> {
   for (const profile of profiles.values()) {
-    const found = await findProgram(programOf(profile), config.agentBaseEnv.PATH ?? '');
+    const found = await locateProgram(profile, config.agentBaseEnv.PATH ?? '');
     const place = found ?? `not found: ${programOf(profile)}`;
     process.stdout.write(`${profile.id === defaultId ? '*' : ' '} ${profile.id.padEnd(16)} ${place}\n`);
   }
@@ -36,10 +38,20 @@ async function findProfile(config: Config, { profiles }: AgentProfiles, id: stri
 }
 
 async function check(config: Config, profile: AgentProfile, prompt: string | null, isJson: boolean): Promise<void> {
-  const log = { info: () => undefined, debug: () => undefined };
-  const workerId = `check-${process.pid}`;
-  const openAgents = (spoolDir: string) => createAgents({ baseEnv: config.agentBaseEnv, workerId, spoolDir, log });
-  const report = await checkAgent({ profile, openAgents, prompt });
+  const { agentBaseEnv: baseEnv, dataDir, attachmentsDir, agentsConfig, sandbox: choice } = config;
+  const log = { info: () => undefined, debug: () => undefined, warn: () => undefined };
+  const hidden = [dataDir, attachmentsDir, ...(agentsConfig === null ? [] : [agentsConfig])];
+  const report = await checkAgent({
+    profile,
+    prompt,
+    async open(directory) {
+      const path = baseEnv.PATH ?? '';
+      const isolation = await createIsolation({ choice, directory: join(directory, 'sandbox'), path, hidden, log });
+      const spoolDir = join(directory, 'agents');
+      const agents = await createAgents({ baseEnv, isolation, workerId: `check-${process.pid}`, spoolDir, log });
+      return { agents, driver: isolation.driver };
+    },
+  });
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : printReport(report));
   if (report.failure !== null) process.exitCode = 1;
 }

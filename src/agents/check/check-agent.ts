@@ -8,8 +8,8 @@ import { type AgentReport, describeSelf, type Outcome } from './report.ts';
 /** What {@link checkAgent} needs. */
 export interface CheckOptions {
   readonly profile: AgentProfile;
-  /** Makes what starts agents; the directory is for its notes of their processes. */
-  openAgents(spoolDir: string): Promise<Agents>;
+  /** Makes what starts agents, with the driver of profiles that name none; the directory is for files of its own. */
+  open(directory: string): Promise<{ agents: Agents; driver: AgentReport['sandbox'] }>;
   /** One turn with these words, which costs what a turn costs; null: none. */
   readonly prompt: string | null;
 }
@@ -31,13 +31,19 @@ export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
   const place = { workspaceDir: at('ws'), homeDir: at('home'), runtimeDir: at('run') };
   try {
     for (const dir of Object.values(place)) await mkdir(dir, { mode: 0o700 });
-    return await check(options, await options.openAgents(at('spool')), place);
+    const { agents, driver } = await options.open(root);
+    const report = await check(options, agents, place);
+    return { ...report, sandbox: options.profile.sandbox?.driver ?? driver };
   } finally {
     await rm(root, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-async function check({ profile, prompt }: CheckOptions, agents: Agents, place: Place): Promise<AgentReport> {
+async function check(
+  { profile, prompt }: CheckOptions,
+  agents: Agents,
+  place: Place,
+): Promise<Omit<AgentReport, 'sandbox'>> {
   const exchanges: AgentExchange[] = [];
   const said: string[] = [];
   const launchedAt = performance.now();
@@ -52,7 +58,7 @@ async function check({ profile, prompt }: CheckOptions, agents: Agents, place: P
     ({ agentSessionId } = await agent.open(null, [probe.serverFor(agent.paths.runtime)]));
     const asked = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
     asked?.catch(() => undefined);
-    if (profile.mcp) mcp = await probe.outcome();
+    if (profile.mcp) mcp = await probe.outcome(asked);
     await asked;
   } catch (error) {
     failure = sentenceOf(error);

@@ -5,14 +5,14 @@ import { serveTools, type ToolService } from '../reporting/serve-tools.ts';
 import type { Outcome } from './report.ts';
 
 /** How long after the session's start an agent may take to connect to an MCP server that it was given. */
-const connectMs = 15_000;
+const connectMs = 10_000;
 
 /** An MCP server that only notes whether an agent came to it. */
 export interface McpProbe {
   /** The server for an agent that sees the directory of the socket there. */
   serverFor(runtimeDir: string): McpServer;
-  /** Whether it came, at the latest when an agent that does has done so. */
-  outcome(): Promise<Outcome>;
+  /** Whether it came: until the end of its turn or, without one, for a while. */
+  outcome(turn: Promise<unknown> | null): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -34,16 +34,24 @@ export async function openMcpProbe(runtimeDir: string): Promise<McpProbe> {
   const server = await serveTools(join(runtimeDir, 'mcp.sock'), service);
   return {
     serverFor: (dir) => ({ name: 'switchyard', ...pipeCommand(join(dir, 'mcp.sock')), env: {} }),
-    outcome: async () => {
+    outcome: async (turn) => {
       const late = new AbortController();
       const timeout = new Promise<null>((resolve) => {
         const timer = setTimeout(resolve, connectMs, null);
         late.signal.addEventListener('abort', () => clearTimeout(timer));
       });
-      const tookMs = await Promise.race([arrival, timeout]);
+      const over =
+        turn === null
+          ? timeout
+          : turn.then(
+              () => null,
+              () => null,
+            );
+      const tookMs = await Promise.race([arrival, over]);
       late.abort();
       if (tookMs !== null) return { state: 'works', tookMs };
-      return { state: 'failed', reason: `The agent did not connect to it within ${connectMs / 1_000} s.` };
+      const reason = `The agent did not connect to it within ${connectMs / 1_000} s. Some do so only in a turn: try --prompt.`;
+      return { state: 'failed', reason: turn === null ? reason : 'The agent did not connect to it.' };
     },
     close: () => server.close(),
   };

@@ -7,6 +7,7 @@ const mostChoices = 6;
 export function printReport(report: AgentReport): string {
   const lines: [string, string][] = [
     ['command', report.command.join(' ')],
+    ['sandbox', report.sandbox],
     ['agent', [report.name ?? 'it gives no name', report.version].filter((each) => each !== null).join(' ')],
     ['protocol', report.protocolVersion === null ? '-' : `ACP ${report.protocolVersion}`],
     ['sign-in', listed(report.authMethods.map(({ id, name }) => (id === name ? id : `${id} (${name})`)))],
@@ -25,7 +26,8 @@ export function printReport(report: AgentReport): string {
   const shown = lines.map(
     ([name, value]) => `  ${name.padEnd(width)}${value.replaceAll('\n', `\n  ${' '.repeat(width)}`)}`,
   );
-  const isUntaught = report.answer === null && [report.resume, report.load].some(({ state }) => state === 'failed');
+  const ways = [report.resume.state, report.load.state];
+  const isUntaught = report.answer === null && ways.includes('failed') && !ways.includes('works');
   if (isUntaught)
     shown.push(
       '  Some agents keep no session that had no turn: try --prompt before you believe that it cannot be taken up.',

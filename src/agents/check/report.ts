@@ -11,6 +11,7 @@ export type Outcome =
 export interface AgentReport extends AgentDescription {
   readonly id: string;
   readonly command: readonly string[];
+  readonly sandbox: 'none' | 'bwrap' | 'command';
   /** Why it cannot be used, in a sentence; null: it can. */
   readonly failure: string | null;
   /** From its start until its session was open and, where there was one, its turn was over. */

@@ -1,18 +1,15 @@
-import { access, constants, stat } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { access, constants } from 'node:fs/promises';
 import type { AgentProfile } from '../agent.ts';
+import { findProgram } from '../isolation/program-files.ts';
 
-/** Where a program is; null when there is none that may be run. One without a slash is looked for in `path`, as in PATH. */
-export async function findProgram(program: string, path: string): Promise<string | null> {
-  const places = program.includes('/') ? [program] : path.split(delimiter).map((place) => join(place || '.', program));
-  for (const place of places) {
-    const isProgram = await access(place, constants.X_OK).then(
-      async () => (await stat(place)).isFile(),
-      () => false,
-    );
-    if (isProgram) return place;
-  }
-  return null;
+/** Where the program of an agent is, by that PATH; null when there is none that may be run. */
+export async function locateProgram(profile: AgentProfile, path: string): Promise<string | null> {
+  const place = findProgram(programOf(profile), path);
+  if (place === null) return null;
+  return access(place, constants.X_OK).then(
+    () => place,
+    () => null,
+  );
 }
 
 /** The program on this host that starts an agent: its own, or the one that puts it into its sandbox. */
@@ -24,8 +21,8 @@ export function programOf({ command, sandbox }: AgentProfile): string {
 export async function missingPrograms(profiles: Iterable<AgentProfile>, path: string): Promise<string[]> {
   const sentences: string[] = [];
   for (const profile of profiles) {
+    if ((await locateProgram(profile, path)) !== null) continue;
     const program = programOf(profile);
-    if ((await findProgram(program, path)) !== null) continue;
     const place = program.includes('/') ? 'does not exist or may not be run' : 'is not in PATH';
     sentences.push(`The agent "${profile.id}" cannot work here: its program "${program}" ${place}.`);
   }

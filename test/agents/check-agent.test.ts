@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { makeDirs } from '../support/agents.ts';
+import type { Script } from '../support/scripted-agent.ts';
+
+const program = fileURLToPath(new URL('../../src/switchyard.ts', import.meta.url));
+const scripted = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
+const tsx = ['--import', import.meta.resolve('tsx')];
+
+/** Runs `switchyard agents …` as an operator does; gives what it printed and its exit code. */
+function agents(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
+  const { PATH = '' } = process.env;
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...tsx, program, 'agents', ...args], { env: { PATH, ...env } }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+}
+
+/** An AGENTS_CONFIG whose only agent, `a`, follows a script. */
+function configure(script: Script, settings: Record<string, unknown> = {}): Record<string, string> {
+  const { homeDir } = makeDirs();
+  const at = (name: string, content: unknown) => {
+    writeFileSync(join(homeDir, name), JSON.stringify(content));
+    return join(homeDir, name);
+  };
+  const command = [process.execPath, ...tsx, scripted, at('script.json', script)];
+  const agent = { id: 'a', command, mcp: false, 'stop_graces_ms': { cancel: 1, stdin: 1_000, term: 300 }, ...settings };
+  return { AGENTS_CONFIG: at('agents.json', { agents: [agent] }) };
+}
+
+const says = (result: unknown) => [{ write: [{ result }] }];
+
+it('says what the demo agent is and can do, and leaves nothing behind', async () => {
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('sy-check-'));
+  const { code, out, err } = await agents(['check', 'demo', '--json', '--prompt', 'say checked\ntools']);
+  expect(err).toBe('');
+  expect(code).toBe(0);
+  const report = JSON.parse(out);
+  expect(report).toMatchObject({
+    id: 'demo',
+    failure: null,
+    name: 'Demo agent',
+    protocolVersion: 1,
+    offers: ['load', 'resume', 'close'],
+    mcp: { state: 'works' },
+    close: { state: 'works' },
+    resume: { state: 'works' },
+    load: { state: 'works' },
+    answer: 'checked\nping',
+  });
+  expect(report.timings.map(({ method }: { method: string }) => method)).toEqual([
+    'initialize',
+    'session/new',
+    'session/prompt',
+    'session/close',
+  ]);
+  const after = readdirSync(tmpdir()).filter((name) => name.startsWith('sy-check-'));
+  expect(after.filter((name) => !before.includes(name))).toEqual([]);
+});
+
+it('tells what an agent offers from what of it works', async () => {
+  const refuses = [{ write: [{ error: { code: -32_601, message: 'Method not found' } }] }];
+  const modes = { currentModeId: 'act', availableModes: [{ id: 'act' }, { id: 'plan' }] };
+  const env = configure({
+    initialize: says({
+      protocolVersion: 1,
+      agentInfo: { name: 'odd', version: '9.9' },
+      agentCapabilities: {
+        loadSession: true,
+        sessionCapabilities: { resume: {} },
+        promptCapabilities: { image: true },
+      },
+      authMethods: [{ id: 'key', name: 'A key' }],
+    }),
+    'session/new': says({
+      sessionId: 's1',
+      modes,
+      configOptions: [{ id: 'model', currentValue: 'm1', options: [{ value: 'm1' }, { value: 'm2' }] }],
+    }),
+    'session/load': says({}),
+    'session/resume': refuses,
+  });
+  const { code, out } = await agents(['check', 'a'], env);
+  const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'a',
+      'agent | odd 9.9',
+      'sign-in | key (A key)',
+      'offers | load, resume',
+      'prompts | text, link, image',
+      'modes | act (now), plan',
+      'option model | m1 (of m1, m2)',
+      'mcp | switched off',
+      'close | not offered',
+      'resume | failed: The agent refused "session/resume": Method not found.',
+      expect.stringMatching(/^load \| works/),
+      expect.stringMatching(/^It can be used/),
+    ]),
+  );
+  expect(code).toBe(0);
+});
+
+it('fails where no session can be opened, and says why', async () => {
+  const error = { code: -32_000, message: 'Authentication required' };
+  const env = configure({ initialize: says({ protocolVersion: 1 }), 'session/new': [{ write: [{ error }] }] });
+  const { code, out } = await agents(['check', 'a'], env);
+  expect(out).toContain('The agent refused "session/new": Authentication required.');
+  expect(code).toBe(1);
+});
+
+it('does not take what an agent says in another form for its word', async () => {
+  const env = configure({
+    initialize: says({
+      protocolVersion: 1,
+      agentInfo: 'x',
+      agentCapabilities: { sessionCapabilities: 3 },
+      authMethods: {},
+    }),
+    'session/new': says({ sessionId: 's1', modes: [], configOptions: 'none' }),
+  });
+  const { code, out } = await agents(['check', 'a', '--json'], env);
+  expect(JSON.parse(out)).toMatchObject({
+    failure: null,
+    name: null,
+    offers: [],
+    authMethods: [],
+    modes: [],
+    options: [],
+  });
+  expect(code).toBe(0);
+});
+
+it('names a program that is missing', async () => {
+  const { code, out } = await agents(['check', 'qwen'], { PATH: '/nowhere' });
+  expect(out).toMatch(/The agent "qwen" cannot be started/);
+  expect(code).toBe(1);
+});
+
+it('lists the agents, the default, and where their programs are', async () => {
+  const { code, out } = await agents(['list'], configure({}));
+  expect(out).toContain(`* a                ${process.execPath}`);
+  expect(out).toContain(`  demo             ${process.execPath}`);
+  expect(out).toContain('Ready ones that AGENTS_CONFIG may name: opencode, gemini, codex, claude, qwen, cline');
+  expect(code).toBe(0);
+});
+
+it.each([
+  [['check'], /Usage:/],
+  [['check', 'nobody'], /There is no agent "nobody"\. There are: demo, opencode/],
+  [['check', 'demo', '--what'], /--what/],
+  [['sing'], /Usage:/],
+])('refuses %j', async (args, message) => {
+  const { code, err } = await agents(args);
+  expect(err).toMatch(message);
+  expect(code).toBe(2);
+});

@@ -8,6 +8,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentCrash } from '../../src/agents/agent.ts';
+import { createIsolation } from '../../src/agents/isolation/isolation.ts';
 import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
 import { makeDirs } from '../support/agents.ts';
 import { behindGateway, providerKey, startProvider } from '../support/provider.ts';
@@ -234,4 +235,22 @@ it('an agent is started by a command of the operator’s, which is given its dir
   expect(seen.slice(0, 3)).toEqual(['yes', null, workspaceDir]);
   await agent.stop();
   expect(readFileSync(join(workspaceDir, seen[3]), 'utf8')).toBe('ended\n');
+});
+
+it('where bubblewrap is not there, agents run without a sandbox and the log says so, unless one is demanded', async () => {
+  const warned: object[] = [];
+  const log = { info: () => undefined, warn: (fields: object) => void warned.push(fields) };
+  const options = { directory: makeDirs().spoolDir, path: '/nowhere', hidden: [], log };
+  expect(await createIsolation({ ...options, choice: 'auto' })).toMatchObject({ driver: 'none' });
+  const cause = 'there is no program "bwrap" in PATH (install bubblewrap, on Linux)';
+  expect(warned).toEqual([{ problem: cause }]);
+  await expect(createIsolation({ ...options, choice: 'bwrap' })).rejects.toThrow(
+    `SANDBOX is "bwrap", and that does not work: ${cause}`,
+  );
+  const isolation = await createIsolation({ ...options, choice: 'auto' });
+  const crash = await launchProbe({ id: 'walled' }, { isolation }).catch((error) => error);
+  expect(crash).toMatchObject({ reason: 'program' });
+  expect(crash.message).toBe(
+    `The agent "walled" cannot be started: its sandbox needs bubblewrap, which does not work: ${cause}.`,
+  );
 });

@@ -79,18 +79,21 @@ function placeOnHost({ launch }: PlacementRequest): Placement {
 async function openBwrap({ directory, path, hidden }: IsolationOptions): Promise<BwrapOptions> {
   const program = process.platform === 'linux' ? findProgram('bwrap', path) : null;
   if (program === null) throw new Error('there is no program "bwrap" in PATH (install bubblewrap, on Linux)');
-  const uid = sandboxUid();
+  const [uid, own] = [sandboxUid(), process.getuid?.()];
+  const gid = own === uid ? process.getgid?.() : uid;
   const identity = { passwd: join(directory, 'passwd'), group: join(directory, 'group') };
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await writeFile(
-    identity.passwd,
-    `agent:x:${uid}:${process.getuid?.() === uid ? process.getgid?.() : uid}:Agent:/home/agent:/bin/sh\n`,
-  );
-  await writeFile(identity.group, `agent:x:${process.getuid?.() === uid ? process.getgid?.() : uid}:\n`);
+  await writeFile(identity.passwd, `agent:x:${uid}:${gid}:Agent:/home/agent:/bin/sh\n`);
+  await writeFile(identity.group, `agent:x:${gid}:\n`);
   const bwrap = { program, hidden, identity };
-  await tryOnce(bwrap, path);
+  const trial = trials.get(program) ?? tryOnce(bwrap, path);
+  trials.set(program, trial);
+  await trial;
   return bwrap;
 }
+
+// What the host allows stays the same while a process lives.
+const trials = new Map<string, Promise<void>>();
 
 // With all that a launch asks for: hosts refuse one namespace or mount and allow another.
 async function tryOnce(bwrap: BwrapOptions, path: string): Promise<void> {

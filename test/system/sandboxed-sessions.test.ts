@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Config } from '../../src/config.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { startFakeLlm } from '../support/fake-llm/fake-llm.ts';
+import { findOpencode, writeRealProfiles } from '../support/real-agents.ts';
+import { whyNoSandbox } from '../support/sandbox.ts';
+import { createSession } from '../support/sessions.ts';
+import { readMessages, untilOver } from '../support/watching.ts';
+
+const problem = await whyNoSandbox();
+if (problem !== null) {
+  if (process.env.CI) throw new Error(problem);
+  process.stderr.write(`Skipping the tests of sandboxed sessions. ${problem}\n`);
+}
+const opencode = findOpencode();
+
+const started: TestApp[] = [];
+afterAll(() => Promise.all(started.map((test) => test.close())));
+
+const start = async (overrides: Partial<Config>) => {
+  const test = await startApp({ roles: ['api', 'worker'], maxConcurrentSessions: 1, ...overrides });
+  started.push(test);
+  return test;
+};
+const run = async (test: TestApp, prompt: string) => {
+  const id = await createSession(test, { prompt });
+  await untilOver(test, id);
+  return { messages: await readMessages(test, id), workspace: join(test.dataDir, 'sessions', id, 'ws') };
+};
+
+describe.skipIf(problem !== null)('a session', () => {
+  it('runs in a sandbox by itself, and its files are where they always are', async () => {
+    const test = await start({});
+    const { messages, workspace } = await run(test, 'env HOME\nwrite a.txt from inside');
+    expect(messages.join('\n')).toContain('/home/agent');
+    expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toContain('from inside');
+  });
+
+  it('runs without one where SANDBOX says so', async () => {
+    const test = await start({ sandbox: 'none' });
+    const { messages } = await run(test, 'env HOME');
+    expect(messages.join('\n')).toContain(join(test.dataDir, 'sessions'));
+  });
+
+  it.skipIf(opencode.program === null)(
+    'of opencode calls its model through the gateway, and has neither the key nor another way out',
+    async () => {
+      const apiKey = 'provider-key-c4n4ry';
+      const llm = await startFakeLlm({ apiKey });
+      onTestFinished(() => llm.close());
+      const { OPENCODE_CONFIG_CONTENT, ...env } = opencode.profile('{url}', '{key}').env as Record<string, string>;
+      const agentsConfig = writeRealProfiles(opencode, [
+        {
+          env: { ...env, OPENAI_API_KEY: apiKey },
+          sandbox: { driver: 'bwrap', network: 'gateway' },
+          provider: { api: 'openai', base_url: llm.url, gateway_env: { OPENCODE_CONFIG_CONTENT } },
+        },
+      ]);
+      const test = await start({ agentsConfig });
+      const port = new URL(llm.url).port;
+      const { messages, workspace } = await run(
+        test,
+        [
+          'do: shell cat /proc/*/environ > environments.txt; echo looked',
+          `do: shell (exec 3<>/dev/tcp/127.0.0.1/${port}) && echo out > reached.txt || echo kept > reached.txt`,
+          'do: say I have looked around.',
+        ].join('\n'),
+      );
+      expect(messages.at(-1)).toContain('I have looked around.');
+      expect(readFileSync(join(workspace, 'reached.txt'), 'utf8')).toBe('kept\n');
+      const environments = readFileSync(join(workspace, 'environments.txt'), 'utf8');
+      expect(environments).toContain('http://127.0.0.1:47001');
+      expect(environments).not.toContain('c4n4ry');
+      expect(llm.calls.length).toBeGreaterThan(0);
+      expect(new Set(llm.calls.map((call) => call.key))).toEqual(new Set([apiKey]));
+      const [counted] = await test.app.services.store.query(
+        "select sum(llm_calls)::int as calls, sum(input_tokens)::int as input from usage where source = 'gateway'",
+        [],
+      );
+      const answered = llm.calls.filter(({ status }) => status === 200);
+      expect(counted).toEqual({
+        calls: answered.length,
+        input: answered.reduce((sum, { input }) => sum + input, 0),
+      });
+    },
+    180_000,
+  );
+});

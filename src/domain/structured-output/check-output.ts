@@ -76,7 +76,8 @@ function runThread(schema: string, output: string): Promise<OutputVerdict> {
       void thread.terminate();
       resolve({ problems, isHopeless });
     };
-    const late = () => settle([`it could not be checked within ${checkMs / 1_000} s: the schema takes too long for it`], false);
+    const late = () =>
+      settle([`it could not be checked within ${checkMs / 1_000} s: the schema takes too long for it`], false);
     let timer = setTimeout(late, startMs);
     thread.on('message', (answer: Answer) => {
       if (answer === 'ready') {

@@ -74,7 +74,8 @@ export async function sendMessage(
     );
     const locked = await lockSession(tx, seen.id, null);
     if (!takesMessages(locked)) {
-      const why = locked.isArchived ? 'is archived' : `has been ${locked.endedBy}`;
+      const isExpired = locked.endedBy === 'expired';
+      const why = locked.isArchived ? 'is archived' : isExpired ? 'has expired' : 'has been terminated';
       throw new DomainError('INVALID_STATE', `The session ${why} and takes no further messages.`);
     }
     const body = await attach(context, tx, seen, { text: message, attachmentIds: input.attachmentIds });

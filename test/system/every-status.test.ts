@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadProfiles } from '../../src/agents/profiles.ts';
+import { sessionStatuses } from '../../src/domain/sessions/status.ts';
+import { v1Statuses } from '../../src/rest/v1/status-enum.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { createSession } from '../support/sessions.ts';
+import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+
+// Each status is come to by what a client, an agent or the time does, and read by versions 1 and 3.
+const seen = { v1: new Set<string>(), v3: new Set<string>() };
+const directory = mkdtempSync(join(tmpdir(), 'switchyard-gate-'));
+const gate = join(directory, 'open');
+/** ACUs are quick here: one is 0.6 s of work, and they are looked at five times a second. */
+const metering = { minutesPerAcu: 0.01, acusPerUsd: 0, everyMs: 200 };
+
+let test: TestApp;
+beforeAll(async () => {
+  const { profiles } = await loadProfiles(null);
+  const command = profiles.get('demo')?.command ?? [];
+  const wait = ['sh', '-c', `while [ ! -e '${gate}' ]; do sleep 0.05; done; exec "$@"`, 'sh'];
+  const agentsConfig = await writeProfiles(
+    { retry_delays_ms: [] },
+    { id: 'asking', command, permission: 'ask' },
+    { id: 'gated', command: [...wait, ...command], sandbox: 'none' },
+  );
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2, metering });
+});
+afterAll(async () => {
+  await test.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** `status_enum | status status_detail`, by versions 1 and 3. */
+async function look(id: string, app: TestApp = test): Promise<string> {
+  const one = await call(app, app.v1Key, 'GET', `/v1/sessions/${id}`);
+  const three = await call(app, app.adminToken, 'GET', `/v3/organizations/${app.organizationId}/sessions/${id}`);
+  expect([one.status, three.status]).toEqual([200, 200]);
+  const { status, status_detail: detail } = three.body;
+  seen.v1.add(one.body.status_enum);
+  seen.v3.add(status);
+  return `${one.body.status_enum} | ${status} ${detail}`;
+}
+
+const send = (id: string, message: string) => call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message });
+const terminate = (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
+const working = ({ statusDetail }: { statusDetail: string | null }) => statusDetail === 'WORKING';
+const asleep = ({ status }: { status: string }) => status === 'SUSPENDED';
+const act = async (mutation: string, input: Record<string, unknown>, headers: Record<string, string> = {}) => {
+  const type = `${mutation[0]?.toUpperCase()}${mutation.slice(1)}Input`;
+  const document = `mutation($input: ${type}!) { ${mutation}(input: $input) { userErrors { message } } }`;
+  const { data, errors } = await graphql(test, test.adminToken, document, { input }, headers);
+  expect({ errors, ...data?.[mutation] }).toEqual({ errors: undefined, userErrors: [] });
+};
+const fromConsole = { 'switchyard-client': 'console' };
+/** Fills the slots, so that no other session gets an agent until it is called back. */
+const fillSlots = async () => {
+  const ids = [await createSession(test, { prompt: 'sleep 60' }), await createSession(test, { prompt: 'sleep 60' })];
+  for (const id of ids) await untilSession(test, id, working);
+  return async () => {
+    for (const id of ids) await terminate(id);
+  };
+};
+
+it('shows a session that waits for a worker, one whose agent starts, and one at work', async () => {
+  const claimed = await createSession(test, { prompt: 'sleep 60', agent: 'gated' });
+  await untilSession(test, claimed, ({ status }) => status === 'CLAIMED');
+  expect(await look(claimed)).toBe('working | claimed null');
+  const busy = await createSession(test, { prompt: 'sleep 60' });
+  await untilSession(test, busy, working);
+  const waiting = await createSession(test, { prompt: 'say hello' });
+  expect(await look(waiting)).toBe('working | new null');
+  writeFileSync(gate, '');
+  await untilSession(test, claimed, working);
+  expect(await look(claimed)).toBe('working | running working');
+  for (const id of [claimed, busy]) await terminate(id);
+  expect(await look(claimed)).toBe('finished | exit null');
+  await untilOver(test, waiting);
+  expect(await look(waiting)).toBe('finished | exit finished');
+});
+
+it('shows who waits for the user, and who waits for an approval', async () => {
+  const asked = await createSession(test, { prompt: 'ask Which colour?' });
+  await untilWaiting(test, asked);
+  expect(await look(asked)).toBe('blocked | running waiting_for_user');
+  const approval = await createSession(test, { prompt: 'tool Deploy', agent: 'asking' });
+  await untilWaiting(test, approval);
+  expect(await look(approval)).toBe('blocked | running waiting_for_approval');
+  for (const id of [asked, approval]) await terminate(id);
+});
+
+it('shows a session whose agent has failed', async () => {
+  const id = await createSession(test, { prompt: 'crash' });
+  await untilOver(test, id);
+  expect(await look(id)).toBe('blocked | error null');
+});
+
+it.each([
+  ['by the API', {}, ''],
+  ['in the console', fromConsole, '_frontend'],
+])('shows a session that is put to sleep and woken %s', async (_where, headers, end) => {
+  const id = await createSession(test, { prompt: 'hang' });
+  await untilSession(test, id, working);
+  await act('suspendSession', { sessionId: id }, headers);
+  expect(await look(id)).toBe(`suspend_requested${end} | suspended user_request`);
+  const giveBack = await fillSlots();
+  await act('resumeSession', { sessionId: id }, headers);
+  expect(await look(id)).toBe(`resume_requested${end} | resuming null`);
+  await giveBack();
+  await untilSession(test, id, working);
+  expect(await look(id)).toBe('resumed | running working');
+  await terminate(id);
+});
+
+it('shows a session that has used up its limit, and goes on once that is raised', async () => {
+  const startedAt = performance.now();
+  const id = await createSession(test, { prompt: 'say begun\nsleep 3\nsay done', maxAcuLimit: 1 });
+  await untilSession(test, id, asleep);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(await look(id)).toBe('blocked | suspended usage_limit_exceeded');
+  const limits = (await readEvents(test, id)).filter(({ kind }) => kind === 'LIMIT');
+  expect(limits).toHaveLength(1);
+  expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: .*reached its limit: it may use 1 ACU/);
+  // Without a higher limit a message wakes nobody for long, and is not lost.
+  await send(id, 'say and more');
+  await untilSession(test, id, ({ status }) => status === 'RESUMING');
+  await untilSession(test, id, asleep);
+  await act('updateSession', { sessionId: id, maxAcuLimit: 1_000 });
+  expect(await look(id)).toBe('blocked | suspended usage_limit_exceeded');
+  await send(id, 'say at last');
+  await untilOver(test, id);
+  expect(await look(id)).toBe('finished | exit finished');
+  const said = await readMessages(test, id);
+  expect(said.filter((each) => /AGENT_MESSAGE: (done|and more|at last)/.test(each))).toEqual([
+    'AGENT_MESSAGE: done',
+    'AGENT_MESSAGE: and more',
+    'AGENT_MESSAGE: at last',
+  ]);
+});
+
+it.each([
+  ['a limit for a session', 'updateOrganization', 'maxSessionAcuLimit', 1, 'total_session_limit_exceeded'],
+  ['a limit for a month', 'updateOrganization', 'maxCycleAcuLimit', 1, 'org_usage_limit_exceeded'],
+  ['nothing to use', 'updateOrganization', 'maxCycleAcuLimit', 0, 'no_quota_allocation'],
+  ['an enterprise with a limit for a month', 'updateEnterprise', 'maxCycleAcuLimit', 1, 'out_of_quota'],
+])('shows a session that is stopped by %s', async (_what, mutation, name, limit, detail) => {
+  const id = await createSession(test, { prompt: 'sleep 60' });
+  await untilSession(test, id, working);
+  const whose = mutation === 'updateOrganization' ? { organizationId: test.organizationId } : {};
+  await act(mutation, { ...whose, [name]: limit });
+  await untilSession(test, id, asleep);
+  expect(await look(id)).toBe(`blocked | suspended ${detail}`);
+  // Nor is one begun: what it is to say is never said.
+  if (name === 'maxCycleAcuLimit') {
+    const other = await createSession(test, { prompt: 'say hello' });
+    await untilSession(test, other, asleep);
+    expect(await look(other)).toBe(`blocked | suspended ${detail}`);
+    expect(await readMessages(test, other)).toHaveLength(2);
+    expect((await readEvents(test, other)).filter(({ kind }) => kind === 'TURN')).toEqual([]);
+  }
+  await act(mutation, { ...whose, [name]: null });
+  await terminate(id);
+  expect(await look(id)).toBe('finished | exit null');
+});
+
+it('shows a session that nobody answers: it is put to sleep, and expires', async () => {
+  const times = { idleSuspendMs: 1_000, sessionExpiryMs: 4_000 };
+  const other = await startApp({ roles: ['api', 'worker', 'scheduler'], ...times });
+  try {
+    const id = await createSession(other, { prompt: 'ask Is anybody there?' });
+    await untilWaiting(other, id);
+    await untilSession(other, id, asleep);
+    expect(await look(id, other)).toBe('blocked | suspended inactivity');
+    await untilOver(other, id);
+    expect(await look(id, other)).toBe('expired | exit null');
+    const { body } = await call(other, other.v1Key, 'POST', `/v1/sessions/${id}/message`, { message: 'yes' });
+    expect(body.detail).toBe('The session has expired and takes no further messages.');
+  } finally {
+    await other.close();
+  }
+});
+
+it('has shown every word of version 1 and every status of version 3', () => {
+  expect([...seen.v1].sort()).toEqual([...v1Statuses].sort());
+  expect([...seen.v3].sort()).toEqual([...sessionStatuses].sort());
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expireSessions, suspendIdleSessions } from '../../src/domain/sessions/idle-sessions.ts';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { createSession } from '../support/sessions.ts';
+import { testDatabase } from '../support/test-store.ts';
+import { readEvents } from '../support/watching.ts';
+
+const minuteMs = 60_000;
+const never = () => false;
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+/** A session in some state since some time ago, without an agent. */
+async function plant(state: { status: string; statusDetail: string | null; agoMs: number }): Promise<string> {
+  const id = await createSession(test, { sessionSecrets: [{ key: 'KEY', value: 'c4n4ry-idle' }] });
+  const { store } = test.app.services;
+  await store.execute(
+    'update run set queued_at = null, delivered_seq = (select next_seq - 1 from session_head where session_id = $1) where session_id = $1',
+    [id],
+  );
+  await store.execute(
+    'update session set status = $2, status_detail = $3, updated_at = $4::timestamptz where id = $1',
+    [id, state.status, state.statusDetail, new Date(Date.now() - state.agoMs)],
+  );
+  return id;
+}
+const waiting = (agoMs: number) => plant({ status: 'running', statusDetail: 'waiting_for_user', agoMs });
+const statusOf = async (id: string) => {
+  const { body } = await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}`);
+  return `${body.status} ${body.status_detail}`;
+};
+const kindsOf = async (id: string) => (await readEvents(test, id)).map(({ kind, status }) => status ?? kind);
+
+it('puts to sleep who has waited for long, and leaves all others alone', async () => {
+  const { services } = test.app;
+  const long = await waiting(61 * minuteMs);
+  const approval = await plant({ status: 'running', statusDetail: 'waiting_for_approval', agoMs: 61 * minuteMs });
+  const others = [
+    await waiting(59 * minuteMs),
+    await plant({ status: 'running', statusDetail: 'working', agoMs: 61 * minuteMs }),
+    await plant({ status: 'exit', statusDetail: 'finished', agoMs: 61 * minuteMs }),
+  ];
+  // The user has answered, and no worker has had time for it yet.
+  const answered = await waiting(0);
+  await call(test, test.v1Key, 'POST', `/v1/sessions/${answered}/message`, { message: 'blue' });
+  await services.store.execute(`update session set updated_at = now() - interval '2 hours' where id = $1`, [answered]);
+  const before = await Promise.all(others.map(statusOf));
+
+  expect(await suspendIdleSessions(services, 60 * minuteMs, never)).toBe(2);
+  for (const id of [long, approval]) {
+    expect(await statusOf(id)).toBe('suspended inactivity');
+    expect((await kindsOf(id)).slice(-2)).toEqual(['NOTICE', 'SUSPENDED']);
+  }
+  expect(await Promise.all(others.map(statusOf))).toEqual(before);
+  expect(await statusOf(answered)).toBe('running waiting_for_user');
+  expect(await suspendIdleSessions(services, 60 * minuteMs, never)).toBe(0);
+  await call(test, test.v1Key, 'POST', `/v1/sessions/${long}/message`, { message: 'here I am' });
+  expect(await statusOf(long)).toBe('resuming null');
+});
+
+it('ends for good who has slept for long, whatever for, with its secrets, and not who has finished or failed', async () => {
+  const { services } = test.app;
+  const agoMs = 31 * 24 * 60 * minuteMs;
+  const expected = [
+    await plant({ status: 'suspended', statusDetail: 'inactivity', agoMs }),
+    await plant({ status: 'suspended', statusDetail: 'usage_limit_exceeded', agoMs }),
+    await waiting(agoMs),
+  ];
+  const others = [
+    await plant({ status: 'suspended', statusDetail: 'inactivity', agoMs: agoMs - 2 * 24 * 60 * minuteMs }),
+    await plant({ status: 'exit', statusDetail: 'finished', agoMs }),
+    await plant({ status: 'error', statusDetail: null, agoMs }),
+  ];
+  const before = await Promise.all(others.map(statusOf));
+  expect(await expireSessions(services, 30 * 24 * 60 * minuteMs, never)).toBe(3);
+  for (const id of expected) {
+    expect(await statusOf(id)).toBe('exit null');
+    expect((await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`)).body.status_enum).toBe('expired');
+    const path = `/v3/organizations/${test.organizationId}/sessions/${id}/messages`;
+    expect((await call(test, test.adminToken, 'POST', path, { message: 'hello?' })).status).toBe(409);
+  }
+  expect(await Promise.all(others.map(statusOf))).toEqual(before);
+  const kept = await services.store.query<{ id: string }>(
+    'select session_id as id from session_secret where session_id = any($1::text[])',
+    [[...expected, ...others]],
+  );
+  expect(kept.map(({ id }) => id).sort()).toEqual([...others].sort());
+  expect(await expireSessions(services, 30 * 24 * 60 * minuteMs, never)).toBe(0);
+});
+
+// PGlite is in one process by its nature.
+describe.skipIf(testDatabase === 'pglite')('with several processes on one PostgreSQL', () => {
+  it('puts each session to sleep once, more of them than are read at once', async () => {
+    const other = await test.another({ roles: ['api'] });
+    try {
+      const first = await waiting(61 * minuteMs);
+      const { store } = test.app.services;
+      const copies = Array.from({ length: 130 }, (_, n) => `${first.slice(0, 24)}${String(n).padStart(8, '0')}`);
+      for (const [table, key] of [
+        ['session', 'id'],
+        ['session_head', 'session_id'],
+        ['run', 'session_id'],
+      ]) {
+        await store.execute(
+          `insert into ${table} select (jsonb_populate_record(r, jsonb_build_object('${key}', copy))).*
+             from ${table} r cross join unnest($2::text[]) as copy where r.${key} = $1 returning ${key}`,
+          [first, copies],
+        );
+      }
+      const ids = [first, ...copies];
+      const sweep = (app: TestApp) => suspendIdleSessions(app.app.services, 60 * minuteMs, never);
+      const counts = await Promise.all([sweep(test), sweep(other), sweep(test), sweep(other)]);
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(ids.length);
+      const rows = await store.query<{ count: number }>(
+        `select count(*)::int as count from log_entry e where e.session_id = any($1::text[]) and e.kind = 'STATUS'
+            and e.data->>'statusDetail' = 'inactivity' group by e.session_id`,
+        [ids],
+      );
+      expect(rows.map(({ count }) => count)).toEqual(ids.map(() => 1));
+    } finally {
+      await other.close();
+    }
+  });
+});

@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createMeter } from '../../src/domain/metering/meter.ts';
+import { suspendForLimit } from '../../src/domain/metering/suspend-for-limit.ts';
+import { FencedError } from '../../src/domain/sessions/log.ts';
+import { asAdministrator } from '../rest/rest-app.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import type { Script } from '../support/scripted-agent.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
+import { untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'switchyard-metering-'));
+const cost = (amount: number) => ({
+  update: { sessionUpdate: 'usage_update', used: 10, size: 100, cost: { amount, currency: 'USD' } },
+});
+const answer = { result: { stopReason: 'end_turn', usage: { inputTokens: 700, outputTokens: 30, totalTokens: 730 } } };
+// It costs a dollar and a half in its first process; a later one takes its session up, and goes on from there.
+const script: Script = {
+  initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }] }],
+  'session/load': [{ write: [cost(1.5), { result: {} }] }],
+  'session/prompt': [{ write: [cost(1), cost(1.5), answer] }],
+};
+// This one spends, and then waits to be stopped.
+const spending: Script = {
+  'session/prompt': [{ write: [cost(1.5)] }, { wait: 'cancel' }, { write: [{ result: { stopReason: 'cancelled' } }] }],
+};
+/** Dollars alone count, and a minute of an hour's ACU: tests can tell what comes from where. */
+const metering = { minutesPerAcu: 100_000, acusPerUsd: 2, everyMs: 100 };
+
+let test: TestApp;
+beforeAll(async () => {
+  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
+  const scripted = (id: string, steps: Script) => {
+    const file = join(directory, `${id}.json`);
+    writeFileSync(file, JSON.stringify(steps));
+    const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
+    return { id, command, sandbox: 'none', mcp: false, warm_ttl_ms: 0 };
+  };
+  const agentsConfig = await writeProfiles({}, scripted('scripted', script), scripted('spender', spending));
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, metering });
+});
+afterAll(async () => {
+  await test.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const ledgerOf = (id: string) =>
+  test.app.services.store.query<any>(
+    `select acus, active_ms as "activeMs", llm_calls as "llmCalls", input_tokens::int as "inputTokens",
+            output_tokens::int as "outputTokens", cost_usd as "costUsd", source
+       from usage where session_id = $1 order by used_at`,
+    [id],
+  );
+const acusOf = async (id: string) =>
+  (await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}`)).body
+    .acus_consumed;
+
+it('writes down what the agent told that it used, and shows the sum wherever ACUs are shown', async () => {
+  const id = await createSession(test, { prompt: 'work', agent: 'scripted' });
+  await untilOver(test, id);
+  const [entry, ...others] = await ledgerOf(id);
+  expect(others).toEqual([]);
+  expect(entry).toMatchObject({ inputTokens: 700, outputTokens: 30, costUsd: 1.5, llmCalls: 0, source: 'response' });
+  expect(entry.activeMs).toBeGreaterThan(0);
+  expect(entry.acus).toBeCloseTo(3, 4);
+  expect(await acusOf(id)).toBe(entry.acus);
+  const path = `/v3/organizations/${test.organizationId}/consumption/daily/sessions/${id}`;
+  expect((await call(test, test.adminToken, 'GET', path)).body.total_acus).toBe(entry.acus);
+});
+
+it('does not count again what the agent’s session had cost before it was taken up', async () => {
+  const id = await createSession(test, { prompt: 'work', agent: 'scripted' });
+  await untilOver(test, id);
+  await call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message: 'go on' });
+  await untilSession(test, id, ({ status }) => status === 'RESUMING' || status === 'RUNNING');
+  await untilOver(test, id);
+  const entries = await ledgerOf(id);
+  expect(entries.map(({ inputTokens }: any) => inputTokens)).toEqual([700, 700]);
+  // A half more: the second process told 1 and then 1.5, after 1.5.
+  const total = entries.reduce((sum: number, { costUsd }: any) => sum + costUsd, 0);
+  expect(total).toBeCloseTo(2, 9);
+});
+
+it('grows the figure while the agent works, and not while it waits for the user', async () => {
+  const id = await createSession(test, { prompt: 'sleep 1\nask Which colour?\nsleep 1' });
+  const activeMs = async () => (await ledgerOf(id)).reduce((sum: number, entry: any) => sum + entry.activeMs, 0);
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  let before = 0;
+  while (before === 0) before = await activeMs();
+  await untilWaiting(test, id);
+  // What was still being written when the question came is written soon, and then nothing more, however long it waits.
+  let [last, next] = [-1, await activeMs()];
+  while (next !== last) {
+    await new Promise((resolve) => setTimeout(resolve, 3 * metering.everyMs));
+    [last, next] = [next, await activeMs()];
+  }
+  expect(next).toBeGreaterThan(before);
+  expect(next).toBeLessThan(10_000);
+  await call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message: 'blue' });
+  await untilOver(test, id);
+  expect(await activeMs()).toBeGreaterThan(next + 900);
+});
+
+it('takes nothing from a worker whose session was taken over, and lets it stop nothing', async () => {
+  const context = await asAdministrator(test);
+  const id = await createSession(test, { prompt: 'say hello' });
+  await untilOver(test, id);
+  const before = await acusOf(id);
+  const stale = { sessionId: id, generation: 0, agentSessionId: null, isTurnOpen: false } as never;
+  const lost = new Promise<unknown>((resolve) => {
+    const meter = createMeter(context, stale, { onReached: () => resolve('reached'), onLost: resolve });
+    meter.turnStarted();
+  });
+  expect(await lost).toBeInstanceOf(FencedError);
+  const reached = { statusDetail: 'usage_limit_exceeded', message: 'Never said.', limit: 1, used: 1 } as const;
+  await expect(suspendForLimit(context, stale, reached)).rejects.toBeInstanceOf(FencedError);
+  expect(await acusOf(id)).toBe(before);
+});
+
+it('stops a session for what it has cost, in the middle of its turn', async () => {
+  const id = await createSession(test, { prompt: 'work', agent: 'spender', maxAcuLimit: 3 });
+  await untilSession(test, id, ({ status }) => status === 'SUSPENDED');
+  const [entry, ...others] = await ledgerOf(id);
+  expect(others).toEqual([]);
+  expect(entry).toMatchObject({ costUsd: 1.5, inputTokens: 0, source: null });
+});
+
+it('lets the limit of a session be changed by who may change the session, within what its organization allows', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Limited');
+  const stranger = await makeOrganization(test, 'Another');
+  const id = await createSession(test, { prompt: 'hang', maxAcuLimit: 5 }, token);
+  const update = async (maxAcuLimit: unknown, by = token) => {
+    const document = `mutation($input: UpdateSessionInput!) {
+      updateSession(input: $input) { session { maxAcuLimit } userErrors { code path message } } }`;
+    const { data, errors } = await graphql(test, by, document, { input: { sessionId: id, maxAcuLimit } });
+    return errors?.[0].extensions.code ?? data.updateSession.userErrors[0]?.message ?? data.updateSession.session;
+  };
+  expect(await update(7)).toEqual({ maxAcuLimit: 7 });
+  expect(await update(0)).toBe('"maxAcuLimit" must be greater than 0, but was 0.');
+  expect(await update(8, stranger.token)).toBe('NOT_FOUND');
+  expect(await update(null)).toEqual({ maxAcuLimit: null });
+  await call(test, test.adminToken, 'PATCH', `/v3/enterprise/organizations/${organizationId}`, {
+    max_session_acu_limit: 10,
+  });
+  expect(await update(11)).toMatch(/must be at most 10, which is the organization’s limit for a session/);
+  // No limit of its own is the organization's.
+  expect(await update(null)).toEqual({ maxAcuLimit: 10 });
+  await call(test, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${id}`);
+});
+
+it('shows and sets the limit of the enterprise to whoever manages billing, and to nobody else', async () => {
+  const { token } = await makeOrganization(test, 'Without billing');
+  const set = async (maxCycleAcuLimit: unknown, by = test.adminToken) => {
+    const document = `mutation($input: UpdateEnterpriseInput!) {
+      updateEnterprise(input: $input) { maxCycleAcuLimit enterprise { maxCycleAcuLimit } userErrors { path message } } }`;
+    const { data, errors } = await graphql(test, by, document, { input: { maxCycleAcuLimit } });
+    return errors?.[0].extensions.code ?? data.updateEnterprise;
+  };
+  expect(await set(5_000)).toEqual({
+    maxCycleAcuLimit: 5_000,
+    enterprise: { maxCycleAcuLimit: 5_000 },
+    userErrors: [],
+  });
+  expect((await set(-1)).userErrors).toEqual([
+    { path: ['input', 'maxCycleAcuLimit'], message: '"maxCycleAcuLimit" must not be negative.' },
+  ]);
+  expect(await set(1, token)).toBe('FORBIDDEN');
+  expect(await set(null)).toMatchObject({ maxCycleAcuLimit: null });
+});
+
+it('tells who follows a session what it has used', async () => {
+  const id = await createSession(test, { prompt: 'work', agent: 'scripted' });
+  const document = 'subscription($id: ID!) { sessionUpdated(sessionId: $id) { status acusConsumed } }';
+  const following = follow(connect(test.url, test.adminToken), document, { id });
+  for (;;) {
+    const [payload] = await following.take(1);
+    const { status, acusConsumed } = payload.data.sessionUpdated;
+    if (status !== 'EXIT') continue;
+    expect(acusConsumed).toBeCloseTo(3, 4);
+    break;
+  }
+  following.stop();
+});

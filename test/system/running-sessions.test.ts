@@ -36,7 +36,7 @@ it('runs a prompt to its end, and the file is in the workspace', async () => {
   expect(messages[0]).toBe('INITIAL_USER_MESSAGE: Please write about trains into trains.txt');
   expect(messages.at(-1)).toContain('trains.txt');
   const workspace = join(test.dataDir, 'sessions', id, 'ws');
-  expect(readdirSync(workspace)).toEqual(['trains.txt']);
+  expect(readdirSync(workspace).sort()).toEqual(['.session', 'trains.txt']);
   expect(readFileSync(join(workspace, 'trains.txt'), 'utf8')).toContain('about trains');
   const events = await readEvents(test, id);
   expect(events.map((event) => event.seq)).toEqual(events.map((_, n) => n + 1));

@@ -30,10 +30,10 @@ describe('attachments of a session', () => {
     const { organizationId } = test;
     const one = await uploadTo(test, organizationId, { name: 'one 1.txt', content: 'the first' });
     const two = await uploadTo(test, organizationId, { name: 'two.txt', content: 'the second' });
-    const id = await start(organizationId, { prompt: 'say hello', attachment_urls: [one.url] });
+    const id = await start(organizationId, { prompt: 'prompt', attachment_urls: [one.url] });
     await untilOver(test, id);
     const sent = await admin('POST', `${sessionsOf(organizationId)}/${id}/messages`, {
-      message: 'say again',
+      message: 'prompt',
       attachment_urls: [two.url, one.attachment_id],
     });
     expect(sent.status).toBe(200);
@@ -41,12 +41,12 @@ describe('attachments of a session', () => {
 
     const messages = await readMessages(test, id);
     const bare = (name: string) => `${test.url}/attachments/[0-9a-f]{32}/${name}`;
-    expect(messages[0]).toMatch(new RegExp(`^INITIAL_USER_MESSAGE: say hello\n\nATTACHMENT:"${bare('one%201.txt')}"$`));
+    expect(messages[0]).toMatch(new RegExp(`^INITIAL_USER_MESSAGE: prompt\n\nATTACHMENT:"${bare('one%201.txt')}"$`));
     const lines = `ATTACHMENT:"${bare('two.txt')}"\nATTACHMENT:"${bare('one%201.txt')}"`;
     expect(messages.find((each) => each.startsWith('USER_MESSAGE'))).toMatch(
-      new RegExp(`^USER_MESSAGE: say again\n\n${lines}$`),
+      new RegExp(`^USER_MESSAGE: prompt\n\n${lines}$`),
     );
-    // The demo agent says what it does not understand: the line as it was given, with a link that needs no key.
+    // The demo agent says what it was given: each line, with a link that needs no key.
     const given = messages.filter((each) => each.startsWith('AGENT_MESSAGE')).flatMap(urlsIn);
     expect(await Promise.all(given.map(textAt))).toEqual(['the first', 'the second', 'the first']);
 
@@ -70,7 +70,7 @@ describe('attachments of a session', () => {
   it('are found in prompts of version 1, as clients write them there; other addresses stay as they are', async () => {
     const { body: url } = await upload(test, test.v1Key, '/v1/attachments', { name: 'a.txt', content: 'from v1' });
     const foreign = 'https://example.com/attachments/0123456789abcdef0123456789abcdef/a.txt';
-    const prompt = `say hello\nATTACHMENT:"${url}"\nATTACHMENT:"${foreign}"`;
+    const prompt = `prompt\nATTACHMENT:"${url}"\nATTACHMENT:"${foreign}"`;
     const made = await call(test, test.v1Key, 'POST', '/v1/sessions', { prompt });
     const id = made.body.session_id.replace('devin-', '');
     await untilOver(test, id);
@@ -115,7 +115,7 @@ describe('attachments of a session', () => {
     }
     expect(await count()).toBe(before);
     // A line in a text is only a text: it neither binds nor opens what is another organization's.
-    const named = await start(organizationId, { prompt: `say x\nATTACHMENT:"${mine.url}"` });
+    const named = await start(organizationId, { prompt: `prompt\nATTACHMENT:"${mine.url}"` });
     await untilOver(test, named);
     expect((await readMessages(test, named)).flatMap(urlsIn)).toEqual([mine.url, mine.url]);
     expect(await listed(organizationId, named)).toEqual([]);

@@ -1,117 +1,217 @@
-import { existsSync, readFileSync, watch } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, startApp, type TestApp } from './app.ts';
+import { call, graphql, startApp, type TestApp } from './app.ts';
 import { type FakeLlm, startFakeLlm } from './fake-llm/fake-llm.ts';
 import { processesOf, type RealAgent, writeRealProfiles } from './real-agents.ts';
-import { readEvents, untilOver } from './watching.ts';
+import { whyNoSandbox } from './sandbox.ts';
+import { createSession } from './sessions.ts';
+import { untilOver } from './watching.ts';
 
 const apiKey = 'provider-key-c4n4ry';
 /** For one test: an agent's start takes seconds, and on a busy machine many. */
-const patienceMs = 180_000;
+const patienceMs = 300_000;
+
+const walls = ['no sandbox', 'bubblewrap', 'bubblewrap without a network'] as const;
+type Wall = (typeof walls)[number];
+
+const schema = { type: 'object', required: ['files'], properties: { files: { type: 'integer' } } };
+const noSandbox = await whyNoSandbox();
+if (noSandbox !== null) process.stderr.write(`Real agents run without a sandbox only. ${noSandbox}\n`);
 
 /** What every agent must do, through the HTTP API, with a model that does what the user's words say. */
 export function tellStory(agent: RealAgent): void {
-  describe.skipIf(agent.program === null)(agent.id, () => {
+  const { id: name, program } = agent;
+  describe.skipIf(program === null)(name, () => {
     let test: TestApp;
     let llm: FakeLlm;
+    const folder = mkdtempSync(join(tmpdir(), 'switchyard-key-'));
     beforeAll(async () => {
       llm = await startFakeLlm({ apiKey });
+      const keyFile = join(folder, 'key');
+      writeFileSync(keyFile, apiKey);
+      const direct = agent.profile(llm.url, apiKey);
+      const gateway = { driver: 'bwrap', network: 'gateway' };
       const agentsConfig = writeRealProfiles(agent, [
-        agent.profile(llm.url, apiKey),
-        { ...agent.profile(llm.url, 'another-key-c4n4ry'), id: 'refused' },
+        { ...direct, id: 'no-sandbox', sandbox: 'none' },
+        { ...direct, id: 'bubblewrap', sandbox: 'bwrap' },
+        { ...agent.behindGateway(llm.url, keyFile), id: 'bubblewrap-without-a-network', sandbox: gateway },
+        { ...agent.profile(llm.url, 'another-key-c4n4ry'), id: 'refused', sandbox: 'none' },
       ]);
-      test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 });
+      test = await startApp({ roles: ['api', 'worker'], agentsConfig });
     });
     afterAll(async () => {
       await test?.close();
       await llm?.close();
+      rmSync(folder, { recursive: true });
     });
 
-    const create = async (lines: readonly string[], more: object = {}): Promise<string> => {
-      const { status, body } = await call(test, test.v1Key, 'POST', '/v1/sessions', {
-        prompt: lines.join('\n'),
-        ...more,
-      });
-      expect({ status, body }).toMatchObject({ status: 200 });
-      return body.session_id.replace('devin-', '');
-    };
     const send = async (id: string, lines: readonly string[]) => {
-      const { status } = await call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, {
-        message: lines.join('\n'),
-      });
-      expect(status).toBe(200);
+      const body = { message: lines.join('\n') };
+      expect((await call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, body)).status).toBe(200);
     };
     const read = async (id: string) => (await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`)).body;
     const messagesOf = async (id: string) =>
       (await read(id)).messages.map((each: { type: string; message: string }) => `${each.type}: ${each.message}`);
-    const workspaceOf = (id: string) => join(test.dataDir, 'sessions', id, 'ws');
-    const fileOf = (id: string, name: string) => readFileSync(join(workspaceOf(id), name), 'utf8').trim();
+    const pathOf = (id: string, file: string) => join(test.dataDir, 'sessions', id, 'ws', file);
+    const fileOf = (id: string, file: string) => readFileSync(pathOf(id, file), 'utf8').trim();
+    /** What the model was asked since, beside titles and the like. */
+    const workSince = (count: number) => llm.calls.slice(count).filter((each) => each.conversation.tools.length > 0);
 
-    it(
-      'writes a file with its own tool, and goes on with a follow-up',
-      async () => {
+    it.for(noSandbox === null ? [...walls] : walls.slice(0, 1))(
+      'goes the whole way in %s',
+      { timeout: patienceMs },
+      async (wall: Wall) => {
+        const callsBefore = llm.calls.length;
         const first = [
-          'Please write a greeting.',
+          'Please write a greeting, and say how many files there are.',
           'do: say I will write it.',
           'do: write hello.txt Hello there',
+          'do: tool set_structured_output {"output": {"files": "many"}}',
+          'do: tool set_structured_output {"output": {"files": 1}}',
           'do: say It is written.',
         ];
-        const id = await create(first);
+        const id = await createSession(test, {
+          prompt: first.join('\n'),
+          agent: wall.replaceAll(' ', '-'),
+          structuredOutputSchema: schema,
+        });
         await untilOver(test, id);
+        expect(fileOf(id, 'hello.txt')).toBe('Hello there');
+        const written = await read(id);
+        expect(written).toMatchObject({ status: 'exit', status_enum: 'finished', structured_output: { files: 1 } });
+
+        const second = ['do: shell cat hello.txt > copy.txt; echo copied', 'do: say It is copied.'];
+        await send(id, second);
+        await untilOver(test, id);
+        expect(fileOf(id, 'copy.txt')).toBe('Hello there');
+
+        const third = [
+          'do: shell test -e begun || { sleep 600 & touch begun; wait; }',
+          'do: write two.txt two',
+          'do: tool set_structured_output {"output": {"files": 2}}',
+          'do: say All is done.',
+        ];
+        const begun = untilFile(pathOf(id, '.'), 'begun');
+        await send(id, third);
+        await begun;
+        const before = processesOf(id);
+        expect(before.map(({ command }) => command)).toContain('sleep 600');
+        const [main, ...others] = before.filter(({ command }) => command === program?.join(' '));
+        expect(others).toEqual([]);
+        if (wall === 'bubblewrap without a network') {
+          expect(readFileSync(`/proc/${main?.pid}/environ`, 'utf8')).not.toContain(apiKey);
+        }
+        process.kill(main?.pid as number, 'SIGKILL');
+        await untilOver(test, id);
+        expect(await read(id)).toMatchObject({
+          status: 'exit',
+          status_enum: 'finished',
+          structured_output: { files: 2 },
+        });
+        expect(fileOf(id, 'two.txt')).toBe('two');
+        const now = processesOf(id);
+        expect(
+          now.filter(({ pid, command }) => command === 'sleep 600' || before.some((each) => each.pid === pid)),
+        ).toEqual([]);
+
         expect(await messagesOf(id)).toEqual([
           `initial_user_message: ${first.join('\n')}`,
           'devin_message: I will write it.',
           'devin_message: It is written.',
-        ]);
-        expect(fileOf(id, 'hello.txt')).toBe('Hello there');
-        const second = ['do: shell cat hello.txt > copy.txt; echo copied', 'do: say It is copied.'];
-        await send(id, second);
-        await untilOver(test, id);
-        expect((await messagesOf(id)).slice(3)).toEqual([
           `user_message: ${second.join('\n')}`,
           'devin_message: It is copied.',
-        ]);
-        expect(fileOf(id, 'copy.txt')).toBe('Hello there');
-        expect(await read(id)).toMatchObject({ status: 'exit', status_enum: 'finished' });
-        const tools = (await readEvents(test, id)).filter(({ toolStatus }) => toolStatus === 'completed');
-        expect(tools).toContainEqual(expect.objectContaining({ output: expect.stringContaining('copied') }));
-      },
-      patienceMs,
-    );
-
-    it(
-      'is taken up after kill -9 in the middle of a tool, and finishes',
-      async () => {
-        const id = await create(['do: write one.txt one', 'do: say The first part is done.']);
-        await untilOver(test, id);
-        const second = [
-          'do: shell test -e begun || { touch begun; sleep 600; }',
-          'do: write two.txt two',
-          'do: say All is done.',
-        ];
-        const begun = untilFile(workspaceOf(id), 'begun');
-        await send(id, second);
-        await begun;
-        const before = processesOf(id);
-        const [main] = before.filter(({ parent }) => parent === process.pid);
-        expect(before.map(({ command }) => command)).toContainEqual(expect.stringMatching(/^sleep 600/));
-        process.kill(main?.pid as number, 'SIGKILL');
-        await untilOver(test, id);
-        expect(await read(id)).toMatchObject({ status: 'exit', status_enum: 'finished' });
-        expect(fileOf(id, 'two.txt')).toBe('two');
-        expect((await messagesOf(id)).slice(1)).toEqual([
-          'devin_message: The first part is done.',
-          `user_message: ${second.join('\n')}`,
+          `user_message: ${third.join('\n')}`,
           'devin_message: All is done.',
         ]);
-        const after = processesOf(id);
-        expect(after.filter(({ command }) => command.includes('sleep 600'))).toEqual([]);
-        expect(after.filter(({ pid }) => before.some((each) => each.pid === pid))).toEqual([]);
+        const { tools, usages } = await readLog(test, id);
+        const greeting = expect.objectContaining({ newText: expect.stringContaining('Hello there') });
+        expect(tools).toContainEqual(expect.objectContaining({ diffs: [greeting] }));
+        const copied = expect.objectContaining({ output: expect.stringContaining('copied') });
+        if (agent.showsOutput) expect(tools).toContainEqual(copied);
+        const work = workSince(callsBefore);
+        expect(work.map(({ status, key }) => `${status} ${key}`)).toEqual(work.map(() => `200 ${apiKey}`));
+        // It still knows what it did before it was killed.
+        expect(
+          work
+            .at(-1)
+            ?.conversation.turns.map(({ text }) => text)
+            .join('\n'),
+        ).toContain('It is copied.');
+        if (wall === 'bubblewrap without a network') {
+          const sum = (counts: readonly (number | null)[]) =>
+            counts.reduce<number>((all, count) => all + (count ?? 0), 0);
+          const all = llm.calls.slice(callsBefore);
+          expect(sum(usages.map(({ inputTokens }) => inputTokens))).toBe(sum(all.map(({ input }) => input)));
+          expect(sum(usages.map(({ outputTokens }) => outputTokens))).toBe(sum(all.map(({ output }) => output)));
+        }
       },
-      patienceMs,
     );
+
+    it('gives what the user says meanwhile as the next turn, and secrets only to its tools', {
+      timeout: patienceMs,
+    }, async () => {
+      const value = `${name}-c4n4ry-of-a-session`;
+      const first = ['do: hold first', 'do: shell echo "$MY_TOKEN" | tee token.txt', 'do: say One.'];
+      const { body } = await call(test, test.v1Key, 'POST', '/v1/sessions', {
+        prompt: first.join('\n'),
+        session_secrets: [{ key: 'MY_TOKEN', value, sensitive: true }],
+      });
+      const id = body.session_id.replace('devin-', '');
+      await llm.held('first');
+      await send(id, ['do: say Two.']);
+      llm.release('first');
+      await untilOver(test, id);
+      expect((await messagesOf(id)).slice(1)).toEqual([
+        'user_message: do: say Two.',
+        'devin_message: One.',
+        'devin_message: Two.',
+      ]);
+      expect(fileOf(id, 'token.txt')).toBe(value);
+      expect(JSON.stringify(await readLog(test, id))).not.toContain(value);
+    });
+
+    it('says at once that the provider refused the key', { timeout: patienceMs }, async () => {
+      const callsBefore = llm.calls.length;
+      const id = await createSession(test, { prompt: 'do: say Never.', agent: 'refused' });
+      expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
+      expect((await messagesOf(id)).slice(1)).toEqual([
+        expect.stringMatching(/^devin_message: .*"session\/prompt": [^{]*Incorrect API key provided/),
+      ]);
+      expect(workSince(callsBefore).map(({ status }) => status)).toEqual([401]);
+    });
+
+    it('ends when its session is terminated while its model is silent, and leaves no process', {
+      timeout: patienceMs,
+    }, async () => {
+      const lines = ['do: shell (sleep 600 > /dev/null 2>&1 &); echo started', 'do: hold for ever', 'do: say Never.'];
+      const id = await createSession(test, { prompt: lines.join('\n') });
+      await llm.held('for ever');
+      expect(processesOf(id).map(({ command }) => command)).toContain('sleep 600');
+      expect((await call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`)).status).toBe(200);
+      while (processesOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(await read(id)).toMatchObject({ status: 'exit', status_enum: 'finished' });
+      expect((await messagesOf(id)).slice(1)).toEqual([]);
+    });
   });
+}
+
+/** What the log has of tools that ended well, and of what the model used. */
+async function readLog(test: TestApp, id: string): Promise<{ tools: any[]; usages: any[] }> {
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    `query($id: ID!) { session(id: $id) { events(first: 100, kinds: [TOOL_CALL, USAGE]) { nodes { kind
+       ... on ToolCallEvent { title toolStatus output diffs { path oldText newText } }
+       ... on UsageEvent { inputTokens outputTokens } } } } }`,
+    { id },
+  );
+  const { nodes } = data.session.events;
+  return {
+    tools: nodes.filter((each: { toolStatus?: string }) => each.toolStatus === 'completed'),
+    usages: nodes.filter((each: { kind: string }) => each.kind === 'USAGE'),
+  };
 }
 
 /** Resolves once there is a file of this name in the folder. */

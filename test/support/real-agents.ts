@@ -8,8 +8,12 @@ export interface RealAgent {
   readonly id: 'opencode' | 'gemini';
   /** Null: it is not installed here. */
   readonly program: readonly string[] | null;
-  /** The profile, in the words of AGENTS_CONFIG, for a model at `url` that takes `apiKey`. */
-  profile(url: string, apiKey: string): Record<string, unknown>;
+  /** Whether it reports what a command printed; Gemini CLI does not. */
+  readonly showsOutput: boolean;
+  /** What its profile adds, in the words of AGENTS_CONFIG, for a model at `url` that takes `apiKey`. */
+  profile(url: string, apiKey: string): object;
+  /** The same with the gateway between them, which has the key of a file. */
+  behindGateway(url: string, keyFile: string): object;
 }
 
 const installed = (path: string) => resolve(import.meta.dirname, '../real-agents/node_modules', path);
@@ -21,32 +25,42 @@ function find(variable: string, path: string): string | null {
   return null;
 }
 
-/** opencode asks before it writes or runs anything, so that the permission's way is gone too. */
+// It asks before it writes or runs anything, so that the way of a permission is gone too.
+const opencodeEnv = (baseURL: string, apiKey: string) => ({
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_CONFIG_CONTENT: JSON.stringify({
+    autoupdate: false,
+    share: 'disabled',
+    model: 'fake/m',
+    small_model: 'fake/m',
+    permission: { edit: 'ask', bash: 'ask' },
+    provider: {
+      fake: {
+        npm: '@ai-sdk/openai-compatible',
+        name: 'Fake',
+        options: { baseURL, apiKey },
+        models: {
+          m: { name: 'm', limit: { context: 100_000, output: 8_000 }, cost: { input: 3, output: 15 } },
+        },
+      },
+    },
+  }),
+});
+
+/** opencode, with a provider of its configuration. */
 export function findOpencode(): RealAgent {
   const program = find('OPENCODE_PROGRAM', 'opencode-linux-x64/bin/opencode');
-  const model = { name: 'm', limit: { context: 100_000, output: 8_000 }, cost: { input: 3, output: 15 } };
   return {
     id: 'opencode',
     program: program === null ? null : [program, 'acp'],
-    profile: (url, apiKey) => ({
-      env: {
-        OPENCODE_DISABLE_AUTOUPDATE: '1',
-        OPENCODE_DISABLE_MODELS_FETCH: '1',
-        OPENCODE_CONFIG_CONTENT: JSON.stringify({
-          autoupdate: false,
-          share: 'disabled',
-          model: 'fake/m',
-          small_model: 'fake/m',
-          permission: { edit: 'ask', bash: 'ask' },
-          provider: {
-            fake: {
-              npm: '@ai-sdk/openai-compatible',
-              name: 'Fake',
-              options: { baseURL: `${url}/v1`, apiKey },
-              models: { m: model },
-            },
-          },
-        }),
+    showsOutput: true,
+    profile: (url, apiKey) => ({ env: opencodeEnv(`${url}/v1`, apiKey) }),
+    behindGateway: (url, keyFile) => ({
+      provider: {
+        variables: ['FAKE_API_KEY'],
+        key_file: keyFile,
+        base_url: `${url}/v1`,
+        gateway_env: opencodeEnv('{url}', '{key}'),
       },
     }),
   };
@@ -58,20 +72,17 @@ export function findGemini(): RealAgent {
   return {
     id: 'gemini',
     program: program === null ? null : [process.execPath, program, '--acp', '--skip-trust', '-m', 'gemini-2.5-flash'],
-    profile: (url, apiKey) => ({
-      auth_method: 'gemini-api-key',
-      env: { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_NO_RELAUNCH: 'true' },
-    }),
+    showsOutput: false,
+    profile: (url, apiKey) => ({ env: { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: url } }),
+    behindGateway: (url, keyFile) => ({ provider: { key_file: keyFile, base_url: url } }),
   };
 }
 
-/** An AGENTS_CONFIG file with these profiles of one agent; the first is the default. Needs its program. */
-export function writeRealProfiles(agent: RealAgent, profiles: readonly Record<string, unknown>[]): string {
-  const graces = { cancel: 10_000, stdin: 3_000, term: 3_000 };
+/** An AGENTS_CONFIG file with these profiles of one agent, each with an id; the first is the default. Needs its program. */
+export function writeRealProfiles(agent: RealAgent, profiles: readonly object[]): string {
   const agents = profiles.map((profile) => ({
-    id: agent.id,
+    extends: agent.id,
     command: agent.program,
-    stop_graces_ms: graces,
     retry_delays_ms: [0, 0, 0],
     ...profile,
   }));
@@ -81,13 +92,10 @@ export function writeRealProfiles(agent: RealAgent, profiles: readonly Record<st
 }
 
 /** What runs of a session: process ids with their command lines. */
-export function processesOf(sessionId: string): { pid: number; parent: number; command: string }[] {
+export function processesOf(sessionId: string): { pid: number; command: string }[] {
   return findByEnvironment({ SWITCHYARD_RUN: sessionId }).flatMap((pid) => {
     try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-      return [{ pid, parent, command }];
+      return [{ pid, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() }];
     } catch {
       // It has gone meanwhile.
       return [];

@@ -37,8 +37,8 @@ const toolNames = {
 } as const;
 
 /**
- * What the model answers. Its words are the lines `do: …` of the last user's message, done one after another; how far it
- * is it sees from the answers of tools since. So it needs no memory, and goes on after an agent was killed:
+ * What the model answers. It does the lines `do: …` at the end of the user's last message, one after another; how far it is
+ * it sees from the answers of tools since. So it needs no memory, and goes on after an agent was killed:
  * `do: say TEXT`, `do: write PATH TEXT`, `do: shell COMMAND`, `do: tool NAME {arguments}` (a name's end is enough),
  * `do: hold NAME`.
  */
@@ -48,12 +48,22 @@ export function replyTo(conversation: Conversation): Reply {
   // Requests beside the work, for a title or a summary, offer no tools.
   if (conversation.tools.length === 0) return { ...nothing, text: 'A title of the fake model' };
   const at = conversation.turns.findLastIndex(({ role }) => role === 'user');
-  const steps = [...(conversation.turns[at]?.text ?? '').matchAll(/^do: *(\w+) *(.*)$/gm)];
+  const steps = stepsOf(conversation.turns[at]?.text ?? '');
   const done = conversation.turns.slice(at + 1).filter(({ role }) => role === 'tool').length;
   const answers = steps.reduce<Answer[]>(collect, [emptyAnswer()]);
   const answer = answers[done];
   if (!answer || steps.length === 0) return { ...nothing, text: 'There is nothing left to do.' };
   return { text: answer.say.join('\n'), call: callOf(answer, conversation.tools), hold: answer.hold };
+}
+
+// Only those at the end: what stands before (a digest, a message that was interrupted) is done already or comes again.
+function stepsOf(text: string): RegExpMatchArray[] {
+  const lines = text.split('\n');
+  const before = lines.findLastIndex((line) => line.trim() !== '' && !line.startsWith('do: '));
+  return lines
+    .slice(before + 1)
+    .map((line) => line.match(/^do: *(\w+) *(.*)$/))
+    .filter((match) => match !== null);
 }
 
 interface Answer {

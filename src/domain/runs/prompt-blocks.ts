@@ -28,7 +28,8 @@ export async function promptBlocks(held: HeldRun, input: PromptInput): Promise<P
   const { sessionId } = held.run;
   const turn = { sessionId, plan, messages, isFirst, paths, tools };
   const blocks = messages.length > 0 ? await assembleTurn(held.context, turn) : [];
-  const digest = input.isForgetful ? await digestOf(held, messages[0]?.seq ?? null) : '';
+  const before = input.isInterrupted ? null : (messages[0]?.seq ?? null);
+  const digest = input.isForgetful ? await digestOf(held, before) : '';
   const prefaces = [digest, input.isInterrupted ? interruptedWords : ''].filter((text) => text !== '').map(preface);
   const own = blocks.findIndex((block) => block.type === 'link' || block.isPreface !== true);
   return [...blocks.slice(0, Math.max(own, 0)), ...prefaces, ...blocks.slice(Math.max(own, 0))];

@@ -1,0 +1,181 @@
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findByEnvironment } from '../../src/agents/process-identity.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import type { Script } from '../support/scripted-agent.ts';
+import { createSession } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
+import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+
+// A profile of an agent that follows a script; outside of the sandbox, which would not show it the test's files.
+function scripted(id: string, script: Script, settings: object = {}) {
+  const file = join(tmpdir(), `switchyard-script-${process.pid}-${id}.json`);
+  writeFileSync(file, JSON.stringify(script));
+  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
+  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
+  return { id, command, sandbox: { driver: 'none' }, mcp: false, ...settings };
+}
+
+let test: TestApp;
+beforeAll(async () => {
+  const refused = { error: { code: -32_000, message: 'Authentication required' } };
+  const agentsConfig = await writeProfiles(
+    { memory_mb: 100, warm_ttl_ms: 60_000 },
+    { extends: 'demo', id: 'steered', steer: 'cancel', memory_mb: 100 },
+    { extends: 'demo', id: 'hasty', max_turn_ms: 500, memory_mb: 100 },
+    { extends: 'demo', id: 'forgetful', resume_order: ['new'], warm_ttl_ms: 0, memory_mb: 100 },
+    { extends: 'demo', id: 'large', memory_mb: 600 },
+    { extends: 'demo', id: 'huge', memory_mb: 5_000 },
+    { id: 'missing', command: ['no-such-program-here'], memory_mb: 100 },
+    scripted('refused', { 'session/new': [{ write: [refused] }] }),
+    scripted(
+      'stubborn',
+      { 'session/prompt': [{ write: [toolCall] }, { wait: 'cancel' }, { write: [cancelled] }] },
+      { steer: 'cancel' },
+    ),
+  );
+  test = await startApp({
+    roles: ['api', 'worker'],
+    agentsConfig,
+    maxConcurrentSessions: 4,
+    agentMemoryMb: 1_000,
+  });
+});
+afterAll(() => test.close());
+
+const toolCall = { update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', status: 'in_progress' } };
+const cancelled = { result: { stopReason: 'cancelled' } };
+const send = (id: string, message: string) =>
+  graphql(
+    test,
+    test.adminToken,
+    'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }',
+    { input: { sessionId: id, message } },
+  );
+const end = (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
+const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
+const messageQuery = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
+const untilSaid = async (id: string, words: string) => {
+  const following = follow(connect(test.url, test.adminToken), messageQuery, { id });
+  for (;;) {
+    const [payload] = await following.take(1);
+    if (payload.data.sessionMessages.node.body !== words) continue;
+    return following.stop();
+  }
+};
+const turnsOf = async (id: string) =>
+  (await readEvents(test, id))
+    .filter((event) => event.kind === 'TURN')
+    .map(({ turn, phase, stopReason }) => [turn, phase, stopReason].filter((part) => part != null).join(' '));
+
+it('shows what the agent says while it is still at work', async () => {
+  const id = await createSession(test, { prompt: 'say first\nsleep 60\nsay never' });
+  await untilSaid(id, 'first');
+  expect(await turnsOf(id)).toEqual(['1 started']);
+  await end(id);
+});
+
+it('ends the turn of an agent that is steered by a message, and gives it the message', async () => {
+  const id = await createSession(test, { agent: 'steered', prompt: 'say one\nsleep 60\nsay never' });
+  await untilSaid(id, 'one');
+  await send(id, 'say two');
+  await untilOver(test, id);
+  expect(await readMessages(test, id)).toEqual([
+    'INITIAL_USER_MESSAGE: say one\nsleep 60\nsay never',
+    'AGENT_MESSAGE: one',
+    'USER_MESSAGE: say two',
+    'AGENT_MESSAGE: two',
+  ]);
+  expect(await turnsOf(id)).toEqual(['1 started', '1 stopped cancelled', '2 started', '2 stopped end_turn']);
+});
+
+it('closes the tool calls of a turn that was cancelled', async () => {
+  const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
+  const following = follow(
+    connect(test.url, test.adminToken),
+    'subscription($id: ID!) { sessionEvents(sessionId: $id) { node { kind } } }',
+    { id },
+  );
+  for (let kind = ''; kind !== 'TOOL_CALL'; ) kind = (await following.take(1))[0].data.sessionEvents.node.kind;
+  following.stop();
+  await send(id, 'stop that');
+  const closed = async () =>
+    (await readEvents(test, id)).find((event) => event.title === 'make' && event.toolStatus === 'failed');
+  await untilSession(test, id, () => true);
+  while ((await turnsOf(id)).length < 3) await new Promise((resolve) => setImmediate(resolve));
+  expect(await closed()).toMatchObject({ output: 'Interrupted.' });
+  await end(id);
+});
+
+it('answers an open question with a message, also where messages steer', async () => {
+  const id = await createSession(test, { agent: 'steered', prompt: 'ask Which colour?' });
+  await untilWaiting(test, id);
+  await send(id, 'blue');
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: You answered: blue');
+});
+
+it('stops a turn that takes longer than it may, and waits for the user', async () => {
+  const id = await createSession(test, { agent: 'hasty', prompt: 'sleep 60' });
+  await untilWaiting(test, id);
+  expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: The agent was stopped because its turn took/);
+  await send(id, 'say back');
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: back');
+});
+
+it.each([
+  { agent: 'missing', said: /cannot be started.*must be installed where the worker runs/ },
+  { agent: 'refused', said: /Authentication required. Check the key or the login/ },
+])('does not try again what a new try cannot mend: $agent', async ({ agent, said }) => {
+  const id = await createSession(test, { agent, prompt: 'go' });
+  expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
+  expect((await readMessages(test, id)).at(-1)).toMatch(said);
+  expect((await readEvents(test, id)).filter((event) => event.kind === 'NOTICE')).toEqual([]);
+});
+
+it('tells an agent that could not take up its session what had happened in it', async () => {
+  const id = await createSession(test, { agent: 'forgetful', prompt: 'say the word is plum\nwrite a.txt b' });
+  await untilOver(test, id);
+  while (agentsOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
+  await send(id, 'prompt');
+  await untilOver(test, id);
+  const given = (await readMessages(test, id)).at(-1) ?? '';
+  expect(given).toContain('Your workspace is as you left it.');
+  expect(given).toContain('the word is plum');
+  expect(given).toContain('Write a.txt');
+  expect(given.endsWith('prompt')).toBe(true);
+});
+
+it('runs as many agents as there is memory for, the oldest session first, and one that needs more than there is alone', async () => {
+  const large = await createSession(test, { agent: 'large', prompt: 'sleep 60' });
+  await untilSession(test, large, ({ statusDetail }) => statusDetail === 'WORKING');
+  const second = await createSession(test, { agent: 'large', prompt: 'sleep 60' });
+  const huge = await createSession(test, { agent: 'huge', prompt: 'say alone' });
+  const small = await createSession(test, { prompt: 'say small' });
+  const statusOf = async (id: string) =>
+    (await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}`)).body.status;
+  // The worker has looked since: what it was rung for by the last one is done when the next look is.
+  test.app.services.bell.ring('runs');
+  expect(await Promise.all([second, huge, small].map(statusOf))).toEqual(['new', 'new', 'new']);
+  await end(large);
+  await untilSession(test, second, ({ statusDetail }) => statusDetail === 'WORKING');
+  expect(await Promise.all([huge, small].map(statusOf))).toEqual(['new', 'new']);
+  await end(second);
+  await untilOver(test, huge);
+  await untilOver(test, small);
+  const startOf = async (id: string) =>
+    (
+      await graphql(
+        test,
+        test.adminToken,
+        'query($id: ID!) { session(id: $id) { events(first: 5, kinds: [TURN]) { nodes { createdAt } } } }',
+        { id },
+      )
+    ).data.session.events.nodes[0].createdAt;
+  expect(Date.parse(await startOf(huge))).toBeLessThan(Date.parse(await startOf(small)));
+});

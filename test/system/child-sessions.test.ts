@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { readCalls, readSession, sendMessage } from '../support/reports.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+import { readMessages, untilOver, untilWaiting } from '../support/watching.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  const agentsConfig = await writeProfiles({ mcp: true, sandbox: { driver: 'none' } });
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 3 });
+});
+afterAll(() => test.close());
+
+const run = async (token: string, query: string, input: object) => {
+  const { data, errors } = await graphql(test, token, query, { input });
+  const [payload] = Object.values(data ?? {}) as any[];
+  if (errors || payload.userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
+  return payload;
+};
+const start = 'mcp start_session {"prompt": "say hi"}';
+const ownersOf = async (ids: readonly string[]) =>
+  (
+    await test.app.services.store.query<{ owner: string | null }>(
+      'select coalesce(user_id, service_user_id) as owner from session where id = any($1::text[]) order by created_at',
+      [ids.map((id) => id.replace(/^.*-/, ''))],
+    )
+  ).map(({ owner }) => owner);
+
+it('belongs to whom its parent belongs to, and so does the act', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Owned');
+  const id = await createSession(test, { prompt: start, organizationId }, token);
+  await untilOver(test, id);
+  const { children } = await readSession(test, id);
+  const childId = children.nodes[0].sessionId;
+  const [owner, other] = await ownersOf([id, childId]);
+  expect(owner).not.toBeNull();
+  expect(other).toBe(owner);
+  const acts = await test.app.services.store.query<{ by: string }>(
+    `select service_user_id as by from audit_entry where action = 'create_session' and session_id = $1`,
+    [childId.replace(/^.*-/, '')],
+  );
+  expect(acts).toEqual([{ by: owner }]);
+});
+
+it('is not started any more when its owner has gone', async () => {
+  const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Gone');
+  const id = await createSession(test, { prompt: 'mcp ask_user {"question": "Now?"}', organizationId }, token);
+  await untilWaiting(test, id);
+  await run(
+    test.adminToken,
+    'mutation($input: DeleteServiceUserInput!) { deleteServiceUser(input: $input) { userErrors { message } } }',
+    { serviceUserId },
+  );
+  await sendMessage(test, id, start);
+  await untilOver(test, id);
+  expect((await readCalls(test, id)).at(-1)).toMatchObject({
+    toolStatus: 'failed',
+    output: 'Whoever started this session is no longer there.',
+  });
+  expect((await readSession(test, id)).children.nodes).toEqual([]);
+});
+
+it('is started for a service key, which is nobody', async () => {
+  const { organizationId } = await makeOrganization(test, 'Keyed');
+  const { token } = await run(
+    test.adminToken,
+    'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { token userErrors { message } } }',
+    { kind: 'SERVICE', name: 'key', organizationId },
+  );
+  const id = await createSession(test, { prompt: start, organizationId }, token);
+  await untilOver(test, id);
+  const { children } = await readSession(test, id);
+  expect(await ownersOf([id, children.nodes[0].sessionId])).toEqual([null, null]);
+});
+
+it('may use what is left of its parent’s ACUs, and what no other child was promised', async () => {
+  const prompt = [
+    'mcp start_session {"prompt": "say one", "max_acu_limit": 6}',
+    'mcp start_session {"prompt": "say two", "max_acu_limit": 7}',
+    'mcp start_session {"prompt": "say three"}',
+    'mcp start_session {"prompt": "say four"}',
+  ].join('\n');
+  const id = await createSession(test, { prompt, maxAcuLimit: 11 });
+  await untilOver(test, id);
+  const calls = await readCalls(test, id);
+  expect(calls.map(({ toolStatus }) => toolStatus)).toEqual(['completed', 'failed', 'completed', 'failed']);
+  // Of 11, what the parent itself has used by now is a part of one.
+  expect(calls[1]?.output).toMatch(/at most [45], which is what is left/);
+  const ids = calls.flatMap(({ output }) => /"session_id":"(\w+)"/.exec(output)?.[1] ?? []);
+  const limits = await Promise.all(ids.map(async (each) => (await readSession(test, each)).maxAcuLimit));
+  expect(limits[0]).toBe(6);
+  expect([4, 5]).toContain(limits[1]);
+});
+
+it('is refused in the words of what is wrong', async () => {
+  const prompt = [
+    'mcp start_session {"prompt": ""}',
+    'mcp start_session {"prompt": "say hi", "agent": "nobody"}',
+    'mcp start_session {"prompt": "say hi", "playbook_id": "playbook-0123"}',
+    'mcp start_session {}',
+    'mcp no_such_tool {}',
+  ].join('\n');
+  const id = await createSession(test, { prompt });
+  await untilOver(test, id);
+  const said = (await readCalls(test, id)).map(({ output }) => output);
+  expect(said[0]).toMatch(/"prompt"/);
+  expect(said[1]).toMatch(/"agent" must be one of/);
+  expect(said[2]).toMatch(/"playbookId" refers to "playbook-0123", which does not exist/);
+  expect(said[3]).toBe('"prompt" must be a string.');
+  expect(said[4]).toBe('There is no tool "no_such_tool".');
+});
+
+it('a file may be named by the path that the agent sees', async () => {
+  const id = await createSession(test, { prompt: 'write a b.txt\nwrite c.txt hello' });
+  await untilOver(test, id);
+  const path = join(test.dataDir, 'sessions', id, 'ws', 'c.txt');
+  await sendMessage(test, id, `mcp upload_attachment ${JSON.stringify({ path, name: 'greeting.txt' })}`);
+  await untilOver(test, id);
+  const { attachments } = await readSession(test, id);
+  expect(attachments.nodes.map(({ name }: { name: string }) => name)).toEqual(['greeting.txt']);
+});
+
+it('an agent that takes no MCP servers has no tools, and its result is read from its words', async () => {
+  const agentsConfig = await writeProfiles({ mcp: false });
+  const deaf = await startApp({ roles: ['api', 'worker'], agentsConfig });
+  try {
+    const schema = { type: 'object', required: ['answer'] };
+    const id = await createSession(deaf, {
+      prompt: 'tools\njson {"answer": "by text"}',
+      structuredOutputSchema: schema,
+    });
+    await untilOver(deaf, id);
+    expect((await readMessages(deaf, id))[1]).toBe('AGENT_MESSAGE: (none)');
+    expect((await readSession(deaf, id)).structuredOutput).toEqual({ answer: 'by text' });
+  } finally {
+    await deaf.close();
+  }
+});

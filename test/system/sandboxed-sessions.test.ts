@@ -50,7 +50,8 @@ describe.skipIf(problem !== null)('a session', () => {
       const apiKey = 'provider-key-c4n4ry';
       const llm = await startFakeLlm({ apiKey });
       onTestFinished(() => llm.close());
-      const { OPENCODE_CONFIG_CONTENT, ...env } = opencode.profile('{url}', '{key}').env as Record<string, string>;
+      const usual = opencode.profile('{url}', '{key}') as { env: Record<string, string> };
+      const { OPENCODE_CONFIG_CONTENT, ...env } = usual.env;
       const agentsConfig = writeRealProfiles(opencode, [
         {
           env: { ...env, OPENAI_API_KEY: apiKey },

@@ -55,10 +55,11 @@ it('starts an entry of the registry as that says, with what the ready profile of
   const npx = { package: '@qwen-code/qwen-code@0.15.10', args: ['--acp'] };
   const binary = { 'linux-x86_64': { archive: 'https://x.test/a.tgz', cmd: './opencode' } };
   const { get } = await load([
-    { id: 'qwen', name: 'Qwen', version: '0.15.10', distribution: { npx } },
+    { id: 'qwen-code', name: 'Qwen', version: '0.15.10', distribution: { npx } },
     { id: 'opencode', name: 'opencode', distribution: { binary } },
   ]);
-  expect(get('qwen')).toMatchObject({
+  expect(get('qwen-code')).toMatchObject({
+    name: 'Qwen',
     command: ['npx', '-y', '@qwen-code/qwen-code@0.15.10', '--acp'],
     resumeOrder: ['load', 'new'],
   });

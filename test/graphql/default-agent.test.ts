@@ -32,7 +32,7 @@ it('lists the agents to whoever asks', async () => {
   const { token } = await makeOrganization(test, 'Lookers');
   const { data } = await graphql(test, token, '{ agents { id name isDefault } }');
   expect(data.agents).toEqual([
-    { id: 'demo', name: 'demo', isDefault: true },
+    { id: 'demo', name: 'Demo agent', isDefault: true },
     { id: 'second', name: 'Second', isDefault: false },
   ]);
 });

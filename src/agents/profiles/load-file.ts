@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { readyEntries } from './ready.ts';
+import { readyEntries, registryIds } from './ready.ts';
 import { type ProfileDraft, profileSchema } from './schema.ts';
 
 const fileSchema = z.strictObject({
@@ -42,7 +42,7 @@ export function expandEntry(raw: unknown, report: (field: string, message: strin
   }
   if (!isObject(raw)) return raw;
   const isNamed = typeof raw.extends === 'string';
-  const base = isNamed ? raw.extends : raw.extends === undefined ? raw.id : null;
+  const base = isNamed ? raw.extends : raw.extends === undefined ? idOfReady(raw.id) : null;
   if (typeof base !== 'string' || !Object.hasOwn(readyEntries, base)) {
     if (isNamed) report('extends', `must be one of ${Object.keys(readyEntries).join(', ')}`);
     return raw;
@@ -57,6 +57,10 @@ export function expandEntry(raw: unknown, report: (field: string, message: strin
     if (isObject(ready[name]) && isObject(raw[name])) merged[name] = { ...ready[name], ...raw[name] };
   }
   return merged;
+}
+
+function idOfReady(id: unknown): unknown {
+  return typeof id === 'string' && Object.hasOwn(registryIds, id) ? registryIds[id] : id;
 }
 
 function expand(json: unknown, problems: string[]): unknown {

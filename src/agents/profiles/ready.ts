@@ -80,7 +80,8 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
   qwen: {
     id: 'qwen',
     name: 'Qwen Code',
-    command: ['qwen', '--acp', '--auth-type', 'openai'],
+    command: ['qwen', '--acp'],
+    'auth_method': 'openai',
     // Without them it does not start a session; another model or server is named by the same variables.
     env: { OPENAI_BASE_URL: qwenUrl, OPENAI_MODEL: 'qwen3-coder-plus' },
     provider: {
@@ -102,6 +103,13 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     mcp: false,
     'memory_mb': 350,
   },
+};
+
+/** What the ACP registry calls those that have another id there. */
+export const registryIds: Readonly<Record<string, string>> = {
+  'codex-acp': 'codex',
+  'claude-acp': 'claude',
+  'qwen-code': 'qwen',
 };
 
 /** The ids of the ready profiles. */

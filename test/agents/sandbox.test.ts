@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentCrash } from '../../src/agents/agent.ts';
 import { createIsolation } from '../../src/agents/isolation/isolation.ts';
 import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
+import { createProcessSpool } from '../../src/agents/process-spool.ts';
 import { makeDirs } from '../support/agents.ts';
 import { behindGateway, providerKey, startProvider } from '../support/provider.ts';
 import { launchProbe, openIsolation, sandbox, whyNoSandbox } from '../support/sandbox.ts';
@@ -253,4 +254,15 @@ it('where bubblewrap is not there, agents run without a sandbox and the log says
   expect(crash.message).toBe(
     `The agent "walled" cannot be started: its sandbox needs bubblewrap, which does not work: ${cause}.`,
   );
+});
+
+it('what belonged to an agent that outlived its worker is removed and ended with it, even where the agent has gone', async () => {
+  const { spoolDir, runtimeDir, workspaceDir } = makeDirs();
+  const gone = spawnSync('true').pid;
+  const stopCommand = ['sh', '-c', `echo "$WHERE" > ${workspaceDir}/ended`];
+  await createProcessSpool(spoolDir, 'earlier').add(gone, 'run', { runtimeDir, stopCommand });
+  const baseEnv = { PATH: process.env.PATH ?? '', WHERE: 'here' };
+  expect(await createProcessSpool(spoolDir, 'earlier', baseEnv).reap()).toEqual([]);
+  expect(existsSync(runtimeDir)).toBe(false);
+  expect(readFileSync(join(workspaceDir, 'ended'), 'utf8')).toBe('here\n');
 });

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from './app.ts';
-import { type FakeLlm, startFakeLlm } from './fake-llm/fake-llm.ts';
+import { type FakeLlm, type LlmCall, startFakeLlm } from './fake-llm/fake-llm.ts';
 import { processesOf, type RealAgent, writeRealProfiles } from './real-agents.ts';
 import { whyNoSandbox } from './sandbox.ts';
 import { createSession } from './sessions.ts';
-import { untilOver } from './watching.ts';
+import { untilOver, untilSession } from './watching.ts';
 
 const apiKey = 'provider-key-c4n4ry';
 /** For one test: an agent's start takes seconds, and on a busy machine many. */
@@ -125,7 +125,7 @@ export function tellStory(agent: RealAgent): void {
           `user_message: ${third.join('\n')}`,
           'devin_message: All is done.',
         ]);
-        const { tools, usages } = await readLog(test, id);
+        const tools = await readTools(test, id);
         const greeting = expect.objectContaining({ newText: expect.stringContaining('Hello there') });
         expect(tools).toContainEqual(expect.objectContaining({ diffs: [greeting] }));
         const copied = expect.objectContaining({ output: expect.stringContaining('copied') });
@@ -140,11 +140,7 @@ export function tellStory(agent: RealAgent): void {
             .join('\n'),
         ).toContain('It is copied.');
         if (wall === 'bubblewrap without a network') {
-          const sum = (counts: readonly (number | null)[]) =>
-            counts.reduce<number>((all, count) => all + (count ?? 0), 0);
-          const all = llm.calls.slice(callsBefore);
-          expect(sum(usages.map(({ inputTokens }) => inputTokens))).toBe(sum(all.map(({ input }) => input)));
-          expect(sum(usages.map(({ outputTokens }) => outputTokens))).toBe(sum(all.map(({ output }) => output)));
+          expect(await readLedger(test, id)).toEqual(sumOf(llm.calls.slice(callsBefore)));
         }
       },
     );
@@ -169,7 +165,7 @@ export function tellStory(agent: RealAgent): void {
         'devin_message: Two.',
       ]);
       expect(fileOf(id, 'token.txt')).toBe(value);
-      expect(JSON.stringify(await readLog(test, id))).not.toContain(value);
+      expect(JSON.stringify(await readTools(test, id))).not.toContain(value);
     });
 
     it('says at once that the provider refused the key', { timeout: patienceMs }, async () => {
@@ -182,12 +178,11 @@ export function tellStory(agent: RealAgent): void {
       expect(workSince(callsBefore).map(({ status }) => status)).toEqual([401]);
     });
 
-    it('ends when its session is terminated while its model is silent, and leaves no process', {
-      timeout: patienceMs,
-    }, async () => {
-      const lines = ['do: shell (sleep 600 > /dev/null 2>&1 &); echo started', 'do: hold for ever', 'do: say Never.'];
+    it('ends with all that it started when its session is terminated', { timeout: patienceMs }, async () => {
+      const lines = ['do: shell sleep 600 & touch begun; wait', 'do: say Never.'];
       const id = await createSession(test, { prompt: lines.join('\n') });
-      await llm.held('for ever');
+      await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+      await untilFile(pathOf(id, '.'), 'begun');
       expect(processesOf(id).map(({ command }) => command)).toContain('sleep 600');
       expect((await call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`)).status).toBe(200);
       while (processesOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -197,21 +192,31 @@ export function tellStory(agent: RealAgent): void {
   });
 }
 
-/** What the log has of tools that ended well, and of what the model used. */
-async function readLog(test: TestApp, id: string): Promise<{ tools: any[]; usages: any[] }> {
+/** What the gateway counted, as it was written down for the session's ACUs. */
+async function readLedger(test: TestApp, id: string): Promise<any> {
+  const [row] = await test.app.services.store.query<any>(
+    `select sum(llm_calls)::int as calls, sum(input_tokens)::int as input, sum(output_tokens)::int as output
+       from usage where session_id = $1`,
+    [id],
+  );
+  return row;
+}
+
+function sumOf(calls: readonly LlmCall[]): { calls: number; input: number; output: number } {
+  const sum = (key: 'input' | 'output') => calls.reduce((all, each) => all + each[key], 0);
+  return { calls: calls.length, input: sum('input'), output: sum('output') };
+}
+
+/** What the log has of tools that ended well. */
+async function readTools(test: TestApp, id: string): Promise<any[]> {
   const { data } = await graphql(
     test,
     test.adminToken,
-    `query($id: ID!) { session(id: $id) { events(first: 100, kinds: [TOOL_CALL, USAGE]) { nodes { kind
-       ... on ToolCallEvent { title toolStatus output diffs { path oldText newText } }
-       ... on UsageEvent { inputTokens outputTokens } } } } }`,
+    `query($id: ID!) { session(id: $id) { events(first: 100, kinds: [TOOL_CALL]) { nodes {
+       ... on ToolCallEvent { title toolStatus output diffs { path oldText newText } } } } } }`,
     { id },
   );
-  const { nodes } = data.session.events;
-  return {
-    tools: nodes.filter((each: { toolStatus?: string }) => each.toolStatus === 'completed'),
-    usages: nodes.filter((each: { kind: string }) => each.kind === 'USAGE'),
-  };
+  return data.session.events.nodes.filter((each: { toolStatus: string }) => each.toolStatus === 'completed');
 }
 
 /** Resolves once there is a file of this name in the folder. */

@@ -88,7 +88,7 @@ it('may use what is left of its parent’s ACUs, and what no other child was pro
   expect(calls.map(({ toolStatus }) => toolStatus)).toEqual(['completed', 'failed', 'completed', 'failed']);
   // Of 11, what the parent itself has used by now is a part of one.
   expect(calls[1]?.output).toMatch(/at most [45], which is what is left/);
-  const ids = calls.flatMap(({ output }) => /"session_id":"(\w+)"/.exec(output)?.[1] ?? []);
+  const ids = calls.flatMap(({ output }) => /The session (\w+) has started/.exec(output)?.[1] ?? []);
   const limits = await Promise.all(ids.map(async (each) => (await readSession(test, each)).maxAcuLimit));
   expect(limits[0]).toBe(6);
   expect([4, 5]).toContain(limits[1]);

@@ -139,7 +139,7 @@ export const toolCalls = {
       agent: input.agent ?? undefined,
       maxAcuLimit: input.max_acu_limit ?? undefined,
     });
-    return JSON.stringify({ 'session_id': session.id, url: sessionUrl(context, session.id) });
+    return `The session ${session.id} has started: ${sessionUrl(context, session.id)}`;
   },
 } as const satisfies Record<ToolName, Call>;
 

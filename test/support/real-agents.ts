@@ -21,7 +21,10 @@ const installed = (path: string) => resolve(import.meta.dirname, '../real-agents
 function find(variable: string, path: string): string | null {
   const program = process.env[variable] ?? installed(path);
   if (existsSync(program)) return program;
-  process.stderr.write(`Skipping what needs ${program}: run "npm ci" in test/real-agents, or set ${variable}.\n`);
+  const missing = `There is no ${program}: run "npm ci" in test/real-agents, or set ${variable}.`;
+  // On CI a silently missing agent would look like success; where its package does not run it can only be missing.
+  if (process.env.CI && process.platform === 'linux' && process.arch === 'x64') throw new Error(missing);
+  process.stderr.write(`Skipping the tests of a real agent. ${missing}\n`);
   return null;
 }
 

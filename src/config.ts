@@ -159,7 +159,7 @@ const variables = z.object({
     .min(0, 'must be 0 (never) or more')
     .max(36_500, 'must be at most 36500')
     .default(30),
-  /** How long a session waits for the worker that has its workspace, before another takes it with an empty one. */
+  /** How long a session waits for the worker that has its workspace and is gone, before another takes it with an empty one. */
   WORKSPACE_AFFINITY_SECONDS: z.coerce
     .number({ error: 'must be a number' })
     .int('must be an integer')

@@ -24,13 +24,15 @@ const waiting = `
     from run r join session s on s.id = r.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
     left join lease l on l.session_id = r.session_id`;
 
-// Whoever has the workspace is waited for, from when the session began to wait or its last lease ended.
+// Whoever has the workspace is waited for, from when the session began to wait or its last lease ended; as long as it has
+// other work it is alive, and will come to this: another worker would begin with nothing.
 const candidates = `
   select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent ${waiting}
    where r.queued_at <= $1::timestamptz and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')
      and (r.home_worker_id is null or r.home_worker_id = $3
           or (r.queued_at <= $1::timestamptz - $4::int * interval '1 millisecond'
-              and (l.session_id is null or l.expires_at < now() - ($2::int + $4::int) * interval '1 millisecond')))`;
+              and (l.session_id is null or l.expires_at < now() - ($2::int + $4::int) * interval '1 millisecond')
+              and not exists (select 1 from lease h where h.worker_id = r.home_worker_id and h.expires_at > now())))`;
 
 const oldestFirst = `${candidates} order by r.queued_at limit $5 for update of r skip locked`;
 
@@ -59,7 +61,7 @@ interface Candidate {
 export interface Claimant {
   readonly workerId: string;
   readonly leaseMs: number;
-  /** How long a session waits for the worker that has its workspace, before another may take it. */
+  /** How long a session waits for the worker that has its workspace, and shows no sign of life, before another may take it. */
   readonly affinityMs: number;
 }
 

@@ -1,4 +1,5 @@
 import { formsOf, shortestMasked } from './masked-forms.ts';
+import { project } from './projection.ts';
 import { createFinder, type Span } from './secret-finder.ts';
 
 /** What stands where a secret was. */
@@ -15,75 +16,56 @@ export type Mask = (text: string, isPiece?: boolean) => string;
  * under six characters are left alone: they would blot out ordinary words. One pass, however many there are.
  */
 export function createMask(values: readonly string[]): Mask {
-  const forms = new Set<string>();
-  for (const value of values) {
-    for (const form of formsOf(value)) {
-      const even = project(form).text;
-      if (even.length >= shortestMasked) forms.add(even);
-    }
-  }
-  if (forms.size === 0) return (text) => text;
-  const finder = createFinder(forms);
+  const forms = new Set(values.flatMap((value) => [...formsOf(value)]));
+  const views = [
+    viewOf(forms, lineBreaks),
+    // In a secret with spaces a line break may stand for one, or beside one, that is then lost with it.
+    viewOf(
+      [...forms].filter((form) => /\s/.test(form)),
+      /\s+/g,
+    ),
+  ].filter((view) => view !== null);
+  if (views.length === 0) return (text) => text;
   return (text, isPiece = false) => {
-    const projected = project(text);
-    const spans = finder.all(projected.text);
-    if (isPiece) spans.push(...finder.atBorders(projected.text, endsOf(projected.text)));
-    return spans.length === 0 ? text : blotted(text, spans, projected.at);
+    const hasBreaks = /[\r\n]/.test(text);
+    const spans = (hasBreaks ? views : views.slice(0, 1)).flatMap((view) => view(text, isPiece));
+    return spans.length === 0 ? text : blotted(text, spans);
   };
 }
 
-interface Projection {
-  /** Without line breaks and the indentation after them. */
-  readonly text: string;
-  /** Where a character of it stands in the original. */
-  readonly at: (index: number) => number;
-}
+/** Line breaks with the indentation after them: encoders, terminals and mail put them into long lines. */
+const lineBreaks = /[\r\n]\s*/g;
 
-// Encoders, terminals and mail break long lines: a secret is the same secret with line breaks in it.
-function project(text: string): Projection {
-  if (!/[\r\n]/.test(text)) return { text, at: (index) => index };
-  const kept: [from: number, to: number][] = [];
-  let last = 0;
-  for (const gap of text.matchAll(/[\r\n]\s*/g)) {
-    if (gap.index > last) kept.push([last, gap.index]);
-    last = gap.index + gap[0].length;
-  }
-  if (last < text.length) kept.push([last, text.length]);
-  const starts = new Int32Array(kept.length);
-  let length = 0;
-  kept.forEach(([from, to], n) => {
-    starts[n] = length;
-    length += to - from;
-  });
-  const at = (index: number) => {
-    let [low, high] = [0, starts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] as number) <= index) low = middle;
-      else high = middle - 1;
-    }
-    return (kept[low]?.[0] ?? 0) + index - (starts[low] ?? 0);
+/** Where secrets stand in a text, when both are looked at without their gaps. Null: there is nothing to look for. */
+function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece: boolean) => Span[]) | null {
+  const bare = [...forms].map((form) => project(form, gaps).text).filter((form) => form.length >= shortestMasked);
+  if (bare.length === 0) return null;
+  const finder = createFinder(new Set(bare));
+  return (original, isPiece) => {
+    const { text, at } = project(original, gaps);
+    const spans = finder.all(text);
+    if (isPiece) spans.push(...finder.atBorders(text, endsOf(text, gaps)));
+    return spans.map(([from, to]): Span => [at(from), at(to - 1) + 1]);
   };
-  return { text: kept.map(([from, to]) => text.slice(from, to)).join(''), at };
 }
 
 // Where tool output is cut, words of the service follow (agents/acp/updates.ts).
 const cutMark = '… (';
 
-function endsOf(text: string): number[] {
-  const cut = text.lastIndexOf(cutMark);
+function endsOf(text: string, gaps: RegExp): number[] {
+  const cut = text.lastIndexOf(project(cutMark, gaps).text);
   return cut < 0 ? [text.length] : [cut, text.length];
 }
 
-function blotted(text: string, spans: Span[], at: (index: number) => number): string {
+function blotted(text: string, spans: Span[]): string {
   spans.sort(([a], [b]) => a - b);
   let [masked, done, n] = ['', 0, 0];
   while (n < spans.length) {
     const [from, first] = spans[n] as Span;
     let to = first;
     for (n++; n < spans.length && (spans[n] as Span)[0] < to; n++) to = Math.max(to, (spans[n] as Span)[1]);
-    masked += text.slice(done, at(from)) + blot;
-    done = at(to - 1) + 1;
+    masked += text.slice(done, from) + blot;
+    done = to;
   }
   return masked + text.slice(done);
 }

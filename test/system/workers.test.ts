@@ -1,0 +1,160 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findByEnvironment } from '../../src/agents/process-identity.ts';
+import { graphql } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
+import { connect, follow } from '../support/sockets.ts';
+import { createDatabase, testDatabase } from '../support/test-store.ts';
+import { readMessages, untilOver } from '../support/watching.ts';
+
+// One process that serves the API, and others that run agents: they have nothing in common but the database.
+describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own', { timeout: 120_000 }, () => {
+  const root = mkdtempSync(join(tmpdir(), 'switchyard-workers-'));
+  let shared: Record<string, string>;
+  let database: pg.Client;
+  beforeAll(async () => {
+    const url = await createDatabase();
+    const agentsConfig = await writeProfiles({ retry_delays_ms: [0, 0, 0, 0], memory_mb: 50 });
+    shared = {
+      DATABASE_URL: url,
+      SECRET_KEY: 'the same secret key in every process',
+      AGENTS_CONFIG: agentsConfig,
+      LOG_LEVEL: 'warn',
+      LEASE_SECONDS: '4',
+      WORKSPACE_AFFINITY_SECONDS: '1',
+      MAX_CONCURRENT_SESSIONS: '3',
+    };
+    database = new pg.Client(url);
+    await database.connect();
+  });
+  afterAll(async () => {
+    await database.end();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  const start = async (name: string, roles: string, more: Record<string, string> = {}): Promise<ServerProcess> =>
+    startServer({ ...shared, ROLES: roles, DATA_DIR: join(root, name), PORT: String(await freePort()), ...more });
+  const startAll = (more: Record<string, string> = {}) =>
+    Promise.all([start('api', 'api'), start('one', 'worker', more), start('two', 'worker', more)]);
+  const workerIn = (name: string) => readFileSync(join(root, name, 'worker.id'), 'utf8').trim();
+  const target = (server: ServerProcess) => ({ url: server.url, adminToken: bootstrapToken });
+  const create = async (api: ServerProcess, prompt: string): Promise<string> => {
+    const create =
+      'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } userErrors { message } } }';
+    const { data } = await graphql(api, bootstrapToken, create, { input: { prompt } });
+    return data.createSession.session.sessionId;
+  };
+  const send = (api: ServerProcess, id: string, message: string) =>
+    graphql(
+      api,
+      bootstrapToken,
+      'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }',
+      { input: { sessionId: id, message } },
+    );
+  const bare = (id: string) => id.replace('devin-', '');
+  const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: bare(id) });
+  const untilNoAgents = async (ids: readonly string[]) => {
+    while (ids.some((id) => agentsOf(id).length > 0)) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const untilSaid = async (api: ServerProcess, id: string, words: string) => {
+    const query = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
+    const following = follow(connect(api.url, bootstrapToken), query, { id });
+    for (;;) {
+      const [payload] = await following.take(1);
+      if (payload.data.sessionMessages.node.body === words) return following.stop();
+    }
+  };
+  const holderOf = async (id: string): Promise<string> =>
+    (await database.query('select home_worker_id as worker from run where session_id = $1', [bare(id)])).rows[0].worker;
+  const turnsOf = async (id: string): Promise<{ workerId: string; generation: number }[]> =>
+    (
+      await database.query(
+        `select data->>'workerId' as "workerId", (data->>'generation')::int as generation from log_entry
+          where session_id = $1 and kind = 'TURN' and data->>'phase' = 'started' order by seq`,
+        [bare(id)],
+      )
+    ).rows;
+
+  it('share the work, and follow-ups go to the one that has the workspace', async () => {
+    const [api, ...workers] = await startAll();
+    const ids = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => create(api, `write file-${n}.txt ${n}\nsleep 0.5\nsay done ${n}`)),
+    );
+    await Promise.all(ids.map((id) => untilOver(target(api), id)));
+    const first = [];
+    for (const id of ids) first.push(await turnsOf(id));
+    expect(new Set(first.flat().map((turn) => turn.workerId)).size).toBe(2);
+    expect(first.map((turns) => turns.length)).toEqual(ids.map(() => 1));
+    await Promise.all(ids.map((id, n) => send(api, id, `cat file-${n}.txt\nsay again ${n}`)));
+    await Promise.all(ids.map((id) => untilOver(target(api), id)));
+    for (const [n, id] of ids.entries()) {
+      const said = (await readMessages(target(api), id)).filter((message) => message.startsWith('AGENT'));
+      expect(said).toEqual([`AGENT_MESSAGE: done ${n}`, `AGENT_MESSAGE: again ${n}`]);
+      expect(new Set((await turnsOf(id)).map((turn) => turn.workerId)).size).toBe(1);
+    }
+    for (const worker of workers) expect(await worker.stop()).toBe(0);
+    await untilNoAgents(ids);
+    await api.stop();
+  });
+
+  it('take over from one that was killed', async () => {
+    const [api, one, two] = await startAll();
+    const id = await create(api, 'say at work\nsleep 10\nsay done');
+    await untilSaid(api, id, 'at work');
+    const [held, other] = (await holderOf(id)) === workerIn('one') ? [one, two] : [two, one];
+    const first = await holderOf(id);
+    await held.kill();
+    await untilOver(target(api), id);
+    const turns = await turnsOf(id);
+    expect(turns.map((turn) => turn.workerId === first)).toEqual([true, false]);
+    expect(turns[1]?.generation).toBeGreaterThan(turns[0]?.generation ?? 0);
+    expect((await readMessages(target(api), id)).slice(1)).toEqual([
+      'AGENT_MESSAGE: at work',
+      'AGENT_MESSAGE: at work',
+      'AGENT_MESSAGE: done',
+    ]);
+    expect(await other.stop()).toBe(0);
+    // What the killed one may have left behind is gone with its next start.
+    const back = await start(first === workerIn('one') ? 'one' : 'two', 'worker');
+    await untilNoAgents([id]);
+    for (const each of [back, api]) await each.stop();
+  });
+
+  it('leave its sessions to one that was killed and is back in time, in the workspace that it kept', async () => {
+    const [api, one, two] = await startAll({ WORKSPACE_AFFINITY_SECONDS: '600' });
+    const id = await create(api, 'write first.txt 1\nsay at work\nsleep 10\nlist');
+    await untilSaid(api, id, 'at work');
+    const first = await holderOf(id);
+    const [name, held, other] = first === workerIn('one') ? ['one', one, two] : ['two', two, one];
+    await held.kill();
+    const back = await start(name, 'worker');
+    await untilOver(target(api), id);
+    expect((await turnsOf(id)).map((turn) => turn.workerId)).toEqual([first, first]);
+    for (const each of [back, other, api]) await each.stop();
+    await untilNoAgents([id]);
+  });
+
+  it('fence one that was frozen: it kills its agent when it comes to, and nothing more of it is written', async () => {
+    const [api, one, two] = await startAll();
+    const id = await create(api, 'say at work\nsleep 15\nsay done');
+    await untilSaid(api, id, 'at work');
+    const first = await holderOf(id);
+    const frozen = first === workerIn('one') ? one : two;
+    const before = agentsOf(id);
+    expect(before).not.toEqual([]);
+    process.kill(frozen.pid, 'SIGSTOP');
+    await untilOver(target(api), id);
+    process.kill(frozen.pid, 'SIGCONT');
+    while (agentsOf(id).some((pid) => before.includes(pid))) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await turnsOf(id)).map((turn) => turn.workerId === first)).toEqual([true, false]);
+    expect((await readMessages(target(api), id)).filter((message) => message === 'AGENT_MESSAGE: done')).toEqual([
+      'AGENT_MESSAGE: done',
+    ]);
+    for (const each of [one, two, api]) await each.stop();
+    await untilNoAgents([id]);
+  });
+});

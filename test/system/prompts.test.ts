@@ -39,10 +39,10 @@ const noteWithMacro = async (place: string, name: string, macro: string) => {
   const { data } = await graphql(
     test,
     test.adminToken,
-    'mutation($input: CreateNoteInput!) { createNote(input: $input) { note { macro } } }',
+    'mutation($input: CreateKnowledgeNoteInput!) { createKnowledgeNote(input: $input) { knowledgeNote { macro } } }',
     { input },
   );
-  expect(data.createNote.note).toEqual({ macro });
+  expect(data.createKnowledgeNote.knowledgeNote).toEqual({ macro });
 };
 const playbook = (place: string, title: string, more: object = {}) =>
   admin('POST', `${place}/playbooks`, { title, body: `Steps of ${title}.`, ...more });

@@ -73,8 +73,12 @@ async function changedFiles(
   return changed;
 }
 
-function reasonOf({ log }: Context, error: unknown): string {
-  if (error instanceof DomainError) return error.message;
+function reasonOf(context: Context, error: unknown): string {
+  const { log, maxAttachmentBytes } = context;
+  if (error instanceof DomainError) {
+    const isTooLarge = error.code === 'LIMIT_EXCEEDED';
+    return isTooLarge ? `it has more than ${maxAttachmentBytes} bytes.` : 'it leads out of the workspace.';
+  }
   log.error({ err: error }, 'A file that an agent left could not be kept.');
   return 'something went wrong inside of the service.';
 }

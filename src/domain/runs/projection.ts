@@ -1,0 +1,35 @@
+/** A text without its gaps. */
+export interface Projection {
+  /** What is left. */
+  readonly text: string;
+  /** Where a character of it stands in the original. */
+  readonly at: (index: number) => number;
+}
+
+/** Leaves the gaps of a text out. `gaps` is a global expression. */
+export function project(text: string, gaps: RegExp): Projection {
+  if (text.search(gaps) < 0) return { text, at: (index) => index };
+  const kept: [from: number, to: number][] = [];
+  let last = 0;
+  for (const gap of text.matchAll(gaps)) {
+    if (gap.index > last) kept.push([last, gap.index]);
+    last = gap.index + gap[0].length;
+  }
+  if (last < text.length) kept.push([last, text.length]);
+  const starts = new Int32Array(kept.length);
+  let length = 0;
+  kept.forEach(([from, to], n) => {
+    starts[n] = length;
+    length += to - from;
+  });
+  const at = (index: number) => {
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] as number) <= index) low = middle;
+      else high = middle - 1;
+    }
+    return (kept[low]?.[0] ?? 0) + index - (starts[low] ?? 0);
+  };
+  return { text: kept.map(([from, to]) => text.slice(from, to)).join(''), at };
+}

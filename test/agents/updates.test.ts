@@ -185,3 +185,16 @@ it('does not report a history that goes on after the answer to the load', async 
   await loaded.agent.prompt(text('go'));
   expect(loaded.said()).toEqual(['new']);
 });
+
+it('takes no title that is only the beginning of what the service told it', async () => {
+  const title = (words: string) => ({ update: { sessionUpdate: 'session_info_update', title: words } });
+  const told = 'You are at work in a session of a service.\n\n- What you say is read.';
+  const { agent, updates } = await launchScripted({
+    'session/prompt': [
+      { write: [title('You are at work in a session of a service. - What you s…'), title('You are at work'), end] },
+    ],
+  });
+  await agent.open(null);
+  await agent.prompt([{ type: 'text', text: told, isPreface: true }, ...text('You are at work in a session too')]);
+  expect(updates).toEqual([{ type: 'title', title: 'You are at work' }]);
+});

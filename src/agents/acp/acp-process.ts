@@ -23,6 +23,7 @@ import { createPauses } from './pauses.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { untilQuiet } from './quiet.ts';
 import { createRequests, type Requests } from './requests.ts';
+import { isEcho } from './titles.ts';
 import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -63,6 +64,7 @@ export class AcpProcess implements AgentProcess {
   #self: AgentSelf = { protocolVersion: PROTOCOL_VERSION };
   #sessionId: string | null = null;
   #turn: Promise<unknown> | null = null;
+  #told: readonly PromptBlock[] = [];
   #isHanging = false;
   #deliveries: Promise<void> = Promise.resolve();
   #lastSignAt = 0;
@@ -107,7 +109,8 @@ export class AcpProcess implements AgentProcess {
     // No session is open while one is loaded, whose history comes again, and the log has that already. One that comes
     // after its load was given up is of another session.
     if (sessionId !== this.#sessionId) return;
-    this.#deliver(this.#joiner.take(update));
+    const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#told);
+    this.#deliver(this.#joiner.take(update).filter(isNews));
     if (this.#joiner.isBlockOpen()) this.#pauses.said();
   }
 
@@ -161,6 +164,7 @@ export class AcpProcess implements AgentProcess {
     const isWaiting = () => this.questions.isAnyOpen();
     const watchdog = startWatchdog({ inactivityMs, maxTurnMs, lastSign: () => this.#lastSign(), isWaiting });
     const prompt = blocks.map(toContent);
+    this.#told = blocks;
     const answer = this.#requests.send<{ stopReason: string }>('session/prompt', {
       sessionId: this.#sessionId,
       prompt,

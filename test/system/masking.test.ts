@@ -105,11 +105,14 @@ it('blots out lines of a secret of several lines, and leaves short values and wh
 
 it('keeps the keys of the agent’s profile, and no secret takes the place of what the profile sets', async () => {
   const { session } = await start({
-    prompt: 'env FAKE_API_KEY\nenv FAKE_MODEL',
+    prompt: 'env FAKE_API_KEY\nenv FAKE_MODEL\nprompt',
     session_secrets: [{ key: 'FAKE_MODEL', value: `${secretCanary}-other-model` }],
   });
   const said = session.messages.nodes.slice(1).map(({ body }: { body: string }) => body);
-  expect(said).toEqual(['FAKE_API_KEY=********', 'FAKE_MODEL=a-model-that-may-be-named']);
+  expect(said.slice(0, 2)).toEqual(['FAKE_API_KEY=********', 'FAKE_MODEL=a-model-that-may-be-named']);
+  expect(said[2]).toContain(
+    'Secrets that you were not given, because the service sets variables of these names itself: `FAKE_MODEL`.',
+  );
 });
 
 it('lets nothing slip into the service’s log when the agent crashes', async () => {

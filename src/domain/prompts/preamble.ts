@@ -7,7 +7,7 @@ export interface PreambleInput {
   readonly workspace: string;
   /** The names of the reporting tools. */
   readonly tools: readonly string[];
-  readonly plan: Pick<LaunchPlan, 'env' | 'totpKeys'>;
+  readonly plan: Pick<LaunchPlan, 'env' | 'leftOut' | 'totpKeys'>;
   /** Files of secrets, by the secrets' keys. */
   readonly secretFiles: PlacedFiles;
 }
@@ -47,8 +47,17 @@ function secretsOf(tools: readonly string[], plan: PreambleInput['plan'], files:
       ? `One-time passwords, a code at a time by \`totp_code\`: ${plan.totpKeys.map(code).join(', ')}.`
       : null,
   ];
-  if (lines.every((line) => line === null)) return [];
-  return [`Secrets that you may use. Never say them, and never write them into a file:\n\n${list(lines)}`];
+  const has = lines.some((line) => line !== null);
+  const { leftOut } = plan;
+  return [
+    ...(has ? [`Secrets that you may use. Never say them, and never write them into a file:\n\n${list(lines)}`] : []),
+    // The user may be looking for them in vain.
+    ...(leftOut.length > 0
+      ? [
+          `Secrets that you were not given, because the service sets variables of these names itself: ${leftOut.map(code).join(', ')}.`,
+        ]
+      : []),
+  ];
 }
 
 function list(lines: readonly (string | null)[]): string {

@@ -7,6 +7,8 @@ import { type OpenSecret, readSecrets, secretPlace } from '../secrets/secrets.ts
 export interface RunSecrets {
   /** For the environment of the agent's process. */
   readonly env: Readonly<Record<string, string>>;
+  /** The variables that were not given, because they are the profile's to set. */
+  readonly leftOut: readonly string[];
   /** Cookies: files for the agent, by the secrets' keys. */
   readonly secretFiles: readonly SecretFile[];
   /** The keys of the seeds of one-time passwords, for which the agent may ask for codes; it never has the seeds. */
@@ -59,9 +61,10 @@ export async function readRunSecrets(context: Context, wanted: SecretsOfRun): Pr
     ...environmentOf(ofType('key-value')),
     ...own.map(({ key, value }): [string, string] => [key, value]),
   ]);
-  for (const name of profile ? namesOf(profile) : []) variables.delete(name);
+  const leftOut = [...new Set(profile ? namesOf(profile) : [])].filter((name) => variables.delete(name));
   return {
     env: Object.fromEntries(variables),
+    leftOut,
     secretFiles: ofType('cookie').map(({ key, value }) => ({ key, content: value })),
     totpKeys: ofType('totp').map(({ key }) => key),
     secretValues: [

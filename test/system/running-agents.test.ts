@@ -93,22 +93,32 @@ it('ends the turn of an agent that is steered by a message, and gives it the mes
   expect(await turnsOf(id)).toEqual(['1 started', '1 stopped cancelled', '2 started', '2 stopped end_turn']);
 });
 
-it('closes the tool calls of a turn that was cancelled', async () => {
-  const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
-  const following = follow(
-    connect(test.url, test.adminToken),
-    'subscription($id: ID!) { sessionEvents(sessionId: $id) { node { kind } } }',
-    { id },
-  );
+const untilTool = async (id: string) => {
+  const query = 'subscription($id: ID!) { sessionEvents(sessionId: $id) { node { kind } } }';
+  const following = follow(connect(test.url, test.adminToken), query, { id });
   for (let kind = ''; kind !== 'TOOL_CALL'; ) kind = (await following.take(1))[0].data.sessionEvents.node.kind;
   following.stop();
+};
+const lastToolOf = async (id: string) => (await readEvents(test, id)).filter((event) => event.title === 'make').at(-1);
+
+it('closes the tool calls of a turn that was cancelled', async () => {
+  const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
+  await untilTool(id);
   await send(id, 'stop that');
-  const closed = async () =>
-    (await readEvents(test, id)).find((event) => event.title === 'make' && event.toolStatus === 'failed');
-  await untilSession(test, id, () => true);
-  while ((await turnsOf(id)).length < 3) await new Promise((resolve) => setImmediate(resolve));
-  expect(await closed()).toMatchObject({ output: 'Interrupted.' });
+  while ((await turnsOf(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  expect(await turnsOf(id)).toContain('1 stopped cancelled');
+  const tools = (await readEvents(test, id)).filter((event) => event.title === 'make');
+  expect(tools[1]).toMatchObject({ toolStatus: 'failed', output: 'Interrupted.' });
   await end(id);
+});
+
+it.each(['terminated', 'put to sleep'])('closes the tool calls of a session that is %s', async (how) => {
+  const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
+  await untilTool(id);
+  expect(await lastToolOf(id)).toMatchObject({ toolStatus: 'in_progress' });
+  const path = `/v3/organizations/${test.organizationId}/sessions/${id}/archive`;
+  await (how === 'terminated' ? end(id) : call(test, test.adminToken, 'POST', path));
+  expect(await lastToolOf(id)).toMatchObject({ toolStatus: 'failed', output: 'Interrupted.' });
 });
 
 it('answers an open question with a message, also where messages steer', async () => {

@@ -3,6 +3,7 @@ import { withAgentLinks } from '../attachments/attach.ts';
 import type { Context } from '../context.ts';
 import { changeSession, lockSession, type StatusChange } from '../sessions/change-session.ts';
 import { FencedError, type NewEntry } from '../sessions/log.ts';
+import { openToolCalls } from '../sessions/open-tool-calls.ts';
 import type { ClaimedRun } from './claims.ts';
 
 /** A user's message that the agent has not been given yet. */
@@ -223,19 +224,6 @@ export async function closeInterrupted(context: Context, run: ClaimedRun): Promi
     const notice: NewEntry = { kind: 'NOTICE', body: 'The agent process was interrupted and is being started again.' };
     await changeSession(context, tx, session, {}, [...(await openToolCalls(tx, run.sessionId)), notice]);
   });
-}
-
-async function openToolCalls(tx: Transaction, sessionId: string): Promise<NewEntry[]> {
-  const rows = await tx.query<{ data: Record<string, unknown> }>(
-    `select data from (
-       select distinct on (data->>'toolCallId') data from log_entry
-        where session_id = $1 and kind = 'TOOL_CALL' and seq > coalesce((select max(seq) from log_entry
-          where session_id = $1 and kind = 'TURN' and data->>'phase' = 'started'), 0)
-        order by data->>'toolCallId', seq desc) last
-      where data->>'status' in ('pending', 'in_progress')`,
-    [sessionId],
-  );
-  return rows.map(({ data }) => ({ kind: 'TOOL_CALL', data: { ...data, status: 'failed', output: 'Interrupted.' } }));
 }
 
 /** Remembers the agent's own session id, for load or resume. */

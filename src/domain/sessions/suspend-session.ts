@@ -6,6 +6,7 @@ import { DomainError } from '../errors.ts';
 import { changeSession, lockSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import type { NewEntry } from './log.ts';
+import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
 
 /** From where something is asked: it decides the word of v1 (pinned 3). */
@@ -56,16 +57,19 @@ export async function sleepLocked(
   reason: Pick<SessionRecord, 'statusDetail' | 'requestFrom'>,
   entries: readonly NewEntry[] = [],
 ): Promise<SessionRecord> {
-  await tx.query(
-    `with r as (update run set generation = generation + 1, queued_at = null where session_id = $1 returning generation)
-     update session_head h set generation = r.generation from r where h.session_id = $1`,
+  const [run] = await tx.query<{ isTurnOpen: boolean }>(
+    `with r as (update run set generation = generation + 1, queued_at = null where session_id = $1
+                returning generation, is_turn_open)
+     update session_head h set generation = r.generation from r where h.session_id = $1
+     returning r.is_turn_open as "isTurnOpen"`,
     [session.id],
   );
+  const closed = run?.isTurnOpen ? await openToolCalls(tx, session.id) : [];
   tx.afterCommit(() => context.bell.ring(`command:${session.id}`));
   // The table has no way from claimed to suspended: a claimed session is given back first.
   const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
   const asleep = { status: 'suspended', request: null, isFresh: false, ...reason } as const;
-  return changeSession(context, tx, free, asleep, entries);
+  return changeSession(context, tx, free, asleep, [...closed, ...entries]);
 }
 
 // A turn whose end was never written, or words of the user that the agent has not been given.

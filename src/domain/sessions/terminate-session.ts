@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import { getSessionFor } from './find-session.ts';
 import type { NewEntry } from './log.ts';
+import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
 
 /** What was done to a session that was to end; `wasOver`: it had been terminated or had expired before. */
@@ -59,9 +60,10 @@ export async function endForGood(
   endedBy: 'terminated' | 'expired',
   entries: readonly NewEntry[] = [],
 ): Promise<Termination> {
-  const [run] = await tx.query<{ generation: number }>('select generation from run where session_id = $1 for update', [
-    seen.id,
-  ]);
+  const [run] = await tx.query<{ generation: number; isTurnOpen: boolean }>(
+    'select generation, is_turn_open as "isTurnOpen" from run where session_id = $1 for update',
+    [seen.id],
+  );
   const locked = await lockSession(tx, seen.id, null);
   if (locked.endedBy === 'terminated' || locked.endedBy === 'expired') {
     return { session: await changeSession(context, tx, locked, archive), wasOver: true };
@@ -77,7 +79,8 @@ export async function endForGood(
   await tx.query('delete from session_secret where session_id = $1', [seen.id]);
   const status = locked.status === 'error' ? 'error' : 'exit';
   const over = { status, statusDetail: null, request: null, requestFrom: null, endedBy, ...archive } as const;
-  const session = await changeSession(context, tx, locked, over, entries);
+  const closed = run?.isTurnOpen ? await openToolCalls(tx, seen.id) : [];
+  const session = await changeSession(context, tx, locked, over, [...closed, ...entries]);
   tx.afterCommit(() => context.bell.ring(`command:${seen.id}`));
   return { session, wasOver: false };
 }

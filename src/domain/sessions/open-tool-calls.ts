@@ -1,0 +1,19 @@
+import type { Transaction } from '../../store/store.ts';
+import type { NewEntry } from './log.ts';
+
+/**
+ * The entries that close, as failed, the tool calls of a session's last turn that are still open: whoever ends or interrupts
+ * a turn writes them, for the agent says no more of its tools.
+ */
+export async function openToolCalls(tx: Transaction, sessionId: string): Promise<NewEntry[]> {
+  const rows = await tx.query<{ data: Record<string, unknown> }>(
+    `select data from (
+       select distinct on (data->>'toolCallId') data from log_entry
+        where session_id = $1 and kind = 'TOOL_CALL' and seq > coalesce((select max(seq) from log_entry
+          where session_id = $1 and kind = 'TURN' and data->>'phase' = 'started'), 0)
+        order by data->>'toolCallId', seq desc) last
+      where data->>'status' in ('pending', 'in_progress')`,
+    [sessionId],
+  );
+  return rows.map(({ data }) => ({ kind: 'TOOL_CALL', data: { ...data, status: 'failed', output: 'Interrupted.' } }));
+}

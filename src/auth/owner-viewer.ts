@@ -36,10 +36,11 @@ const owners = `
 
 /**
  * The viewer that the owner of a thing is now, in that thing's organization alone: for what is done in its name without a
- * key. Null when it, or the organization, is gone. A service key's leaves no principal: it may do what is in `unowned`.
+ * key. Null when it, or the organization, is gone. A service key's leaves no principal: it may do what is in `unowned`. Within
+ * a transaction, that is the store.
  */
 export async function findOwnerViewer(
-  services: { readonly store: Store; readonly now: () => Date },
+  services: { readonly store: Pick<Store, 'query'>; readonly now: () => Date },
   { userId, serviceUserId, organizationId }: OwnerPlace,
   unowned: readonly RolePermission[],
 ): Promise<Viewer | null> {

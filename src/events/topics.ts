@@ -5,6 +5,7 @@
  * - `command:<id>`: the worker that holds the session should look at its run.
  * - `runs`: a session may wait for a worker.
  * - `organizations`: an organization was deleted.
+ * - `automations`: an automation has another next time, or a run of one began to wait.
  * - `keys`: a key was revoked; never held back to be sent with others.
  */
 export type Topic =
@@ -13,4 +14,5 @@ export type Topic =
   | `command:${string}`
   | 'runs'
   | 'organizations'
+  | 'automations'
   | 'keys';

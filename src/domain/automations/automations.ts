@@ -29,6 +29,8 @@ export interface AutomationRecord {
   readonly webhookSecretHash: string | null;
   /** The next time of its recurring triggers; null while it is disabled, or where it has none. */
   readonly nextRunAt: Date | null;
+  /** When it is claimed for that time: later than it by its jitter, or because it has failed; null as the time is. */
+  readonly dueAt: Date | null;
   readonly lastRunAt: Date | null;
   readonly lastErrorAt: Date | null;
   readonly lastErrorMessage: string | null;
@@ -46,7 +48,7 @@ export interface AutomationRecord {
 /** The columns of an {@link AutomationRecord} of an `automation` aliased `a`. */
 export const automationColumns = `a.id, a.organization_id as "organizationId", a.name, a.is_enabled as enabled, a.run_as as "runAs",
   a.run_as_user_id as "runAsUserId", a.triggers, a.actions, a.options, a.schedule, a.webhook_secret_hash as "webhookSecretHash",
-  a.next_run_at as "nextRunAt", a.last_run_at as "lastRunAt", a.last_error_at as "lastErrorAt",
+  a.next_run_at as "nextRunAt", a.due_at as "dueAt", a.last_run_at as "lastRunAt", a.last_error_at as "lastErrorAt",
   a.last_error_message as "lastErrorMessage", a.consecutive_failures as "consecutiveFailures", a.user_id as "userId",
   a.service_user_id as "serviceUserId", a.updated_by_user_id as "updatedByUserId",
   a.updated_by_service_user_id as "updatedByServiceUserId", a.created_at as "createdAt", a.updated_at as "updatedAt",

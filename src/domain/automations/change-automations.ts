@@ -8,7 +8,7 @@ import { newId } from '../ids.ts';
 import { parseInput } from '../input.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import { resolveActions } from './action-references.ts';
-import { type AutomationPlace, type AutomationRecord, nextRunsOf } from './automations.ts';
+import type { AutomationPlace, AutomationRecord } from './automations.ts';
 import {
   type AutomationInput,
   type AutomationOptions,
@@ -20,6 +20,7 @@ import {
   refuseRecurrence,
   type Trigger,
 } from './definition.ts';
+import { nextTime } from './due-times.ts';
 import { changedBy, insertAutomation, lockAutomation, removeAutomation, saveAutomation } from './save-automation.ts';
 import { parseZonedRecurrence, zonedRecurrenceComplaint } from './zoned-recurrence.ts';
 
@@ -62,6 +63,7 @@ export async function createAutomation(
     schedule: null,
     webhookSecretHash: webhook.hash,
     nextRunAt: null,
+    dueAt: null,
     lastRunAt: null,
     lastErrorAt: null,
     lastErrorMessage: null,
@@ -72,7 +74,7 @@ export async function createAutomation(
     updatedAt: now,
     deletedAt: null,
   };
-  const automation = { ...made, nextRunAt: nextRunsOf(made, now, 1)[0] ?? null };
+  const automation = { ...made, ...nextTime(made, now) };
   return context.store.transact(async (tx) => {
     const claim = { scope: id, operation: 'createAutomation', input: raw, resultId: automation.id };
     const replay = await findReplay(context, tx, options, claim);

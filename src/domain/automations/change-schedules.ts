@@ -7,7 +7,8 @@ import { parseInput } from '../input.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import { chooseOwner } from '../sessions/as-user.ts';
 import { findPlaybook, findTarget } from './action-references.ts';
-import { type AutomationPlace, type AutomationRecord, nextRunsOf } from './automations.ts';
+import type { AutomationPlace, AutomationRecord } from './automations.ts';
+import { nextTime } from './due-times.ts';
 import { changedBy, insertAutomation, lockAutomation, removeAutomation, saveAutomation } from './save-automation.ts';
 import {
   combineSchedule,
@@ -53,6 +54,7 @@ export async function createSchedule(
     schedule,
     webhookSecretHash: null,
     nextRunAt: null,
+    dueAt: null,
     lastRunAt: null,
     lastErrorAt: null,
     lastErrorMessage: null,
@@ -64,7 +66,7 @@ export async function createSchedule(
     deletedAt: null,
   };
   requireFrequency(made.triggers, now, now);
-  const automation = { ...made, nextRunAt: nextRunsOf(made, now, 1)[0] ?? null };
+  const automation = { ...made, ...nextTime(made, now) };
   await context.store.transact((tx) => insertAutomation(context, tx, automation));
   return automation;
 }

@@ -4,6 +4,7 @@ import { isStorable, text } from '../input.ts';
 import { maxPromptLength, tagsSchema } from '../sessions/create-session.ts';
 import { conditionsSchema } from './conditions.ts';
 import { findEventType, recurringEvent, webhookEvent } from './event-types.ts';
+import { missedRunsPolicies } from './missed-runs.ts';
 import { isTimeZone } from './time-zones.ts';
 
 /** The most triggers and actions of one automation; of the triggers, the most that recur, which cost most to check. */
@@ -179,6 +180,10 @@ export const optionSchemas = {
     .nullish(),
   securityProfile: z.strictObject({ profileId: word('profileId') }).nullish(),
   templateId: word('templateId').nullish(),
+  /** Not of REST, which has no word for it, as the next. Left out: latest. */
+  missedRuns: oneOf('missedRuns', missedRunsPolicies).nullish(),
+  /** How much later than its times it acts at most, so that many of the same time do not act at once. */
+  jitterSeconds: integer('jitterSeconds', 0, 900).nullish(),
   tools: z
     .strictObject({
       mcpServers: z.array(word('mcpServers')).max(100, atMost('mcpServers', 100)).nullish(),

@@ -6,7 +6,8 @@ import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
 import { parseId } from '../ids.ts';
-import { type AutomationRecord, automationColumns, nextRunsOf } from './automations.ts';
+import { type AutomationRecord, automationColumns } from './automations.ts';
+import { nextTime } from './due-times.ts';
 import { recurringEvent } from './event-types.ts';
 
 /** The most automations of an organization. */
@@ -29,10 +30,11 @@ export async function insertAutomation(context: Context, tx: Transaction, made: 
   }
   await tx.query(
     `insert into automation (id, ${written}, organization_id, user_id, service_user_id, created_at)
-     values ($1, ${places}, $16, $17, $18, $19::timestamptz)`,
+     values ($1, ${places}, $17, $18, $19, $20::timestamptz)`,
     [made.id, ...valuesOf(made), made.organizationId, made.userId, made.serviceUserId, made.createdAt],
   );
   await auditAutomation(context, tx, 'create_automation', made);
+  tx.afterCommit(() => context.bell.ring('automations'));
 }
 
 /**
@@ -84,7 +86,7 @@ export async function saveAutomation(
   const after: AutomationRecord = {
     ...wanted,
     ...changedBy(context),
-    nextRunAt: isMoved ? (nextRunsOf(wanted, now, 1)[0] ?? null) : before.nextRunAt,
+    ...(isMoved ? nextTime(wanted, now) : { nextRunAt: before.nextRunAt, dueAt: before.dueAt }),
     consecutiveFailures: isSwitchedOn ? 0 : before.consecutiveFailures,
   };
   const isOver = after.triggers.length > 0 && after.triggers.every(({ eventType }) => eventType === recurringEvent);
@@ -93,6 +95,7 @@ export async function saveAutomation(
   }
   await tx.query(`update automation set (${written}) = row(${places}) where id = $1`, [after.id, ...valuesOf(after)]);
   await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
+  tx.afterCommit(() => context.bell.ring('automations'));
   return after;
 }
 
@@ -105,7 +108,7 @@ export async function removeAutomation(
   const by = changedBy(context);
   await tx.query(
     `update automation set deleted_at = $2::timestamptz, updated_at = $2::timestamptz, updated_by_user_id = $3,
-            updated_by_service_user_id = $4, is_enabled = false, next_run_at = null, webhook_secret_hash = null where id = $1`,
+            updated_by_service_user_id = $4, is_enabled = false, next_run_at = null, due_at = null, webhook_secret_hash = null where id = $1`,
     [before.id, by.updatedAt, by.updatedByUserId, by.updatedByServiceUserId],
   );
   await auditAutomation(context, tx, 'delete_automation', before);
@@ -122,9 +125,9 @@ export function changedBy(
 
 // The columns of a change, and their parameters from $2 on; when it last ran, and how that went, is the engine's to write.
 const written = `name, is_enabled, run_as, run_as_user_id, triggers, actions, options, schedule, webhook_secret_hash, next_run_at,
-  consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at`;
+  consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at, due_at`;
 const places = `$2::text, $3::boolean, $4::text, $5::text, $6::jsonb, $7::jsonb, $8::jsonb, $9::jsonb, $10::text, $11::timestamptz,
-  $12::int, $13::text, $14::text, $15::timestamptz`;
+  $12::int, $13::text, $14::text, $15::timestamptz, $16::timestamptz`;
 
 function valuesOf(automation: AutomationRecord): unknown[] {
   return [
@@ -142,6 +145,7 @@ function valuesOf(automation: AutomationRecord): unknown[] {
     automation.updatedByUserId,
     automation.updatedByServiceUserId,
     automation.updatedAt,
+    automation.dueAt,
   ];
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { defaultAgentOf } from '../agents.ts';
 import { attach } from '../attachments/attach.ts';
@@ -9,7 +10,7 @@ import { refuse } from '../errors.ts';
 import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { chooseOrganization } from '../organizations/use-organization.ts';
+import { chooseOrganization, type OrganizationRecord } from '../organizations/use-organization.ts';
 import { isEnvironmentName } from '../secret-names.ts';
 import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
 import { admitChild, type ParentRun } from './admit-child.ts';
@@ -114,36 +115,67 @@ export async function createSession(
       if (replay !== null) return { sessionId: replay, isNew: false };
     }
     // Only now: what was made under its key stays made, whatever has become of the limit and of what it refers to.
-    const references = await resolveReferences(context, tx, organization.id, input);
-    const asked = input.maxAcuLimit ?? null;
-    const left = options.parent ? await admitChild(tx, options.parent, asked) : asked;
-    const maxAcuLimit = sessionAcuLimit(organization, left);
-    const agent = references.agent ?? defaultAgentOf(context, organization);
-    const named = { text: input.prompt, attachmentIds: references.attachmentIds };
-    const prompt = await attach(context, tx, { id, organizationId: organization.id }, named);
-    const record = {
-      id,
-      organizationId: organization.id,
-      input: {
-        ...references,
-        prompt,
-        agent,
-        maxAcuLimit,
-        tags: await tagsOfNewSession(tx, organization.id, input.tags),
-      },
-      owner,
-      origin: options.origin,
-      parentId: options.parent?.sessionId ?? null,
-    };
-    await insertSession(context, tx, record);
-    await audit(context, tx, 'create_session', { organizationId: organization.id, sessionId: id, targetId: id });
-    tx.afterCommit(() => {
-      context.bell.ring(`organization:${organization.id}`);
-      context.bell.ring('runs');
-    });
+    const { origin, parent } = options;
+    await writeSession(context, tx, organization, { id, input, owner, origin, parent, automationId: null });
     return { sessionId: id, isNew: true };
   });
   return { session: await readOwnSession(context, sessionId), isNew };
+}
+
+/**
+ * Starts a session of an automation within a transaction; gives its id. The viewer is whom the session belongs to, and may
+ * start sessions there: the caller has seen to that. The errors of {@link createSession}.
+ */
+export async function insertSession(
+  context: Context,
+  tx: Transaction,
+  organization: OrganizationRecord,
+  { input: raw, automationId }: { readonly input: CreateSessionInput; readonly automationId: string },
+): Promise<string> {
+  const input = parseInput(inputSchema, raw);
+  const id = newId();
+  const owner = ownerOf(context.viewer);
+  await writeSession(context, tx, organization, { id, input, owner, origin: 'automation', automationId });
+  return id;
+}
+
+interface SessionToWrite {
+  readonly id: string;
+  readonly input: ParsedInput;
+  readonly owner: Owner;
+  readonly origin: SessionOrigin;
+  readonly parent?: ParentRun | undefined;
+  readonly automationId: string | null;
+}
+
+async function writeSession(
+  context: Context,
+  tx: Transaction,
+  organization: OrganizationRecord,
+  { id, input, owner, origin, parent, automationId }: SessionToWrite,
+): Promise<void> {
+  const organizationId = organization.id;
+  const references = await resolveReferences(context, tx, organizationId, input);
+  const asked = input.maxAcuLimit ?? null;
+  const left = parent ? await admitChild(tx, parent, asked) : asked;
+  const maxAcuLimit = sessionAcuLimit(organization, left);
+  const agent = references.agent ?? defaultAgentOf(context, organization);
+  const named = { text: input.prompt, attachmentIds: references.attachmentIds };
+  const prompt = await attach(context, tx, { id, organizationId }, named);
+  const tags = await tagsOfNewSession(tx, organizationId, input.tags);
+  const parentId = parent?.sessionId ?? null;
+  const whole = { ...references, prompt, agent, maxAcuLimit, tags };
+  await insertRows(context, tx, { id, organizationId, input: whole, owner, origin, parentId, automationId });
+  await audit(context, tx, 'create_session', {
+    organizationId,
+    sessionId: id,
+    targetId: id,
+    ...(automationId === null ? {} : { data: { automationId } }),
+  });
+  tx.afterCommit(() => {
+    context.bell.ring(`organization:${organizationId}`);
+    context.bell.ring('runs');
+  });
 }
 
 type ParsedInput = z.output<typeof inputSchema>;
@@ -163,19 +195,12 @@ export function titleFromPrompt(prompt: string): string {
   return characters.length <= 80 ? line : `${characters.slice(0, 79).join('')}…`;
 }
 
-async function insertSession(
+async function insertRows(
   context: Context,
   tx: Transaction,
-  session: {
-    id: string;
-    organizationId: string;
-    input: ParsedInput;
-    owner: Owner;
-    origin: SessionOrigin;
-    parentId: string | null;
-  },
+  session: Omit<SessionToWrite, 'parent'> & { readonly organizationId: string; readonly parentId: string | null },
 ): Promise<void> {
-  const { id, organizationId, input, owner, origin, parentId } = session;
+  const { id, organizationId, input, owner, origin, parentId, automationId } = session;
   const now = context.now();
   const json = (value: unknown) => (value == null ? {} : { value: JSON.parse(JSON.stringify(value)) });
   const schema = json(input.structuredOutputSchema);
@@ -193,6 +218,7 @@ async function insertSession(
       prompt: input.prompt,
       snapshotId: input.snapshotId ?? null,
       playbookId: input.playbookId ?? null,
+      automationId,
       parentId,
       agent: input.agent ?? null,
       maxAcuLimit: input.maxAcuLimit ?? null,

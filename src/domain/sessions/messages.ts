@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
 import { attach } from '../attachments/attach.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, notFound } from '../errors.ts';
 import { checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { chooseOwner } from './as-user.ts';
+import { chooseOwner, type Owner } from './as-user.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import { maxPromptLength } from './create-session.ts';
-import { getSessionFor } from './find-session.ts';
+import { getSessionFor, isOwn } from './find-session.ts';
 import { logColumns, type MessageEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 import { placeOf } from './suspend-session.ts';
@@ -68,25 +70,8 @@ export async function sendMessage(
       });
       if (replay !== null) return { messageId: replay, session: seen };
     }
-    await tx.query(
-      'update run set queued_at = coalesce(queued_at, $2::timestamptz), crash_count = 0 where session_id = $1',
-      [seen.id, context.now()],
-    );
-    const locked = await lockSession(tx, seen.id, null);
-    if (!takesMessages(locked)) {
-      const isExpired = locked.endedBy === 'expired';
-      const why = locked.isArchived ? 'is archived' : isExpired ? 'has expired' : 'has been terminated';
-      throw new DomainError('INVALID_STATE', `The session ${why} and takes no further messages.`);
-    }
-    const body = await attach(context, tx, seen, { text: message, attachmentIds: input.attachmentIds });
-    const next = await changeSession(context, tx, locked, wakeChange(context, locked), [
-      { id, kind: 'MESSAGE', messageType: 'user_message', body, ...owner },
-    ]);
-    await audit(context, tx, 'send_message', { organizationId: seen.organizationId, sessionId: seen.id, targetId: id });
-    tx.afterCommit(() => {
-      context.bell.ring(`command:${seen.id}`);
-      context.bell.ring('runs');
-    });
+    const { attachmentIds } = input;
+    const next = await writeMessage(context, tx, { id, sessionId: seen.id, message, attachmentIds, owner });
     return { messageId: id, session: next };
   });
   const [entry] = await context.store.query<MessageEntry>(`select ${logColumns} from log_entry e where e.id = $1`, [
@@ -96,6 +81,62 @@ export async function sendMessage(
 }
 
 const messageInput = z.object({ message: messageSchema });
+
+/**
+ * Sends a message within a transaction, as the viewer's own, to a session of an organization that the viewer may write to.
+ * NOT_FOUND, FORBIDDEN, INVALID_INPUT, and INVALID_STATE for a session that takes none.
+ */
+export async function insertMessage(
+  context: Context,
+  tx: Transaction,
+  input: { readonly sessionId: string; readonly organizationId: string; readonly message: string },
+): Promise<void> {
+  const { organizationId } = input;
+  const { message } = parseInput(messageInput, { message: input.message });
+  const [session] = await tx.query<Owner>(
+    'select user_id as "userId", service_user_id as "serviceUserId" from session where id = $1 and organization_id = $2',
+    [input.sessionId, organizationId],
+  );
+  if (!session) throw notFound('session');
+  requirePermission(context.viewer, permissionFor.sendMessage, organizationId, isOwn(context, session));
+  const owner = ownerOf(context.viewer);
+  await writeMessage(context, tx, { id: newId(), sessionId: input.sessionId, message, owner });
+}
+
+interface MessageToWrite {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly message: string;
+  readonly attachmentIds?: readonly string[] | null | undefined;
+  readonly owner: Owner;
+}
+
+async function writeMessage(
+  context: Context,
+  tx: Transaction,
+  { id, sessionId, message, attachmentIds, owner }: MessageToWrite,
+): Promise<SessionRecord> {
+  await tx.query(
+    'update run set queued_at = coalesce(queued_at, $2::timestamptz), crash_count = 0 where session_id = $1',
+    [sessionId, context.now()],
+  );
+  const locked = await lockSession(tx, sessionId, null);
+  if (!takesMessages(locked)) {
+    const isExpired = locked.endedBy === 'expired';
+    const why = locked.isArchived ? 'is archived' : isExpired ? 'has expired' : 'has been terminated';
+    throw new DomainError('INVALID_STATE', `The session ${why} and takes no further messages.`);
+  }
+  const body = await attach(context, tx, locked, { text: message, attachmentIds });
+  const next = await changeSession(context, tx, locked, wakeChange(context, locked), [
+    { id, kind: 'MESSAGE', messageType: 'user_message', body, ...owner },
+  ]);
+  await audit(context, tx, 'send_message', { organizationId: locked.organizationId, sessionId, targetId: id });
+  tx.afterCommit(() => {
+    context.bell.ring(`command:${sessionId}`);
+    context.bell.ring('runs');
+  });
+  return next;
+}
 
 function wakeChange(context: Context, session: SessionRecord): StatusChange {
   const sleeps = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';

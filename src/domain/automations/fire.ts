@@ -1,0 +1,148 @@
+import { findOwnerViewer } from '../../auth/owner-viewer.ts';
+import { permissionFor } from '../../auth/permissions.ts';
+import { requirePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { Context, Services } from '../context.ts';
+import { DomainError, type ErrorCode } from '../errors.ts';
+import { act } from './act.ts';
+import { admit } from './admit.ts';
+import type { AutomationRecord } from './automations.ts';
+import { type FireCause, type Firing, lockForFiring } from './firing.ts';
+import { noteFailure, noteSuccess } from './note-outcome.ts';
+import { findRun, insertRun, newRun, saveRun } from './run-rows.ts';
+import type { AutomationRun } from './runs.ts';
+
+/**
+ * The only way to fire: the run, its session or message, what the limits say and how it went for the automation are one
+ * transaction. The same delivery key again gives the first run and does nothing. A refusal is no error: the run is `failed`
+ * and says why; one that must wait for others is `queued`, one beyond a limit `skipped`. Locks the automation. Fires also
+ * one that is disabled: who calls says whether that is meant. NOT_FOUND for a deleted one. Any other error is the transaction's.
+ */
+export async function fireAutomation(
+  services: Services,
+  tx: Transaction,
+  { id }: Pick<AutomationRecord, 'id'>,
+  cause: FireCause,
+): Promise<AutomationRun> {
+  return fireLocked(services, tx, await lockForFiring(tx, id), cause);
+}
+
+/** {@link fireAutomation} for one that the caller has locked in this transaction and not changed since. */
+export async function fireLocked(
+  services: Services,
+  tx: Transaction,
+  firing: Firing,
+  cause: FireCause,
+): Promise<AutomationRun> {
+  const known = await findRun(tx, firing.automation.id, cause.deliveryKey);
+  if (known !== null && !(known.status === 'failed' && cause.isRetry)) return known;
+  const { status, refusal } = cause.skip
+    ? ({ status: 'skipped', refusal: { code: 'INVALID_STATE', message: cause.skip } } as const)
+    : await admit(tx, firing.automation, services.now());
+  const run: AutomationRun = {
+    ...(known ?? newRun(services, firing, cause)),
+    status,
+    errorCode: refusal?.code ?? null,
+    errorMessage: refusal?.message ?? null,
+  };
+  if (known === null) await insertRun(tx, run, cause);
+  if (status === 'queued') tx.afterCommit(() => services.bell.ring('automations'));
+  if (status === 'started') return startRun(services, tx, firing, run, cause.addition ?? null);
+  return known === null ? run : saveRun(tx, run, cause.addition ?? null);
+}
+
+/** Notes that a firing ended with an error that is no refusal, in a transaction after it. */
+export async function noteCrash(services: Services, tx: Transaction, firing: Firing, cause: FireCause): Promise<void> {
+  const known = await findRun(tx, firing.automation.id, cause.deliveryKey);
+  if (known !== null && known.status !== 'failed') return;
+  const run = known ?? newRun(services, firing, cause);
+  if (known === null) await insertRun(tx, run, cause);
+  const failed: AutomationRun = {
+    ...run,
+    status: 'failed',
+    attempts: run.attempts + 1,
+    errorCode: 'INTERNAL',
+    errorMessage: 'Something went wrong inside the service.',
+  };
+  await noteFailure(services, tx, firing, failed);
+  await saveRun(tx, failed, null);
+}
+
+/** Does the work of a run that has been let in, and notes how it went. */
+export async function startRun(
+  services: Services,
+  tx: Transaction,
+  firing: Firing,
+  run: AutomationRun,
+  addition: string | null,
+): Promise<AutomationRun> {
+  const outcome = await attempt(services, tx, firing, addition);
+  const attempts = run.attempts + 1;
+  if ('sessionId' in outcome) {
+    await noteSuccess(services, tx, firing);
+    const { sessionId } = outcome;
+    const none = { errorCode: null, errorMessage: null };
+    return saveRun(tx, { ...run, ...none, status: 'started', sessionId, attempts, startedAt: services.now() }, null);
+  }
+  const failed = {
+    ...run,
+    status: 'failed',
+    attempts,
+    errorCode: outcome.code,
+    errorMessage: outcome.message,
+  } as const;
+  await noteFailure(services, tx, firing, failed);
+  return saveRun(tx, failed, null);
+}
+
+/** What is done for an organization that no user is behind. */
+const ofOrganization = [permissionFor.createSession, permissionFor.sendMessage] as const;
+
+async function attempt(
+  services: Services,
+  tx: Transaction,
+  firing: Firing,
+  addition: string | null,
+): Promise<{ sessionId: string } | { code: ErrorCode; message: string }> {
+  await tx.query('savepoint firing');
+  try {
+    const context = await asOwner(services, tx, firing);
+    return { sessionId: await act(context, tx, { ...firing, addition }) };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    // What was done before the refusal is undone; the run and its failure stay.
+    await tx.query('rollback to savepoint firing');
+    return { code: error.code, message: error.message };
+  }
+}
+
+// With the rights that the owner has now: whoever made it may have lost them since.
+async function asOwner(services: Services, tx: Transaction, firing: Firing): Promise<Context> {
+  const { automation, isOrganizationGone } = firing;
+  const { organizationId, runAsUserId: userId } = automation;
+  if (isOrganizationGone) throw new DomainError('INVALID_STATE', 'The organization has been deleted.');
+  const now = () => services.now();
+  const viewer = await findOwnerViewer(
+    { store: tx, now },
+    { userId, serviceUserId: null, organizationId },
+    ofOrganization,
+  );
+  if (viewer === null) throw new DomainError('FORBIDDEN', 'The user whom the automation runs as is no longer there.');
+  // A schedule's user was chosen by somebody who may act as others; that it may start sessions is enough.
+  const isCreator = userId !== null && automation.schedule === null;
+  if (isCreator) requirePermission(viewer, permissionFor.runAutomationAsCreator, organizationId);
+  for (const permission of new Set(automation.actions.map(({ type }) => needed[type]))) {
+    requirePermission(viewer, permission, organizationId, true);
+  }
+  // Not spread: the address in `url` fields is known only later.
+  return Object.create(services, {
+    viewer: { value: viewer, enumerable: true },
+    address: { value: null, enumerable: true },
+  });
+}
+
+const needed = {
+  'start_session': permissionFor.createSession,
+  'message_session': permissionFor.sendMessage,
+  'monitor_session': permissionFor.createSession,
+} as const;

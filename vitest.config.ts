@@ -9,9 +9,14 @@ const storeless = ['test/rules/**/*.test.ts', 'test/agents/**/*.test.ts', 'test/
 const everywhere = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
-  // Every file gets a process of its own: PGlite's memory goes with it, and a leak shows in the file that made it.
   pool: 'forks' as const,
 };
+
+/**
+ * Loading the service costs more than most files' tests. Files that keep nothing behind load it once for a process; those on
+ * PGlite have a process each, so that the database's memory goes with it.
+ */
+const sharing = { isolate: false };
 
 const onStore = {
   ...everywhere,
@@ -34,6 +39,7 @@ const onBoth = [
 
 const onPostgres = {
   ...onStore,
+  ...sharing,
   name: 'postgres',
   env: { TEST_DATABASE: 'postgres' },
   globalSetup: ['test/support/global-setup-postgres.ts'],
@@ -59,7 +65,7 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', new ClosingLine()],
     projects: [
-      { resolve, test: { ...everywhere, name: 'unit', include: storeless } },
+      { resolve, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },
       { resolve, test: { ...onPglite, env: { TEST_DATABASE: 'pglite' } } },
       ...(havePostgres ? [{ resolve, test: onPostgres }] : []),
     ],

@@ -44,7 +44,7 @@ const messagesQuery =
 it('gives every message once and in order to a client that reconnects 50 times, through two kills of the server', async () => {
   const env = await makeEnv();
   let server = await startServer(env);
-  const lines = Array.from({ length: 40 }, (_, n) => `say line ${n}\nsleep 0.15`).join('\n');
+  const lines = Array.from({ length: 40 }, (_, n) => `say line ${n}\nsleep 0.1`).join('\n');
   const id = await create(server, lines);
   const received: { seq: number; body: string }[] = [];
   let after: string | undefined;

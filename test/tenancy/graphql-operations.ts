@@ -142,6 +142,8 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   KnowledgeFolder: 'folder',
   Secret: 'secret',
   Automation: 'automation',
+  WebhookEndpoint: 'webhookEndpoint',
+  WebhookDelivery: 'webhookDelivery',
   AuditLogEntry: 'auditEntry',
 };
 

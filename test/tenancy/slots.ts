@@ -21,6 +21,8 @@ const tables = {
   folder: 'knowledge_folder',
   secret: 'secret',
   automation: 'automation',
+  webhookEndpoint: 'webhook_endpoint',
+  webhookDelivery: 'webhook_delivery',
   auditEntry: 'audit_entry',
 } as const satisfies Record<IdKind, string>;
 

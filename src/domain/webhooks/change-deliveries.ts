@@ -1,0 +1,61 @@
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { DomainError, notFound } from '../errors.ts';
+import { newId, parseId } from '../ids.ts';
+import { getEndpointToChange, lockEndpoint } from './change-endpoints.ts';
+import { findWebhookDeliveries, type WebhookDeliveryRecord, webhookDeliveryColumns } from './deliveries.ts';
+import type { WebhookEndpointRecord } from './endpoints.ts';
+import { testEventType } from './event-types.ts';
+
+/**
+ * Sends something to an endpoint that says nothing, once, to see whether it is taken. NOT_FOUND, FORBIDDEN, and INVALID_STATE
+ * for one that is disabled.
+ */
+export async function sendTestWebhook(context: Context, endpointId: string): Promise<WebhookDeliveryRecord> {
+  const seen = await getEndpointToChange(context, endpointId);
+  return context.store.transact(async (tx) => {
+    const endpoint = await lockEndpoint(tx, seen.id);
+    requireEnabled(endpoint);
+    const id = newId();
+    const [delivery] = await tx.query<WebhookDeliveryRecord>(
+      `insert into webhook_delivery as d (id, organization_id, endpoint_id, event_type, event_id, status, next_attempt_at,
+         begun_at, created_at)
+       values ($1, $2, $3, $4, $1, 'pending', $5::timestamptz, $5::timestamptz, $5::timestamptz)
+       returning ${webhookDeliveryColumns}`,
+      [id, endpoint.organizationId, endpoint.id, testEventType, context.now()],
+    );
+    const target = { organizationId: endpoint.organizationId, targetId: endpoint.id };
+    await audit(context, tx, 'test_webhook_endpoint', target);
+    tx.afterCommit(() => context.bell.ring('deliveries'));
+    return delivery as WebhookDeliveryRecord;
+  });
+}
+
+/**
+ * Sends something again, at once and as often as if it were new, whether it had been taken or not; what is still to be sent is
+ * sent at once. Its id stays. NOT_FOUND, FORBIDDEN, and INVALID_STATE where the endpoint is disabled.
+ */
+export async function redeliverWebhook(context: Context, deliveryId: string): Promise<WebhookDeliveryRecord> {
+  const bare = parseId('webhookDelivery', deliveryId);
+  const [seen] = bare === null ? [] : await findWebhookDeliveries(context, [bare]);
+  if (!seen) throw notFound('webhook delivery');
+  await getEndpointToChange(context, seen.endpointId);
+  return context.store.transact(async (tx) => {
+    // In the order of those that write how an attempt went.
+    const [delivery] = await tx.query<WebhookDeliveryRecord>(
+      `update webhook_delivery d set status = 'pending', attempt_count = 0, next_attempt_at = $2::timestamptz,
+              begun_at = $2::timestamptz, finished_at = null where d.id = $1 returning ${webhookDeliveryColumns}`,
+      [seen.id, context.now()],
+    );
+    if (!delivery) throw notFound('webhook delivery');
+    requireEnabled(await lockEndpoint(tx, seen.endpointId));
+    const target = { organizationId: seen.organizationId, targetId: seen.id, data: { eventType: seen.eventType } };
+    await audit(context, tx, 'redeliver_webhook', target);
+    tx.afterCommit(() => context.bell.ring('deliveries'));
+    return delivery;
+  });
+}
+
+function requireEnabled({ isEnabled }: WebhookEndpointRecord): void {
+  if (!isEnabled) throw new DomainError('INVALID_STATE', 'The webhook endpoint is disabled: enable it first.');
+}

@@ -1,0 +1,259 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { notFound, refuse } from '../errors.ts';
+import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
+import { newId } from '../ids.ts';
+import { parseInput, text } from '../input.ts';
+import { chooseOrganization } from '../organizations/use-organization.ts';
+import { webhookUrlComplaint } from './endpoint-url.ts';
+import {
+  getWebhookEndpoint,
+  type WebhookEndpointRecord,
+  webhookEndpointColumns,
+  webhookSecretPlace,
+} from './endpoints.ts';
+import { type WebhookEventType, webhookEventTypes } from './event-types.ts';
+import { beginFeed } from './feeds.ts';
+
+/** The most endpoints of an organization. */
+const maxWebhookEndpoints = 20;
+/** How long the secret before signs beside a new one. */
+export const previousSecretMs = 24 * 60 * 60 * 1_000;
+
+const eventTypes = Object.keys(webhookEventTypes) as WebhookEventType[];
+
+function endpointSchema(allowPrivate: boolean) {
+  return z.object({
+    url: text('url', { min: 1, max: 10_000 }).superRefine((url, check) => {
+      const complaint = webhookUrlComplaint(url, allowPrivate);
+      if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
+    }),
+    description: text('description', { max: 500 }).nullish(),
+    eventTypes: z
+      .array(z.enum(eventTypes, { error: `"eventTypes" must be of ${eventTypes.join(', ')}.` }))
+      .min(1, '"eventTypes" must have at least one item.')
+      .transform((types) => [...new Set(types)]),
+    isEnabled: z.boolean({ error: '"isEnabled" must be true or false.' }).nullish(),
+  });
+}
+
+/** What an endpoint is made from; `eventTypes` left out: all of them. */
+export interface CreateWebhookEndpointInput {
+  readonly url: string;
+  readonly description?: string | null | undefined;
+  readonly eventTypes?: readonly WebhookEventType[] | null | undefined;
+  readonly isEnabled?: boolean | null | undefined;
+}
+
+/** An endpoint that was written, and its secret where that was made just now: it is shown once. */
+export interface WrittenWebhookEndpoint {
+  readonly endpoint: WebhookEndpointRecord;
+  readonly secret: string | null;
+}
+
+/**
+ * Makes an endpoint of an organization (in any form; left out: the viewer's only one): it hears of what happens from now on.
+ * What it hears is of all sessions, so that the viewer must be allowed to view them. FORBIDDEN, INVALID_INPUT,
+ * ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is
+ * gone. The first call alone gives the secret.
+ */
+export async function createWebhookEndpoint(
+  context: Context,
+  raw: CreateWebhookEndpointInput,
+  organizationId?: string | null,
+  options: CreateOptions = {},
+): Promise<WrittenWebhookEndpoint> {
+  const organization = await chooseOrganization(context, organizationId, permissionFor.manageWebhooks);
+  requirePermission(context.viewer, permissionFor.viewSession, organization.id);
+  const schema = endpointSchema(context.isPrivateWebhookAllowed);
+  const input = parseInput(schema, { ...raw, eventTypes: raw.eventTypes ?? eventTypes });
+  const id = newId();
+  const { secret, sealed } = newSecret(context, organization.id, id);
+  return context.store.transact(async (tx) => {
+    const claim = { scope: organization.id, operation: 'createWebhookEndpoint', input: raw, resultId: id };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return { endpoint: await lockEndpoint(tx, replay), secret: null };
+    await requireRoom(tx, organization.id);
+    await beginFeed(tx, organization.id);
+    const now = context.now();
+    const endpoint: WebhookEndpointRecord = {
+      id,
+      organizationId: organization.id,
+      url: input.url,
+      description: input.description ?? null,
+      eventTypes: input.eventTypes,
+      isEnabled: input.isEnabled ?? true,
+      disabledReason: null,
+      sinceAt: now,
+      consecutiveFailures: 0,
+      failingSinceAt: null,
+      ...ownerOf(context.viewer),
+      createdAt: now,
+      updatedAt: now,
+    };
+    await tx.query(
+      `insert into webhook_endpoint (id, organization_id, url, description, event_types, is_enabled, since_at, sealed, user_id,
+         service_user_id, created_at, updated_at)
+       values ($1, $2, $3, $4, $5::text[], $6::boolean, $7::timestamptz, $8, $9, $10, $7::timestamptz, $7::timestamptz)`,
+      [
+        id,
+        organization.id,
+        endpoint.url,
+        endpoint.description,
+        endpoint.eventTypes,
+        endpoint.isEnabled,
+        now,
+        sealed,
+        endpoint.userId,
+        endpoint.serviceUserId,
+      ],
+    );
+    await auditEndpoint(context, tx, 'create_webhook_endpoint', endpoint);
+    return { endpoint, secret };
+  });
+}
+
+/** What changes: what is left out (or undefined) stays. null clears the description, and nothing else. */
+export type WebhookEndpointChange = {
+  readonly [Name in keyof CreateWebhookEndpointInput]?: CreateWebhookEndpointInput[Name];
+};
+
+/**
+ * Changes the endpoint of an id in any form; nothing is written when nothing would change. One that is enabled hears of what
+ * happens from then on, and starts its failures anew. NOT_FOUND, and the errors of {@link createWebhookEndpoint}.
+ */
+export async function updateWebhookEndpoint(
+  context: Context,
+  id: string,
+  raw: WebhookEndpointChange,
+): Promise<WebhookEndpointRecord> {
+  const seen = await getEndpointToChange(context, id);
+  const change = parseInput(endpointSchema(context.isPrivateWebhookAllowed).partial(), raw);
+  return context.store.transact(async (tx) => {
+    await beginFeed(tx, seen.organizationId);
+    const before = await lockEndpoint(tx, seen.id);
+    const wanted = {
+      ...before,
+      url: change.url ?? before.url,
+      description: change.description === undefined ? before.description : change.description,
+      eventTypes: change.eventTypes ?? before.eventTypes,
+      isEnabled: change.isEnabled ?? before.isEnabled,
+    };
+    const changed = (['url', 'description', 'eventTypes', 'isEnabled'] as const).filter(
+      (name) => canonicalJson(wanted[name]) !== canonicalJson(before[name]),
+    );
+    if (changed.length === 0) return before;
+    const now = context.now();
+    const isSwitchedOn = wanted.isEnabled && !before.isEnabled;
+    const anew = { sinceAt: now, disabledReason: null, consecutiveFailures: 0, failingSinceAt: null };
+    const after = { ...wanted, ...(isSwitchedOn ? anew : {}), updatedAt: now };
+    await tx.query(
+      `update webhook_endpoint set url = $2, description = $3, event_types = $4::text[], is_enabled = $5::boolean,
+              disabled_reason = $6, since_at = $7::timestamptz, consecutive_failures = $8::int,
+              failing_since_at = $9::timestamptz, updated_at = $10::timestamptz where id = $1`,
+      [
+        after.id,
+        after.url,
+        after.description,
+        after.eventTypes,
+        after.isEnabled,
+        after.disabledReason,
+        after.sinceAt,
+        after.consecutiveFailures,
+        after.failingSinceAt,
+        now,
+      ],
+    );
+    await auditEndpoint(context, tx, 'update_webhook_endpoint', after, { changed: changed.join(' ') });
+    return after;
+  });
+}
+
+/**
+ * Gives an endpoint another secret, which is shown once. The one before signs too for {@link previousSecretMs}, so that the
+ * receiver can change over. NOT_FOUND, FORBIDDEN.
+ */
+export async function rotateWebhookSecret(context: Context, id: string): Promise<WrittenWebhookEndpoint> {
+  const seen = await getEndpointToChange(context, id);
+  const { secret, sealed } = newSecret(context, seen.organizationId, seen.id);
+  return context.store.transact(async (tx) => {
+    const before = await lockEndpoint(tx, seen.id);
+    const now = context.now();
+    const untilAt = new Date(now.getTime() + previousSecretMs);
+    await tx.query(
+      `update webhook_endpoint set previous_sealed = sealed, previous_until_at = $3::timestamptz, sealed = $2,
+              updated_at = $4::timestamptz where id = $1`,
+      [before.id, sealed, untilAt, now],
+    );
+    const after = { ...before, updatedAt: now };
+    await auditEndpoint(context, tx, 'update_webhook_endpoint', after, { changed: 'secret' });
+    return { endpoint: after, secret };
+  });
+}
+
+/** Deletes an endpoint with its deliveries and gives what it was: what is being sent may still arrive. NOT_FOUND, FORBIDDEN. */
+export async function deleteWebhookEndpoint(context: Context, id: string): Promise<WebhookEndpointRecord> {
+  const endpoint = await getWebhookEndpoint(context, id);
+  await context.store.transact(async (tx) => {
+    // Its deliveries are seen by nobody without it; the service deletes them in time.
+    const deleted = await tx.query('delete from webhook_endpoint where id = $1 returning id', [endpoint.id]);
+    if (deleted.length === 0) throw notFound('webhook endpoint');
+    await auditEndpoint(context, tx, 'delete_webhook_endpoint', endpoint);
+  });
+  return endpoint;
+}
+
+/** The endpoint of an id in any form, for an act that sends what sessions say to it. NOT_FOUND, FORBIDDEN. */
+export async function getEndpointToChange(context: Context, id: string): Promise<WebhookEndpointRecord> {
+  const endpoint = await getWebhookEndpoint(context, id);
+  requirePermission(context.viewer, permissionFor.viewSession, endpoint.organizationId);
+  return endpoint;
+}
+
+/** An endpoint, locked until the transaction ends. NOT_FOUND. */
+export async function lockEndpoint(tx: Transaction, id: string): Promise<WebhookEndpointRecord> {
+  const sql = `select ${webhookEndpointColumns} from webhook_endpoint w where w.id = $1 for update`;
+  const [endpoint] = await tx.query<WebhookEndpointRecord>(sql, [id]);
+  if (!endpoint) throw notFound('webhook endpoint');
+  return endpoint;
+}
+
+function newSecret(context: Context, organizationId: string, id: string): { secret: string; sealed: string } {
+  // As Standard Webhooks writes it: 24 to 64 random bytes.
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  return { secret, sealed: context.keyring.seal(secret, webhookSecretPlace(organizationId, id)) };
+}
+
+async function requireRoom(tx: Transaction, organizationId: string): Promise<void> {
+  // One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
+  const [organization] = await tx.query(
+    'select id from organization where id = $1 and deleted_at is null for no key update',
+    [organizationId],
+  );
+  if (!organization) throw notFound('organization');
+  const [all] = await tx.query<{ count: number }>(
+    'select count(*)::int as count from webhook_endpoint where organization_id = $1',
+    [organizationId],
+  );
+  if ((all?.count ?? 0) >= maxWebhookEndpoints) {
+    throw refuse(['url'], `An organization has at most ${maxWebhookEndpoints} webhook endpoints.`, 'LIMIT_EXCEEDED');
+  }
+}
+
+async function auditEndpoint(
+  context: Context,
+  tx: Transaction,
+  action: 'create_webhook_endpoint' | 'update_webhook_endpoint' | 'delete_webhook_endpoint',
+  { id: targetId, organizationId, url }: WebhookEndpointRecord,
+  more: Record<string, string> = {},
+): Promise<void> {
+  // The host alone: paths of such URLs are often secrets themselves.
+  const data = { host: new URL(url).host, ...more };
+  await audit(context, tx, action, { organizationId, targetId, data });
+  tx.afterCommit(() => context.bell.ring('webhooks'));
+}

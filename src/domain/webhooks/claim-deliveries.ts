@@ -1,0 +1,96 @@
+import type { Keyring } from '../../store/cipher.ts';
+import type { Services } from '../context.ts';
+import type { WebhookAttempt, WebhookDeliveryRecord } from './deliveries.ts';
+import { webhookSecretPlace } from './endpoints.ts';
+import type { PayloadSource } from './event-payload.ts';
+
+/** How long a process has for an attempt before another may make it: more than the longest wait for an answer. */
+const leaseMs = 60_000;
+/** Deliveries that are sent to an endpoint at once, by one process. */
+const mostAtOnce = 8;
+
+/** A delivery that this process is to send, with all that it takes. */
+export interface ClaimedDelivery extends PayloadSource {
+  readonly id: string;
+  readonly enterpriseId: string;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly attemptCount: number;
+  readonly attempts: readonly WebhookAttempt[];
+  readonly begunAt: Date;
+  /** Until when nobody else sends it; how the claim is known again. */
+  readonly claimedUntilAt: Date;
+  readonly sealed: string;
+  /** The secret before, while it signs too. */
+  readonly previousSealed: string | null;
+}
+
+/**
+ * Claims what is due, a few for each endpoint, the longest due first; not for those that are `busy` with what this process
+ * sends them already. May run in several processes at once: each delivery is claimed by one of them, until its time is over.
+ */
+export async function claimDeliveries(
+  services: Pick<Services, 'store' | 'now'>,
+  busy: readonly string[],
+  limit: number,
+): Promise<ClaimedDelivery[]> {
+  const now = services.now();
+  const claimedUntilAt = new Date(now.getTime() + leaseMs);
+  const claimed = await services.store.execute<{ id: string }>(
+    `update webhook_delivery set next_attempt_at = $2::timestamptz where id in (
+       select due.id from webhook_endpoint w join organization o on o.id = w.organization_id and o.deleted_at is null
+         cross join lateral (
+           select d.id, d.next_attempt_at from webhook_delivery d
+            where d.endpoint_id = w.id and d.next_attempt_at <= $1::timestamptz
+            order by d.next_attempt_at limit $3 for update skip locked) due
+        where w.is_enabled and not w.id = any($4::text[])
+        order by due.next_attempt_at limit $5)
+     returning id`,
+    [now, claimedUntilAt, mostAtOnce, busy, limit],
+  );
+  if (claimed.length === 0) return [];
+  const rows = await services.store.query<ClaimRow>(
+    `select d.id, d.organization_id as "organizationId", o.enterprise_id as "enterpriseId", d.endpoint_id as "endpointId",
+            w.url, d.event_type as "eventType", d.event_id as "eventId", d.attempt_count as "attemptCount", d.attempts,
+            d.begun_at as "begunAt", d.created_at as "createdAt", w.sealed,
+            case when w.previous_until_at > $2::timestamptz then w.previous_sealed end as "previousSealed",
+            e.session_id as "sessionId", e.seq, e.kind, e.message_type as "messageType", e.body, e.data,
+            e.user_id as "userId", e.service_user_id as "serviceUserId", e.created_at as "happenedAt"
+       from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
+       join organization o on o.id = w.organization_id
+       left join log_entry e on e.session_id = d.session_id and e.seq = d.seq
+      where d.id = any($1::text[])`,
+    [claimed.map(({ id }) => id), now],
+  );
+  return rows.map((row) => toClaimed(row, claimedUntilAt));
+}
+
+type ClaimRow = Omit<ClaimedDelivery, 'claimedUntilAt' | 'entry'> &
+  Omit<NonNullable<PayloadSource['entry']>, 'createdAt'> & { readonly happenedAt: Date };
+
+function toClaimed(row: ClaimRow, claimedUntilAt: Date): ClaimedDelivery {
+  const { sessionId, seq, kind, messageType, body, data, userId, serviceUserId, happenedAt, ...delivery } = row;
+  const entry = { sessionId, seq, kind, messageType, body, data, userId, serviceUserId, createdAt: happenedAt };
+  return { ...delivery, claimedUntilAt, entry: sessionId === null ? null : entry };
+}
+
+/** When the next delivery of an endpoint that is not `busy` is due; null: there is none to wait for. */
+export async function nextDueAt(services: Pick<Services, 'store'>, busy: readonly string[]): Promise<Date | null> {
+  const [row] = await services.store.query<Pick<WebhookDeliveryRecord, 'nextAttemptAt'>>(
+    `select min(due.next_attempt_at) as "nextAttemptAt" from webhook_endpoint w
+       join organization o on o.id = w.organization_id and o.deleted_at is null
+       cross join lateral (
+         select d.next_attempt_at from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at is not null
+          order by d.next_attempt_at limit 1) due
+      where w.is_enabled and not w.id = any($1::text[])`,
+    [busy],
+  );
+  return row?.nextAttemptAt ?? null;
+}
+
+/** The secrets that sign a delivery, in the clear: the present one first. For nothing but signing. */
+export function secretsOf(keyring: Keyring, delivery: ClaimedDelivery): string[] {
+  const place = webhookSecretPlace(delivery.organizationId, delivery.endpointId);
+  const sealed = [delivery.sealed, ...(delivery.previousSealed === null ? [] : [delivery.previousSealed])];
+  return sealed.map((each) => keyring.open(each, place));
+}

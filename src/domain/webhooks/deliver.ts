@@ -1,0 +1,142 @@
+import { Webhook } from 'standardwebhooks';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Services } from '../context.ts';
+import { asSystem } from '../sessions/as-system.ts';
+import { type ClaimedDelivery, secretsOf } from './claim-deliveries.ts';
+import type { WebhookAttempt } from './deliveries.ts';
+import { webhookMessageId, webhookPayload } from './event-payload.ts';
+import { testEventType } from './event-types.ts';
+import type { WebhookAnswer, WebhookSender } from './send-webhook.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** How long after each failed attempt the next one is made: nine in all, the last 23 hours and 35 minutes after the first. */
+export const retryDelaysMs: readonly number[] = [
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  hourMs,
+  2 * hourMs,
+  4 * hourMs,
+  6 * hourMs,
+  10 * hourMs,
+];
+/** Attempts are made up to so much later, so that what failed together does not come back together. */
+const mostJitter = 0.1;
+/** What could not be sent for so long, because its endpoint was disabled, is not sent any more. */
+const mostWaitMs = 30 * hourMs;
+/** Attempts that a delivery's log has. */
+const keptAttempts = 20;
+/** An endpoint that has taken nothing for so long, and failed so often, is disabled. */
+const giveUp = { afterMs: 24 * hourMs, failures: 10 } as const;
+const goneStatus = 410;
+
+/** Sends a delivery that was claimed, and writes down how it went. What is broken off by `stopping` is left to be sent again. */
+export async function deliver(
+  services: Services,
+  sender: WebhookSender,
+  delivery: ClaimedDelivery,
+  stopping: AbortSignal,
+): Promise<void> {
+  const startedAt = services.now();
+  if (startedAt.getTime() - delivery.begunAt.getTime() > mostWaitMs) {
+    const error = 'It could not be sent in time, because the endpoint was disabled.';
+    return record(services, delivery, { statusCode: null, error, answer: '', durationMs: 0 }, startedAt, true);
+  }
+  const answer = await sender.send(signed(services, delivery, startedAt), stopping);
+  if (stopping.aborted && answer.statusCode === null) return;
+  await record(services, delivery, answer, startedAt, false);
+}
+
+function signed(services: Services, delivery: ClaimedDelivery, at: Date) {
+  const id = webhookMessageId(delivery);
+  const body = webhookPayload(delivery, services.baseUrl);
+  const signatures = secretsOf(services.keyring, delivery).map((secret) => new Webhook(secret).sign(id, at, body));
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Switchyard-Webhooks',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / secondMs)),
+    'webhook-signature': signatures.join(' '),
+  };
+  return { url: delivery.url, headers, body };
+}
+
+async function record(
+  services: Services,
+  delivery: ClaimedDelivery,
+  answer: WebhookAnswer,
+  startedAt: Date,
+  isLate: boolean,
+): Promise<void> {
+  const now = services.now();
+  const attempt: WebhookAttempt = { startedAt: startedAt.toISOString(), ...answer };
+  const isTaken = answer.error === null;
+  const isTest = delivery.eventType === testEventType;
+  const delayMs = isTaken || isTest || isLate ? undefined : retryDelaysMs[delivery.attemptCount];
+  const nextAttemptAt =
+    delayMs === undefined ? null : new Date(now.getTime() + delayMs * (1 + Math.random() * mostJitter));
+  await services.store.transact(async (tx) => {
+    const written = await tx.query(
+      `update webhook_delivery set status = $3, attempt_count = attempt_count + 1, attempts = $4::jsonb,
+              next_attempt_at = $5::timestamptz, finished_at = $6::timestamptz
+        where id = $1 and next_attempt_at = $2::timestamptz and status = 'pending' returning id`,
+      [
+        delivery.id,
+        delivery.claimedUntilAt,
+        isTaken ? 'delivered' : nextAttemptAt === null ? 'failed' : 'pending',
+        JSON.stringify([...delivery.attempts, attempt].slice(-keptAttempts)),
+        nextAttemptAt,
+        nextAttemptAt === null ? now : null,
+      ],
+    );
+    // Its time was over, or it was asked for again: whoever has it now writes how it goes.
+    if (written.length === 0 || isTest || isLate) return;
+    if (isTaken) await endFailing(tx, delivery.endpointId);
+    else await noteFailure(services, tx, delivery, answer, now);
+  });
+}
+
+async function endFailing(tx: Transaction, endpointId: string): Promise<void> {
+  await tx.query(
+    `update webhook_endpoint set consecutive_failures = 0, failing_since_at = null
+      where id = $1 and consecutive_failures > 0`,
+    [endpointId],
+  );
+}
+
+async function noteFailure(
+  services: Services,
+  tx: Transaction,
+  delivery: ClaimedDelivery,
+  { statusCode }: WebhookAnswer,
+  now: Date,
+): Promise<void> {
+  const [endpoint] = await tx.query<{ failures: number; failingSinceAt: Date }>(
+    `update webhook_endpoint set consecutive_failures = consecutive_failures + 1,
+            failing_since_at = coalesce(failing_since_at, $2::timestamptz)
+      where id = $1 and is_enabled
+     returning consecutive_failures as failures, failing_since_at as "failingSinceAt"`,
+    [delivery.endpointId, now],
+  );
+  if (!endpoint) return;
+  const isDead =
+    endpoint.failures >= giveUp.failures && now.getTime() - endpoint.failingSinceAt.getTime() >= giveUp.afterMs;
+  if (statusCode !== goneStatus && !isDead) return;
+  const reason =
+    statusCode === goneStatus
+      ? 'It answered 410: it is gone.'
+      : `It took nothing for a day, and failed ${endpoint.failures} times in that time.`;
+  await tx.query(
+    'update webhook_endpoint set is_enabled = false, disabled_reason = $2, updated_at = $3::timestamptz where id = $1',
+    [delivery.endpointId, reason, now],
+  );
+  const target = { organizationId: delivery.organizationId, targetId: delivery.endpointId };
+  await audit(asSystem(services, delivery.enterpriseId), tx, 'disable_webhook_endpoint', {
+    ...target,
+    data: { failures: endpoint.failures },
+  });
+}

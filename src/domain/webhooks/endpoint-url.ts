@@ -1,0 +1,23 @@
+import { isWebhookAddress, literalAddress } from './addresses.ts';
+
+/** The longest URL of an endpoint, in characters. */
+const maxUrlLength = 2_000;
+
+/**
+ * What is wrong with the URL of an endpoint; null: nothing that can be seen without asking for its address, which is looked at
+ * when something is sent. Without `allowPrivate` it must be https.
+ */
+export function webhookUrlComplaint(text: string, allowPrivate: boolean): string | null {
+  const expected = '"url" must be an absolute address that begins with https://';
+  if (text.length > maxUrlLength) return `"url" must be at most ${maxUrlLength} characters, but has ${text.length}.`;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) return `${expected}.`;
+  if (url.protocol === 'http:' && !allowPrivate) {
+    return `${expected}: this service sends nothing unencrypted (WEBHOOK_ALLOW_PRIVATE).`;
+  }
+  if (url.username !== '' || url.password !== '') return '"url" must have no user and no password in it.';
+  if (url.hash !== '') return '"url" must have no fragment.';
+  const address = literalAddress(url.hostname);
+  const isRefused = address !== null && !isWebhookAddress(address, allowPrivate);
+  return isRefused ? '"url" must have an address that webhooks may be sent to, and its own is not a public one.' : null;
+}

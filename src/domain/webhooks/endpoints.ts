@@ -1,0 +1,82 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { organizationsWith } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import { type NestedList, organizationOwners } from '../nested-pages.ts';
+import { requireUsable } from '../organizations/use-organization.ts';
+import type { WebhookEventType } from './event-types.ts';
+
+/** Where an organization wants to hear of its sessions, as everybody may see it: the secret is shown once, and never here. */
+export interface WebhookEndpointRecord {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly url: string;
+  readonly description: string | null;
+  readonly eventTypes: readonly WebhookEventType[];
+  readonly isEnabled: boolean;
+  /** Why the service itself disabled it; null: it did not. */
+  readonly disabledReason: string | null;
+  /** It hears of what happened from then on. */
+  readonly sinceAt: Date;
+  /** Attempts that failed since it last took something. */
+  readonly consecutiveFailures: number;
+  readonly failingSinceAt: Date | null;
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The columns of a {@link WebhookEndpointRecord} of a `webhook_endpoint` aliased `w`: never its secret. */
+export const webhookEndpointColumns = `w.id, w.organization_id as "organizationId", w.url, w.description,
+  w.event_types as "eventTypes", w.is_enabled as "isEnabled", w.disabled_reason as "disabledReason", w.since_at as "sinceAt",
+  w.consecutive_failures as "consecutiveFailures", w.failing_since_at as "failingSinceAt", w.user_id as "userId",
+  w.service_user_id as "serviceUserId", w.created_at as "createdAt", w.updated_at as "updatedAt"`;
+
+/** Where an endpoint's secret stands: sealed, it opens nowhere else. */
+export function webhookSecretPlace(organizationId: string, endpointId: string): string {
+  return `${organizationId}:${endpointId}`;
+}
+
+/**
+ * The endpoints of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN.
+ */
+export function webhookEndpointsOf(context: Context, organizationId: string): NestedList<WebhookEndpointRecord> {
+  requireUsable(context, organizationId, permissionFor.manageWebhooks);
+  return {
+    key: 'webhookEndpoints',
+    name: 'webhookEndpoints',
+    ownerId: organizationId,
+    row: 'w',
+    table: 'webhook_endpoint',
+    columns: webhookEndpointColumns,
+    owners: organizationOwners(context.viewer.enterpriseId),
+    where: () => ['w.organization_id = owner.id'],
+  };
+}
+
+/** Those of these bare ids that the viewer may see, in the ids' order; null for each other. */
+export async function findWebhookEndpoints(
+  context: Context,
+  ids: readonly string[],
+): Promise<(WebhookEndpointRecord | null)[]> {
+  const place = organizationsWith(context.viewer, permissionFor.manageWebhooks);
+  const rows = await context.store.query<WebhookEndpointRecord>(
+    `select ${webhookEndpointColumns} from webhook_endpoint w join organization o on o.id = w.organization_id
+      where w.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
+        and ($3::boolean or o.id = any($4::text[]))`,
+    [ids, place.enterpriseId, place.all, place.ids],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+/** The endpoint of an id in any form. NOT_FOUND. */
+export async function getWebhookEndpoint(context: Context, id: string): Promise<WebhookEndpointRecord> {
+  const bare = parseId('webhookEndpoint', id);
+  const [endpoint] = bare === null ? [] : await findWebhookEndpoints(context, [bare]);
+  if (!endpoint) throw notFound('webhook endpoint');
+  return endpoint;
+}

@@ -1,0 +1,202 @@
+import { globalId } from '../../domain/ids.ts';
+import { redeliverWebhook, sendTestWebhook } from '../../domain/webhooks/change-deliveries.ts';
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+  type WebhookEndpointChange,
+} from '../../domain/webhooks/change-endpoints.ts';
+import type { WebhookDeliveryRecord } from '../../domain/webhooks/deliveries.ts';
+import type { WebhookEndpointRecord } from '../../domain/webhooks/endpoints.ts';
+import { builder } from '../builder.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  inputDescription,
+  payloadType,
+  toPayload,
+} from './payloads.ts';
+import { placeDescriptions } from './places.ts';
+import { WebhookDelivery } from './webhook-deliveries.ts';
+import { WebhookEndpoint, WebhookEventTypeEnum } from './webhooks.ts';
+
+const said = {
+  id: 'The endpoint: its global ID, or any form of its id.',
+  url: 'Where to post to: an https address of at most 2,000 characters, on a public network.',
+  description: 'What to note of it: at most 500 characters.',
+  eventTypes: 'What it is to hear of: at least one type.',
+  isEnabled: 'Whether anything is sent to it.',
+  secret: 'What its webhooks are signed with. Shown once, by the mutation that made it; null otherwise.',
+} as const;
+
+const CreateWebhookEndpointInput = builder.inputType('CreateWebhookEndpointInput', {
+  description: 'What an endpoint for webhooks is made from.',
+  fields: (t) => ({
+    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    url: t.string({ required: true, description: said.url }),
+    description: t.string({ description: said.description }),
+    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} All of them when left out.` }),
+    isEnabled: t.boolean({ description: `${said.isEnabled} It is when left out.` }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateWebhookEndpointInput = builder.inputType('UpdateWebhookEndpointInput', {
+  description: 'How an endpoint is to change: what is left out stays.',
+  fields: (t) => ({
+    webhookEndpointId: t.id({ required: true, description: said.id }),
+    url: t.string({ description: `${said.url} Not null.` }),
+    description: t.string({ description: `${said.description} Null: nothing.` }),
+    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Not null.` }),
+    isEnabled: t.boolean({
+      description: `${said.isEnabled} Enabled again, it hears of what happens from then on. Null changes nothing.`,
+    }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const oneEndpoint = (name: string, description: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      webhookEndpointId: t.id({ required: true, description: said.id }),
+      clientMutationId: t.string({ description: clientMutationIdDescription }),
+    }),
+  });
+
+const RotateWebhookSecretInput = oneEndpoint('RotateWebhookSecretInput', 'Which endpoint is to have another secret.');
+const DeleteWebhookEndpointInput = oneEndpoint('DeleteWebhookEndpointInput', 'Which endpoint is to be deleted.');
+const SendTestWebhookInput = oneEndpoint('SendTestWebhookInput', 'Which endpoint is to be tested.');
+
+const RedeliverWebhookInput = builder.inputType('RedeliverWebhookInput', {
+  description: 'What is to be sent again.',
+  fields: (t) => ({
+    webhookDeliveryId: t.id({ required: true, description: 'The delivery: its global ID, or any form of its id.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+interface Written {
+  readonly webhookEndpoint: WebhookEndpointRecord;
+  readonly secret: string | null;
+}
+
+const writtenType = (name: string, description: string) =>
+  payloadType<Written>(name, description, (t) => ({
+    webhookEndpoint: t.expose('webhookEndpoint', {
+      type: WebhookEndpoint,
+      nullable: true,
+      description: 'The endpoint.',
+    }),
+    secret: t.exposeString('secret', { nullable: true, description: said.secret }),
+  }));
+
+const CreateWebhookEndpointPayload = writtenType('CreateWebhookEndpointPayload', 'An endpoint that was made.');
+const RotateWebhookSecretPayload = writtenType('RotateWebhookSecretPayload', 'An endpoint that has another secret.');
+
+const UpdateWebhookEndpointPayload = payloadType<{ webhookEndpoint: WebhookEndpointRecord }>(
+  'UpdateWebhookEndpointPayload',
+  'An endpoint that was changed.',
+  (t) => ({
+    webhookEndpoint: t.expose('webhookEndpoint', {
+      type: WebhookEndpoint,
+      nullable: true,
+      description: 'The endpoint.',
+    }),
+  }),
+);
+
+const DeleteWebhookEndpointPayload = payloadType<{ deletedWebhookEndpointId: string }>(
+  'DeleteWebhookEndpointPayload',
+  'An endpoint that was deleted.',
+  (t) => ({
+    deletedWebhookEndpointId: t.expose('deletedWebhookEndpointId', {
+      type: 'ID',
+      nullable: true,
+      description: 'The global ID of what is gone.',
+    }),
+  }),
+);
+
+const deliveryType = (name: string, description: string) =>
+  payloadType<{ webhookDelivery: WebhookDeliveryRecord }>(name, description, (t) => ({
+    webhookDelivery: t.expose('webhookDelivery', {
+      type: WebhookDelivery,
+      nullable: true,
+      description: 'The delivery.',
+    }),
+  }));
+
+const SendTestWebhookPayload = deliveryType('SendTestWebhookPayload', 'A test that is sent.');
+const RedeliverWebhookPayload = deliveryType('RedeliverWebhookPayload', 'A delivery that is sent again.');
+
+const nothing = { webhookEndpoint: null, secret: null } as const;
+const needs = 'Needs MANAGE_ORG_AUTOMATIONS and VIEW_ORG_SESSIONS.';
+
+builder.mutationFields((t) => ({
+  createWebhookEndpoint: t.field({
+    type: CreateWebhookEndpointPayload,
+    description: `Makes an endpoint for webhooks: it hears of what happens from now on. ${needs}`,
+    args: { input: t.arg({ type: CreateWebhookEndpointInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, context, info) =>
+      toPayload<Written>(input, nothing, async () => {
+        const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...wanted } = input;
+        const idempotencyKey = idempotencyKeyOf(context, input, info);
+        const made = await createWebhookEndpoint(context.domain, wanted, organizationId, { idempotencyKey });
+        return { webhookEndpoint: made.endpoint, secret: made.secret };
+      }),
+  }),
+  updateWebhookEndpoint: t.field({
+    type: UpdateWebhookEndpointPayload,
+    description: `Changes an endpoint for webhooks. ${needs}`,
+    args: { input: t.arg({ type: UpdateWebhookEndpointInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { webhookEndpoint: null }, async () => {
+        const { webhookEndpointId, clientMutationId: _mutation, ...change } = input;
+        return {
+          webhookEndpoint: await updateWebhookEndpoint(domain, webhookEndpointId, change as WebhookEndpointChange),
+        };
+      }),
+  }),
+  rotateWebhookSecret: t.field({
+    type: RotateWebhookSecretPayload,
+    description: `Gives an endpoint another secret; for 24 hours the one before signs too. ${needs}`,
+    args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload<Written>(input, nothing, async () => {
+        const { endpoint, secret } = await rotateWebhookSecret(domain, input.webhookEndpointId);
+        return { webhookEndpoint: endpoint, secret };
+      }),
+  }),
+  deleteWebhookEndpoint: t.field({
+    type: DeleteWebhookEndpointPayload,
+    description: 'Deletes an endpoint for webhooks with all that was sent to it. Needs MANAGE_ORG_AUTOMATIONS.',
+    args: { input: t.arg({ type: DeleteWebhookEndpointInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { deletedWebhookEndpointId: null }, async () => {
+        const { id } = await deleteWebhookEndpoint(domain, input.webhookEndpointId);
+        return { deletedWebhookEndpointId: globalId('webhookEndpoint', id) };
+      }),
+  }),
+  sendTestWebhook: t.field({
+    type: SendTestWebhookPayload,
+    description: `Sends an endpoint something that says nothing, once. ${needs}`,
+    args: { input: t.arg({ type: SendTestWebhookInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { webhookDelivery: null }, async () => ({
+        webhookDelivery: await sendTestWebhook(domain, input.webhookEndpointId),
+      })),
+  }),
+  redeliverWebhook: t.field({
+    type: RedeliverWebhookPayload,
+    description: `Sends a webhook again, with the same id, as if it were new. ${needs}`,
+    args: { input: t.arg({ type: RedeliverWebhookInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { webhookDelivery: null }, async () => ({
+        webhookDelivery: await redeliverWebhook(domain, input.webhookDeliveryId),
+      })),
+  }),
+}));

@@ -1,0 +1,107 @@
+import { prefixedId } from '../../domain/ids.ts';
+import { webhookDeliveriesOf } from '../../domain/webhooks/deliveries.ts';
+import { type WebhookEndpointRecord, webhookEndpointsOf } from '../../domain/webhooks/endpoints.ts';
+import { type WebhookEventType, webhookEventTypes } from '../../domain/webhooks/event-types.ts';
+import { builder } from '../builder.ts';
+import { nestedConnection } from '../connections.ts';
+import { countedConnection } from './counted-connection.ts';
+import { Organization } from './organization-ref.ts';
+import { Actor, loadActor } from './people.ts';
+import { WebhookDelivery, WebhookDeliveryConnection, WebhookDeliveryStatusEnum } from './webhook-deliveries.ts';
+
+/** What an endpoint can hear of. */
+export const WebhookEventTypeEnum = builder.enumType('WebhookEventType', {
+  description: 'What an endpoint for webhooks can hear of.',
+  values: {
+    SESSION_STATUS_CHANGED: {
+      value: 'session.status_changed',
+      description: webhookEventTypes['session.status_changed'].meaning,
+    },
+    SESSION_MESSAGE: { value: 'session.message', description: webhookEventTypes['session.message'].meaning },
+  } as const satisfies Record<string, { value: WebhookEventType; description: string }>,
+});
+
+/** An endpoint for webhooks. */
+export const WebhookEndpoint = builder.objectRef<WebhookEndpointRecord>('WebhookEndpoint');
+
+const WebhookEndpointConnection = countedConnection(WebhookEndpoint, 'WebhookEndpoint', {
+  page: 'A page of endpoints for webhooks.',
+  edge: 'An endpoint for webhooks in a list.',
+});
+
+builder.node(WebhookEndpoint, {
+  description: 'Where an organization wants to hear of its sessions. What is sent is signed after Standard Webhooks.',
+  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  fields: (t) => ({
+    webhookEndpointId: t.string({
+      description: 'The id with its prefix.',
+      resolve: ({ id }) => prefixedId('webhookEndpoint', id),
+    }),
+    url: t.exposeString('url', { description: 'Where webhooks are posted to.' }),
+    description: t.exposeString('description', { nullable: true, description: 'What is noted of it.' }),
+    eventTypes: t.field({
+      type: [WebhookEventTypeEnum],
+      description: 'What it hears of.',
+      resolve: ({ eventTypes }) => [...eventTypes],
+    }),
+    isEnabled: t.exposeBoolean('isEnabled', { description: 'Whether anything is sent to it.' }),
+    disabledReason: t.exposeString('disabledReason', {
+      nullable: true,
+      description: 'Why the service itself disabled it; null: it did not.',
+    }),
+    consecutiveFailures: t.exposeInt('consecutiveFailures', {
+      description: 'How many attempts have failed since it last took something.',
+    }),
+    failingSince: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the first of them failed.',
+      resolve: ({ failingSinceAt }) => failingSinceAt,
+    }),
+    organization: t.field({
+      type: Organization,
+      description: 'Whose sessions it hears of.',
+      resolve: async ({ organizationId }, _args, { loaders }) =>
+        (await loaders.organizations.load(organizationId)) as never,
+    }),
+    createdBy: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
+      resolve: (endpoint, _args, context) => loadActor(context, endpoint),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    deliveries: t.connection(
+      {
+        type: WebhookDelivery,
+        description: 'What was sent to it in the last 30 days, or is to be sent, newest first.',
+        args: {
+          status: t.arg({ type: [WebhookDeliveryStatusEnum], description: 'Only those of any of these statuses.' }),
+        },
+        resolve: async (endpoint, { status, ...page }, context) =>
+          nestedConnection(context, webhookDeliveriesOf(context.domain, endpoint, status ?? null), page),
+      },
+      WebhookDeliveryConnection,
+    ),
+  }),
+});
+
+builder.objectFields(WebhookDelivery, (t) => ({
+  endpoint: t.field({
+    type: WebhookEndpoint,
+    description: 'Where it is sent to.',
+    resolve: async ({ endpointId }, _args, { loaders }) => (await loaders.webhookEndpoints.load(endpointId)) as never,
+  }),
+}));
+
+builder.objectFields(Organization, (t) => ({
+  webhookEndpoints: t.connection(
+    {
+      type: WebhookEndpoint,
+      description: 'Where it wants to hear of its sessions, newest first. Needs MANAGE_ORG_AUTOMATIONS.',
+      resolve: async ({ id }, page, context) => nestedConnection(context, webhookEndpointsOf(context.domain, id), page),
+    },
+    WebhookEndpointConnection,
+  ),
+}));

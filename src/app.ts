@@ -36,6 +36,7 @@ import { createIdleSessions } from './scheduler/idle-sessions.ts';
 import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
 import { createRetention } from './scheduler/retention.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
+import { createWebhooks } from './scheduler/webhooks.ts';
 import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -122,6 +123,7 @@ async function assemble(
     limits,
     metering: config.metering,
     // Known once the port is: contexts are made from this per request, after that.
+    isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     get baseUrl() {
       return baseUrl;
     },
@@ -140,7 +142,13 @@ async function assemble(
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
   const scheduled = [
     ...(config.roles.includes('scheduler')
-      ? [createRetention(services), createDeletedOrganizations(services), createIdleSessions(services, config)]
+      ? [
+          createRetention(services),
+          createDeletedOrganizations(services),
+          createIdleSessions(services, config),
+          createDueAutomations(services),
+          createWebhooks(services),
+        ]
       : []),
     ...(config.roles.includes('api') ? [createOrphanedAttachments(services)] : []),
   ];

@@ -183,6 +183,8 @@ const variables = z.object({
   RATE_LIMIT_GRAPHQL: perMinute(60_000),
   /** Tokens from one address in a minute that are not good. */
   RATE_LIMIT_LOGIN: perMinute(30),
+  /** Whether webhooks may be sent to addresses of own networks, and over http. */
+  WEBHOOK_ALLOW_PRIVATE: flag(false),
   /** Whether the GraphQL schema may be asked for. */
   INTROSPECTION: flag(true),
   /** Whether browsers get an explorer at /graphql. */
@@ -280,6 +282,8 @@ export interface Config {
   readonly rateLimitGraphql: number;
   /** Tokens from one address in a minute that are not good. */
   readonly rateLimitLogin: number;
+  /** Whether webhooks may be sent to addresses of own networks, and over http. */
+  readonly isPrivateWebhookAllowed: boolean;
   /** Whether the GraphQL schema may be asked for. */
   readonly isIntrospectable: boolean;
   readonly hasExplorer: boolean;
@@ -352,6 +356,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     rateLimitRest: env.RATE_LIMIT_REST,
     rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
     rateLimitLogin: env.RATE_LIMIT_LOGIN,
+    isPrivateWebhookAllowed: env.WEBHOOK_ALLOW_PRIVATE,
     isIntrospectable: env.INTROSPECTION,
     hasExplorer: env.EXPLORER,
     trustedDocuments: {

@@ -107,6 +107,7 @@ export const permissionFor = {
   runAutomationAsCreator: 'UsePersonalAutomations',
   runAutomationAsUser: 'ImpersonateOrgSessions',
   manageSchedules: 'ManageOrgSchedules',
+  manageWebhooks: 'ManageOrgAutomations',
 
   viewConsumption: 'ViewOrgSessions',
   viewEnterpriseConsumption: 'ViewAccountConsumption',

@@ -66,6 +66,19 @@ export const auditActions = {
   'create_automation': { target: 'automation', meaning: 'An automation was made, or a schedule.' },
   'update_automation': { target: 'automation', meaning: 'An automation was changed; `changed` names what of it.' },
   'delete_automation': { target: 'automation', meaning: 'An automation was deleted.' },
+  'run_automation': { target: 'automation', meaning: 'An automation was told to act now.' },
+  'create_webhook_endpoint': { target: 'webhookEndpoint', meaning: 'An endpoint for webhooks was made, at `host`.' },
+  'update_webhook_endpoint': {
+    target: 'webhookEndpoint',
+    meaning: 'An endpoint for webhooks was changed; `changed` names what of it.',
+  },
+  'disable_webhook_endpoint': {
+    target: 'webhookEndpoint',
+    meaning: 'The service disabled an endpoint that had taken nothing for a day, or was gone.',
+  },
+  'delete_webhook_endpoint': { target: 'webhookEndpoint', meaning: 'An endpoint for webhooks was deleted.' },
+  'test_webhook_endpoint': { target: 'webhookEndpoint', meaning: 'A test was sent to an endpoint for webhooks.' },
+  'redeliver_webhook': { target: 'webhookDelivery', meaning: 'A webhook was sent again.' },
 } as const satisfies Record<string, AuditActMeaning>;
 
 /** One of {@link auditActions}. */

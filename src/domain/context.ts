@@ -38,6 +38,8 @@ export interface Services {
   /** How much each key, and each address, may ask in a minute. */
   readonly limits: Limits;
   readonly metering: MeteringRates;
+  /** Whether webhooks may be sent to own networks, and unencrypted. */
+  readonly isPrivateWebhookAllowed: boolean;
   readonly log: Log;
   /** The only source of times; tests move it. */
   readonly now: () => Date;

@@ -21,6 +21,8 @@ const kinds = {
   folder: { prefix: 'folder-', type: 'KnowledgeFolder' },
   secret: { prefix: 'sec_', type: 'Secret' },
   automation: { prefix: 'automation-', type: 'Automation' },
+  webhookEndpoint: { prefix: 'webhook-', type: 'WebhookEndpoint' },
+  webhookDelivery: { prefix: 'delivery-', type: 'WebhookDelivery' },
   auditEntry: { prefix: 'audit_log-', type: 'AuditLogEntry' },
 } as const satisfies Record<string, { prefix: string; type: string }>;
 

@@ -6,6 +6,8 @@
  * - `runs`: a session may wait for a worker.
  * - `organizations`: an organization was deleted.
  * - `automations`: an automation has another next time, or a run of one began to wait.
+ * - `webhooks`: an endpoint for webhooks is another.
+ * - `deliveries`: a webhook waits to be sent.
  * - `keys`: a key was revoked; never held back to be sent with others.
  */
 export type Topic =
@@ -15,4 +17,6 @@ export type Topic =
   | 'runs'
   | 'organizations'
   | 'automations'
+  | 'webhooks'
+  | 'deliveries'
   | 'keys';

@@ -10,6 +10,8 @@ import { findSecrets } from '../domain/secrets/secrets.ts';
 import { ofAnySession } from '../domain/sessions/enterprise-scope.ts';
 import { readInsights, type SessionInsights } from '../domain/sessions/insights.ts';
 import type { SessionRecord } from '../domain/sessions/session.ts';
+import { findWebhookDeliveries } from '../domain/webhooks/deliveries.ts';
+import { findWebhookEndpoints } from '../domain/webhooks/endpoints.ts';
 
 type Session = Pick<SessionRecord, 'id' | 'acusConsumed'>;
 
@@ -29,6 +31,8 @@ export function createResourceLoaders(context: Context) {
     automations: new DataLoader((ids: readonly string[]) => findAutomations(context, ids)),
     playbooks: new DataLoader((ids: readonly string[]) => findPlaybooks(context, ids)),
     secrets: new DataLoader((ids: readonly string[]) => findSecrets(context, ids)),
+    webhookEndpoints: new DataLoader((ids: readonly string[]) => findWebhookEndpoints(context, ids)),
+    webhookDeliveries: new DataLoader((ids: readonly string[]) => findWebhookDeliveries(context, ids)),
     attachments: new DataLoader((ids: readonly string[]) => findAttachments(ofAnySession(context, 'view'), ids)),
     /** Of sessions that the viewer may view. */
     insights: new DataLoader<Session, SessionInsights, string>((sessions) => readInsights(context, sessions), {

@@ -2,6 +2,7 @@ import type { Services } from '../domain/context.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
 import { keepSecrets } from '../domain/secrets/keep-secrets.ts';
 import { forgetOffsetWalks } from '../domain/sessions/offset-walks.ts';
+import { keepWebhooks } from '../domain/webhooks/keep-deliveries.ts';
 
 /** How often what is kept for a time only is looked through. */
 const hourMs = 60 * 60 * 1_000;
@@ -24,6 +25,9 @@ export function createRetention(services: Services): Scheduled {
     );
     await forgetOffsetWalks(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old walks through lists could not be deleted.'),
+    );
+    await keepWebhooks(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Webhooks of long ago could not be deleted.'),
     );
     await keepSecrets(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Secrets that are over could not be deleted.'),

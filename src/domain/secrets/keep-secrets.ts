@@ -19,6 +19,8 @@ export async function keepSecrets(services: KeepServices, isStopped: () => boole
   }
   await reseal(services, organizationSecrets, isStopped);
   await reseal(services, sessionSecrets, isStopped);
+  await reseal(services, webhookSecrets, isStopped);
+  await reseal(services, previousWebhookSecrets, isStopped);
 }
 
 const deleteOfOrganizations = `
@@ -51,6 +53,13 @@ const sessionSecrets = {
      where not starts_with(sealed, $1) and (session_id, key) > ($2, $3) order by session_id, key limit $4`,
   write: 'update session_secret set sealed = $4 where session_id = $1 and key = $2 and sealed = $3 returning key',
 };
+const webhookSecretsIn = (column: string) => ({
+  read: `select organization_id as owner, id as name, ${column} as sealed from webhook_endpoint
+     where not starts_with(${column}, $1) and (organization_id, id) > ($2, $3) order by organization_id, id limit $4`,
+  write: `update webhook_endpoint set ${column} = $4 where organization_id = $1 and id = $2 and ${column} = $3 returning id`,
+});
+const webhookSecrets = webhookSecretsIn('sealed');
+const previousWebhookSecrets = webhookSecretsIn('previous_sealed');
 
 async function reseal(
   { store, keyring, log }: KeepServices,

@@ -38,6 +38,9 @@ import './sessions.ts';
 import './subscriptions.ts';
 import './users.ts';
 import './viewer.ts';
+import './webhook-deliveries.ts';
+import './webhook-mutations.ts';
+import './webhooks.ts';
 
 /** The whole schema, built once. */
 export const schema: GraphQLSchema = builder.toSchema({

@@ -57,6 +57,7 @@ const keyedMutations: ReadonlySet<string> = new Set([
   'createPlaybook',
   'createSecret',
   'createAutomation',
+  'createWebhookEndpoint',
 ]);
 
 /**

@@ -116,18 +116,18 @@ it.each([
 });
 
 it('shows a session that has used up its limit, and goes on once that is raised', async () => {
-  const startedAt = performance.now();
   const id = await createSession(test, { prompt: 'say begun\nsleep 3\nsay done', maxAcuLimit: 1 });
+  await untilSession(test, id, ({ status }) => status === 'RUNNING' || status === 'SUSPENDED');
+  const startedAt = performance.now();
   await untilSession(test, id, asleep);
   expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(await look(id)).toBe('blocked | suspended usage_limit_exceeded');
-  const limits = (await readEvents(test, id)).filter(({ kind }) => kind === 'LIMIT');
-  expect(limits).toHaveLength(1);
+  const limits = async () => (await readEvents(test, id)).filter(({ kind }) => kind === 'LIMIT').length;
+  expect(await limits()).toBe(1);
   expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: .*reached its limit: it may use 1 ACU/);
   // Without a higher limit a message wakes nobody for long, and is not lost.
   await send(id, 'say and more');
-  await untilSession(test, id, ({ status }) => status === 'RESUMING');
-  await untilSession(test, id, asleep);
+  while ((await limits()) < 2) await new Promise((resolve) => setImmediate(resolve));
   await act('updateSession', { sessionId: id, maxAcuLimit: 1_000 });
   expect(await look(id)).toBe('blocked | suspended usage_limit_exceeded');
   await send(id, 'say at last');

@@ -32,11 +32,12 @@ import { hangUp, setHangUp } from './http/hang-up.ts';
 import { createOutside } from './http/outside.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
+import { createDueAutomations } from './scheduler/due-automations.ts';
 import { createIdleSessions } from './scheduler/idle-sessions.ts';
 import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
 import { createRetention } from './scheduler/retention.ts';
-import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { createWebhooks } from './scheduler/webhooks.ts';
+import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -122,8 +123,8 @@ async function assemble(
     openStreams,
     limits,
     metering: config.metering,
-    // Known once the port is: contexts are made from this per request, after that.
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
+    // Known once the port is: contexts are made from this per request, after that.
     get baseUrl() {
       return baseUrl;
     },

@@ -24,6 +24,7 @@ import { serveAcuLimits } from './v3/acu-limits.ts';
 import { serveApiKeys } from './v3/api-keys.ts';
 import { serveAttachments } from './v3/attachments.ts';
 import { serveAuditLogs } from './v3/audit-logs.ts';
+import { serveAutomationRuns } from './v3/automation-runs.ts';
 import { serveAutomations } from './v3/automations.ts';
 import { serveConsumption } from './v3/consumption.ts';
 import { dialect as v3 } from './v3/dialect.ts';
@@ -115,6 +116,7 @@ function openV3(services: Services, watches: Watches, streams: EventStreams): Do
   servePlaybooks(door);
   serveSecrets(door);
   serveAutomations(door);
+  serveAutomationRuns(door);
   serveSchedules(door);
   serveAttachments(door);
   serveSelf(door);

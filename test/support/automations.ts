@@ -15,6 +15,7 @@ export const automationFields = `id automationId organization { organizationId }
   tools { mcpServers slackChannels slackDmScope linearEnabled }
   nextRunAt nextRuns lastRunAt lastErrorAt lastErrorMessage consecutiveFailures
   createdBy { ... on User { userId } ... on ServiceUser { serviceUserId } } updatedBy { __typename } createdAt updatedAt deletedAt
+  missedRuns jitterSeconds
   runs { totalCount nodes { startedAt sessionId session { title } } }`;
 
 /** A trigger of an RRULE. */

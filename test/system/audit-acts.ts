@@ -338,4 +338,9 @@ export const acts: Partial<Record<AuditAction, Act>> = {
     await hand.rest('DELETE', `${inOrganization(organization)}/automations/${target}`);
     return { target, organization };
   },
+  async run_automation(hand, organization) {
+    const target = await make(hand, organization, 'automations', automation, 'automation_id');
+    await hand.rest('POST', `${inOrganization(organization)}/automations/${target}/run`);
+    return { target, organization };
+  },
 };

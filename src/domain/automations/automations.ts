@@ -8,6 +8,7 @@ import { type OrganizationRecord, requireUsable, useOrganization } from '../orga
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { type Action, type AutomationOptions, type RunAs, recurrencesOf, type Trigger } from './definition.ts';
+import { type AutomationRun, runColumns } from './runs.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 import { nextZonedRuns, parseZonedRecurrence } from './zoned-recurrence.ts';
 
@@ -140,13 +141,6 @@ export async function getAutomationPlace(context: Context, id: string): Promise<
   return { organizationId: automation.organizationId, automationId: automation.id };
 }
 
-/** One time that an automation acted: a session that it started. */
-export interface AutomationRun {
-  /** The session's, bare. */
-  readonly id: string;
-  readonly createdAt: Date;
-}
-
 /** What an automation has done, as one of many such lists. FORBIDDEN without the permission to view it, or to change it. */
 export function runsOf(
   context: Context,
@@ -158,14 +152,31 @@ export function runsOf(
     key: 'runs',
     name: 'automationRuns',
     ownerId: automation.id,
-    row: 's',
-    table: 'session',
-    columns: 's.id, s.created_at as "createdAt"',
+    row: 'r',
+    table: 'automation_run',
+    columns: runColumns,
     owners: (bind) =>
       `join automation a on a.id = owner.id join organization o on o.id = a.organization_id
           and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
-    where: () => ['s.automation_id = owner.id', 's.organization_id = a.organization_id'],
+    where: () => ['r.automation_id = owner.id', 'r.organization_id = a.organization_id'],
   };
+}
+
+/** What an automation has done and should have, the last first. NOT_FOUND, ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+export async function listRuns(
+  context: Context,
+  request: PageRequest & AutomationPlace,
+  limits: PageLimits,
+): Promise<Page<AutomationRun>> {
+  const { id, organizationId } = await getAutomation(context, request);
+  const values: unknown[] = [id, organizationId];
+  const list = timedPage({ name: 'automationRuns', row: 'r' }, request, limits, (value) => `$${values.push(value)}`);
+  const where = ['r.automation_id = $1', 'r.organization_id = $2', ...list.beyond];
+  const rows = await context.store.query<AutomationRun>(
+    `select ${runColumns} from automation_run r where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
+    values,
+  );
+  return list.toPage(rows);
 }
 
 /**

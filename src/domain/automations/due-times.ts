@@ -45,11 +45,18 @@ export function dueTime(
 ): DueTime | null {
   const { nextRunAt, dueAt } = automation;
   if (nextRunAt === null || dueAt === null) return null;
-  const isMissed = (time: Date) => now.getTime() - time.getTime() - jitterMs(automation, time) > missedAfterMs;
+  const isMissed = (time: Date, at: Date = now) =>
+    at.getTime() - time.getTime() - jitterMs(automation, time) > missedAfterMs;
   const at = (time: Date, isSkipped = false): DueTime => ({ time, isSkipped, next: nextTime(automation, time) });
   if (!isMissed(nextRunAt)) return at(nextRunAt);
   const policy: MissedRuns = automation.options.missedRuns ?? 'latest';
-  if (policy === 'all') return at(firstToMakeUp(automation, nextRunAt, now));
+  if (policy === 'all') {
+    // One that is claimed so late is one of those: they have been counted.
+    const isCounted = isMissed(nextRunAt, dueAt);
+    const made = at(isCounted ? nextRunAt : firstToMakeUp(automation, nextRunAt, now));
+    const after = made.next.nextRunAt;
+    return after !== null && isMissed(after) ? { ...made, next: { nextRunAt: after, dueAt: now } } : made;
+  }
   if (policy === 'skip' && isRetry) return at(nextRunAt);
   const latest = latestTime(automation, nextRunAt, now);
   return at(latest, policy === 'skip' && isMissed(latest));

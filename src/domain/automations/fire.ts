@@ -57,6 +57,11 @@ export async function noteCrash(services: Services, tx: Transaction, firing: Fir
   if (known !== null && known.status !== 'failed') return;
   const run = known ?? newRun(services, firing, cause);
   if (known === null) await insertRun(tx, run, cause);
+  await failRun(services, tx, firing, run);
+}
+
+/** Ends an attempt of a run with an error that is no refusal. */
+export async function failRun(services: Services, tx: Transaction, firing: Firing, run: AutomationRun): Promise<void> {
   const failed: AutomationRun = {
     ...run,
     status: 'failed',

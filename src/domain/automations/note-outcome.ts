@@ -5,6 +5,7 @@ import { asSystem } from '../sessions/as-system.ts';
 import type { AutomationRecord } from './automations.ts';
 import type { Firing } from './firing.ts';
 import type { AutomationRun } from './runs.ts';
+import { skipQueuedRuns } from './skip-queued-runs.ts';
 
 /** After so many failures in a row an automation is disabled. */
 export const mostFailures = 10;
@@ -70,6 +71,8 @@ export async function disableAutomation(
     [targetId, services.now()],
   );
   if (rows.length === 0) return;
+  // What was due while it was enabled is done, also when that was the last time.
+  if (reason !== 'over') await skipQueuedRuns(tx, targetId);
   const data = { name, changed: 'enabled', reason };
   await audit(asSystem(services, enterpriseId), tx, 'update_automation', { organizationId, targetId, data });
 }

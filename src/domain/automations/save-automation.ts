@@ -9,6 +9,7 @@ import { parseId } from '../ids.ts';
 import { type AutomationRecord, automationColumns } from './automations.ts';
 import { nextTime } from './due-times.ts';
 import { recurringEvent } from './event-types.ts';
+import { skipQueuedRuns } from './skip-queued-runs.ts';
 
 /** The most automations of an organization. */
 export const maxAutomations = 20_000;
@@ -94,6 +95,7 @@ export async function saveAutomation(
     throw refuse(['enabled'], '"enabled" must stay false: the times of its triggers are all over.');
   }
   await tx.query(`update automation set (${written}) = row(${places}) where id = $1`, [after.id, ...valuesOf(after)]);
+  if (before.enabled && !after.enabled) await skipQueuedRuns(tx, after.id);
   await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
   tx.afterCommit(() => context.bell.ring('automations'));
   return after;
@@ -111,6 +113,7 @@ export async function removeAutomation(
             updated_by_service_user_id = $4, is_enabled = false, next_run_at = null, due_at = null, webhook_secret_hash = null where id = $1`,
     [before.id, by.updatedAt, by.updatedByUserId, by.updatedByServiceUserId],
   );
+  await skipQueuedRuns(tx, before.id);
   await auditAutomation(context, tx, 'delete_automation', before);
   return { ...before, ...by, deletedAt: by.updatedAt };
 }

@@ -160,6 +160,8 @@ export function optionFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes,
     sessionSettings: t.field({ type: SessionSettingsInput, description: said.sessionSettings }),
     securityProfile: t.field({ type: SecurityProfileInput, description: said.securityProfile }),
     templateId: t.string({ description: said.templateId }),
+    missedRuns: t.string({ description: said.missedRuns }),
+    jitterSeconds: t.int({ description: said.jitterSeconds }),
     tools: t.field({ type: ToolsInput, description: said.tools }),
   };
 }

@@ -7,6 +7,8 @@ import {
   type WrittenAutomation,
 } from '../../domain/automations/change-automations.ts';
 import type { AutomationInput } from '../../domain/automations/definition.ts';
+import { runAutomation } from '../../domain/automations/run-automation.ts';
+import type { AutomationRun } from '../../domain/automations/runs.ts';
 import type { Context } from '../../domain/context.ts';
 import { type Issue, invalidInput } from '../../domain/errors.ts';
 import { globalId } from '../../domain/ids.ts';
@@ -14,6 +16,7 @@ import { getOnlyOrganizationId } from '../../domain/organizations/use-organizati
 import { builder } from '../builder.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
 import { AutomationActionInput, AutomationTriggerInput, optionFields } from './automation-inputs.ts';
+import { AutomationRunType } from './automation-runs.ts';
 import { Automation } from './automations.ts';
 import {
   clientMutationIdDescription,
@@ -53,6 +56,27 @@ const UpdateAutomationInput = builder.inputType('UpdateAutomationInput', {
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
+
+const RunAutomationInput = builder.inputType('RunAutomationInput', {
+  description: 'Which automation is to act now.',
+  fields: (t) => ({
+    automationId: t.id({ required: true, description: automationIdDescription }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const RunAutomationPayload = payloadType<{ run: AutomationRun }>(
+  'RunAutomationPayload',
+  'What an automation did when it was told to act.',
+  (t) => ({
+    run: t.expose('run', {
+      type: AutomationRunType,
+      nullable: true,
+      description: 'The run: it may also wait, have been left out or have failed.',
+    }),
+  }),
+);
 
 interface Written {
   readonly automation: AutomationRecord;
@@ -168,6 +192,17 @@ builder.mutationFields((t) => ({
       toPayload(input, { automation: null }, async () => {
         const { automation } = await change(domain, input.automationId, { enabled: false });
         return { automation };
+      }),
+  }),
+  runAutomation: t.field({
+    type: RunAutomationPayload,
+    description: `Lets an automation act now, also one that is disabled; its times stay as they are. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+    args: { input: t.arg({ type: RunAutomationInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, context, info) =>
+      toPayload(input, { run: null }, async () => {
+        const place = await getAutomationPlace(context.domain, input.automationId);
+        const idempotencyKey = idempotencyKeyOf(context, input, info);
+        return { run: await runAutomation(context.domain, place, { idempotencyKey }) };
       }),
   }),
   deleteAutomation: t.field({

@@ -1,11 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type AutomationRecord,
-  type AutomationRun,
-  automationsOf,
-  nextRunsOf,
-  runsOf,
-} from '../../domain/automations/automations.ts';
+import { type AutomationRecord, automationsOf, nextRunsOf, runsOf } from '../../domain/automations/automations.ts';
 import { refuse } from '../../domain/errors.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import { builder } from '../builder.ts';
@@ -18,6 +12,7 @@ import {
   AutomationSessionSettings,
   AutomationTools,
 } from './automation-options.ts';
+import { AutomationRunType } from './automation-runs.ts';
 import { AutomationAction, AutomationNotifications, AutomationTrigger } from './automation-types.ts';
 import { countedConnection } from './counted-connection.ts';
 import { Organization } from './organization-ref.ts';
@@ -41,24 +36,7 @@ const RunAs = builder.objectRef<Pick<AutomationRecord, 'runAs' | 'runAsUserId'>>
   }),
 });
 
-const Run = builder.objectRef<AutomationRun>('AutomationRun').implement({
-  description: 'One time that an automation acted: a session that it started.',
-  fields: (t) => ({
-    startedAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
-    sessionId: t.string({
-      description: 'The session, as v1 writes its id.',
-      resolve: ({ id }) => prefixedId('session', id),
-    }),
-    session: t.field({
-      type: Session,
-      nullable: true,
-      description: 'The session; null for who may not see it.',
-      resolve: ({ id }, _args, { loaders }) => loaders.sessions.load(id),
-    }),
-  }),
-});
-
-const RunConnection = countedConnection(Run, 'AutomationRun', {
+const RunConnection = countedConnection(AutomationRunType, 'AutomationRun', {
   page: 'A page of what an automation did.',
   edge: 'One time that an automation acted, in a list.',
 });
@@ -140,6 +118,16 @@ builder.node(Automation, {
       description: said.templateId,
       resolve: ({ options }) => options.templateId,
     }),
+    missedRuns: t.string({
+      nullable: true,
+      description: said.missedRuns,
+      resolve: ({ options }) => options.missedRuns,
+    }),
+    jitterSeconds: t.int({
+      nullable: true,
+      description: said.jitterSeconds,
+      resolve: ({ options }) => options.jitterSeconds,
+    }),
     tools: t.field({
       type: AutomationTools,
       nullable: true,
@@ -198,8 +186,8 @@ builder.node(Automation, {
     }),
     runs: t.connection(
       {
-        type: Run,
-        description: 'What it has done, the last first.',
+        type: AutomationRunType,
+        description: 'What it has done, and should have done, the last first.',
         resolve: async (automation, page, context) =>
           nestedConnection(context, runsOf(context.domain, automation), page),
       },

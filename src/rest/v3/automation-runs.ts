@@ -1,0 +1,94 @@
+import { z } from '@hono/zod-openapi';
+import { listRuns } from '../../domain/automations/automations.ts';
+import { runAutomation } from '../../domain/automations/run-automation.ts';
+import { type AutomationRun, runStatuses } from '../../domain/automations/runs.ts';
+import { prefixedId } from '../../domain/ids.ts';
+import type { Door } from '../door.ts';
+import { integerParam } from '../query.ts';
+import { pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
+
+const one = '/v3/organizations/{org_id}/automations/{automation_id}';
+
+const runResponse = z
+  .object({
+    run_id: z.string(),
+    automation_id: z.string(),
+    status: z.enum(runStatuses).openapi({
+      description:
+        'queued: it waits until fewer of the automation’s are at work; started: there is a session; failed; skipped: a limit, or the policy for missed times, left it out.',
+    }),
+    event_type: z.string().openapi({ description: 'The event type of the trigger, or "manual".' }),
+    session_id: z.string().nullable().openapi({ description: 'The session that it started or wrote to.' }),
+    error: z
+      .object({ code: z.string(), message: z.string() })
+      .nullable()
+      .openapi({ description: 'Why it failed, at the last attempt, or was left out.' }),
+    attempts: z.int(),
+    scheduled_for: timeSchema.nullable().openapi({ description: 'The time of the recurring trigger.' }),
+    created_at: timeSchema,
+    started_at: timeSchema.nullable(),
+  })
+  .openapi('AutomationRunResponse');
+
+function present(run: AutomationRun): z.input<typeof runResponse> {
+  const { errorCode, errorMessage, scheduledFor, startedAt } = run;
+  return {
+    run_id: run.id,
+    automation_id: prefixedId('automation', run.automationId),
+    status: run.status,
+    event_type: run.trigger.eventType,
+    session_id: run.sessionId,
+    error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
+    attempts: run.attempts,
+    scheduled_for: scheduledFor === null ? null : time(scheduledFor),
+    created_at: time(run.createdAt),
+    started_at: startedAt === null ? null : time(startedAt),
+  };
+}
+
+/** Pages are as those of automations. */
+const page = { max: 100, default: 100 } as const;
+const listQuery = z.object({
+  ...pageQuery,
+  first: integerParam('first', {
+    description: 'Items in this page.',
+    minimum: 1,
+    maximum: page.max,
+    default: page.default,
+  }),
+});
+
+/** `/v3/organizations/{org_id}/automations/{automation_id}/run` and `/runs`. */
+export function serveAutomationRuns(door: Door): void {
+  door.serve(
+    {
+      method: 'post',
+      paths: [`${one}/run`],
+      name: 'runAutomation',
+      summary: 'Let an automation act now, also one that is disabled',
+      answer: runResponse,
+      refusals: [403, 404],
+    },
+    async ({ context, param, idempotencyKey }) =>
+      present(await runAutomation(context, placeOf(param), { idempotencyKey })),
+  );
+
+  door.serve(
+    {
+      method: 'get',
+      paths: [`${one}/runs`],
+      name: 'listAutomationRuns',
+      summary: 'List what an automation has done, and should have done, the last first',
+      query: listQuery,
+      answer: pageOf(runResponse),
+      refusals: [403, 404, 422],
+    },
+    async ({ context, query, param }) =>
+      presentPage(await listRuns(context, { ...placeOf(param), ...query }, page), present),
+  );
+}
+
+const placeOf = (param: (name: string) => string) => ({
+  organizationId: param('org_id'),
+  automationId: param('automation_id'),
+});

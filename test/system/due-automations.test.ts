@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parseId } from '../../src/domain/ids.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { createAutomation, makeAutomatic, recurring, updateAutomation } from '../support/automations.ts';
+import { stopClock } from '../support/clock.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({ roles: ['api', 'scheduler'] });
+});
+afterAll(() => test.close());
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+const stamp = (at: Date) => at.toISOString().replaceAll(/[-:]|\.\d+/g, '');
+/** A rule whose first time is so many ms from now. */
+const from = (inMs: number, rest: string) =>
+  `DTSTART:${stamp(new Date(test.app.services.now().getTime() + inMs))}\nRRULE:${rest}`;
+
+const runFields =
+  'runId status eventType scheduledFor attempts error { code message } sessionId session { title origin tags }';
+const fields = `id automationId enabled nextRunAt lastRunAt lastErrorMessage consecutiveFailures runs(first: 100) { totalCount nodes { ${runFields} } }`;
+
+const make = async (input: Record<string, unknown>, token: string) =>
+  (await createAutomation(test, input, token, fields)).automation;
+
+async function read(id: string, token: string): Promise<any> {
+  const { data } = await graphql(test, token, `query($id: ID!) { node(id: $id) { ... on Automation { ${fields} } } }`, {
+    id,
+  });
+  return data.node;
+}
+
+/** Lets the scheduler look, and waits until an automation is as it should be. */
+async function until(id: string, token: string, check: (automation: any) => void): Promise<any> {
+  test.app.services.bell.ring('automations');
+  await vi.waitFor(async () => check(await read(id, token)), { timeout: 20_000, interval: 20 });
+  // Its parts were read one after the other.
+  return read(id, token);
+}
+
+/** Lets the scheduler look through: what is due by then has been fired when a one-time automation made now has. */
+async function settle(token: string): Promise<void> {
+  const last = await make({ triggers: [recurring(from(minuteMs, 'FREQ=DAILY;COUNT=1'))] }, token);
+  await test.app.services.store.execute('update automation set due_at = $2::timestamptz where id = $1', [
+    parseId('automation', last.automationId),
+    new Date(0),
+  ]);
+  await until(last.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+}
+
+describe('a recurring trigger', () => {
+  it('starts a session at its time and goes on to the next', async () => {
+    const { token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
+    const due = made.nextRunAt;
+    expect(made.runs.totalCount).toBe(0);
+    clock.advance(hourMs);
+    const after = await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+    expect(after).toMatchObject({ enabled: true, lastRunAt: due, consecutiveFailures: 0 });
+    expect(new Date(after.nextRunAt).getTime()).toBe(new Date(due).getTime() + dayMs);
+    expect(after.runs.nodes[0]).toMatchObject({
+      status: 'started',
+      eventType: 'schedule:recurring',
+      scheduledFor: due,
+      attempts: 1,
+      error: null,
+      session: { title: 'Sweep the floor.', origin: 'AUTOMATION' },
+    });
+  });
+
+  it('that comes once fires once and disables itself, which the audit log tells', async () => {
+    const { organizationId, token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY;COUNT=1'))] }, token);
+    clock.advance(hourMs);
+    await until(made.id, token, (now) => expect(now).toMatchObject({ enabled: false, nextRunAt: null }));
+    clock.advance(2 * dayMs);
+    await settle(token);
+    expect((await read(made.id, token)).runs.totalCount).toBe(1);
+    const entries = await test.app.services.store.query<{ data: unknown }>(
+      `select data, user_id from audit_entry where organization_id = $1 and action = 'update_automation' and target_id = $2`,
+      [parseId('organization', organizationId), parseId('automation', made.automationId)],
+    );
+    expect(entries).toEqual([{ data: { name: 'Sweep', changed: 'enabled', reason: 'over' }, user_id: null }]);
+  });
+
+  it('fires later than its time by its jitter, and not before', async () => {
+    const { token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))], jitterSeconds: 900 }, token);
+    const [row] = await test.app.services.store.query<{ dueAt: Date }>(
+      'select due_at as "dueAt" from automation where id = $1',
+      [parseId('automation', made.automationId)],
+    );
+    const jitter = (row as { dueAt: Date }).dueAt.getTime() - new Date(made.nextRunAt).getTime();
+    expect(jitter).toBeGreaterThan(0);
+    expect(jitter).toBeLessThan(900_000);
+    clock.advance(hourMs + jitter - 1);
+    await settle(token);
+    expect((await read(made.id, token)).runs.totalCount).toBe(0);
+    clock.advance(1);
+    const after = await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+    expect(after.runs.nodes[0].scheduledFor).toBe(made.nextRunAt);
+  });
+});
+
+describe('times that were missed', () => {
+  const missed = async (missedRuns: string | null, rule: string, awayMs: number) => {
+    const { token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    const first = test.app.services.now().getTime() + hourMs;
+    const made = await make({ triggers: [recurring(from(hourMs, rule))], missedRuns }, token);
+    clock.advance(awayMs);
+    const after = await until(made.id, token, ({ nextRunAt }) =>
+      expect(new Date(nextRunAt).getTime()).toBeGreaterThan(test.app.services.now().getTime()),
+    );
+    const hours = after.runs.nodes.map((run: any) => (new Date(run.scheduledFor).getTime() - first) / hourMs);
+    return { statuses: after.runs.nodes.map((run: any) => run.status), hours };
+  };
+
+  it('are made up for once, for the latest, when nothing else is said', async () => {
+    expect(await missed(null, 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['started'], hours: [49] });
+  });
+
+  it('are left out where that is asked for, which the runs tell', async () => {
+    expect(await missed('skip', 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['skipped'], hours: [49] });
+    // Not too late for the last of them.
+    expect(await missed('skip', 'FREQ=HOURLY', 50 * hourMs + minuteMs)).toEqual({ statuses: ['started'], hours: [49] });
+  });
+
+  it('are each made up for where that is asked for, a hundred at most', async () => {
+    const few = await missed('all', 'FREQ=HOURLY', 4.5 * hourMs);
+    expect(few.hours).toEqual([3, 2, 1, 0]);
+    const many = await missed('all', 'FREQ=HOURLY', 150.5 * hourMs);
+    expect(many.hours.length).toBeGreaterThan(20);
+    expect(many.hours.length).toBeLessThanOrEqual(100);
+    expect(many.hours[0]).toBe(149);
+  });
+});
+
+it('fires nothing twice when the clock jumps a day forward and back, also when the automation is switched off and on', async () => {
+  const { token } = await makeAutomatic(test);
+  const clock = stopClock(test);
+  const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
+  const first = made.nextRunAt;
+  clock.advance(dayMs);
+  await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+  clock.advance(-dayMs);
+  await updateAutomation(test, { automationId: made.automationId, enabled: false }, token);
+  await updateAutomation(test, { automationId: made.automationId, enabled: true }, token);
+  expect((await read(made.id, token)).nextRunAt).toBe(first);
+  clock.advance(hourMs);
+  await until(made.id, token, ({ nextRunAt }) => expect(nextRunAt).not.toBe(first));
+  expect((await read(made.id, token)).runs.nodes.map((run: any) => run.scheduledFor)).toEqual([first]);
+});
+
+describe('an automation that fails', () => {
+  it('is tried again, later each time, and disabled after ten failures, which the audit log tells', async () => {
+    const { organizationId, token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=WEEKLY'))], limits: null }, token);
+    const id = parseId('organization', organizationId);
+    await test.app.services.store.execute('update organization set max_session_acu_limit = 0 where id = $1', [id]);
+    clock.advance(hourMs);
+    for (let failures = 1; failures < 10; failures++) {
+      const failed = await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(failures));
+      expect(failed).toMatchObject({ enabled: true, nextRunAt: made.nextRunAt });
+      expect(failed.runs.nodes).toMatchObject([
+        { status: 'failed', attempts: failures, error: { code: 'LIMIT_EXCEEDED' }, sessionId: null },
+      ]);
+      const waitMs = Math.min(minuteMs * 2 ** (failures - 1), hourMs);
+      clock.advance(waitMs - 1);
+      await settle((await makeAutomatic(test)).token);
+      expect((await read(made.id, token)).consecutiveFailures).toBe(failures);
+      clock.advance(1);
+    }
+    const over = await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(10));
+    expect(over).toMatchObject({ enabled: false, nextRunAt: null });
+    const entries = await test.app.services.store.query<{ data: unknown }>(
+      `select data from audit_entry where organization_id = $1 and action = 'update_automation'`,
+      [id],
+    );
+    expect(entries).toEqual([{ data: { name: 'Sweep', changed: 'enabled', reason: 'failures' } }]);
+  });
+
+  it('forgets its failures when it succeeds', async () => {
+    const { organizationId, token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY;COUNT=1'))] }, token);
+    const id = parseId('organization', organizationId);
+    await test.app.services.store.execute('update organization set max_session_acu_limit = 0 where id = $1', [id]);
+    clock.advance(hourMs);
+    await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(1));
+    await test.app.services.store.execute('update organization set max_session_acu_limit = null where id = $1', [id]);
+    clock.advance(minuteMs);
+    const after = await until(made.id, token, (now) => expect(now.enabled).toBe(false));
+    expect(after).toMatchObject({ consecutiveFailures: 0 });
+    expect(after.runs.nodes).toMatchObject([{ status: 'started', attempts: 2, error: null }]);
+  });
+});
+
+describe('limits', () => {
+  const runNow = async (automation: any, token: string): Promise<any> => {
+    const document = `mutation($input: RunAutomationInput!) { runAutomation(input: $input) { run { ${runFields} } userErrors { code message } } }`;
+    const { data } = await graphql(test, token, document, { input: { automationId: automation.automationId } });
+    return data.runAutomation.run;
+  };
+
+  it('of concurrency let runs wait, the oldest first, and leave out what is too much', async () => {
+    const { token } = await makeAutomatic(test);
+    const made = await make({ concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 2 } }, token);
+    const runs: any[] = [];
+    for (let n = 0; n < 4; n++) runs.push(await runNow(made, token));
+    expect(runs.map(({ status }) => status)).toEqual(['started', 'queued', 'queued', 'skipped']);
+    expect(runs[3].error).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    for (const done of [0, 1]) {
+      const { runs: seen } = await read(made.id, token);
+      const { sessionId } = seen.nodes.find(({ runId }: any) => runId === runs[done].runId);
+      const { organizationId } = (await graphql(test, token, '{ organizations { nodes { organizationId } } }')).data
+        .organizations.nodes[0];
+      const ended = await call(test, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${sessionId}`);
+      expect(ended.status).toBe(200);
+      await vi.waitFor(
+        async () => {
+          const { nodes } = (await read(made.id, token)).runs;
+          const next = nodes.find(({ runId }: any) => runId === runs[done + 1].runId);
+          expect(next).toMatchObject({ status: 'started', session: { origin: 'AUTOMATION' } });
+        },
+        { timeout: 20_000, interval: 20 },
+      );
+    }
+  });
+
+  it('of invocations leave out what is too much in a window', async () => {
+    const { token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    const limits = { invocations: { maxPerWindow: 2, windowSeconds: 60 } };
+    const made = await make({ limits }, token);
+    const statuses: string[] = [];
+    for (let n = 0; n < 3; n++) statuses.push((await runNow(made, token)).status);
+    clock.advance(minuteMs);
+    statuses.push((await runNow(made, token)).status);
+    expect(statuses).toEqual(['started', 'started', 'skipped', 'started']);
+  });
+});

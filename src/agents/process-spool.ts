@@ -1,11 +1,20 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { hasEnvironment, isOwnGroup, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
 
 /** The variables that mark an agent's process and all that it starts. */
 export const workerMark = 'SWITCHYARD_WORKER';
 export const runMark = 'SWITCHYARD_RUN';
+
+/**
+ * How the runtime directories of a worker's runs begin: the next start finds by it what a killed worker left, also where
+ * nothing was noted. Not in the data directory: a socket's path may have 107 bytes at most.
+ */
+export function runtimePrefix(workerId: string): string {
+  return join(tmpdir(), `sy-${workerId}-`);
+}
 
 interface SpooledProcess {
   pid: number;
@@ -28,8 +37,8 @@ export interface ProcessSpool {
   remove(pid: number): Promise<void>;
   /**
    * Kills what an earlier process of this worker left: each spooled process whose id, start time and marks all match, with
-   * its group, and everything else that carries the worker's mark, and removes what belonged to them. Spares this
-   * process and what was added here. Gives what was killed.
+   * its group, and everything else that carries the worker's mark, and removes what belonged to them and the runtime
+   * directories of its runs. Spares this process and what was added here. Gives what was killed.
    */
   reap(): Promise<number[]>;
 }
@@ -52,7 +61,7 @@ export function createProcessSpool(
   workerId: string,
   baseEnv: Readonly<Record<string, string>> = {},
 ): ProcessSpool {
-  const live = new Map<number, string>();
+  const live = new Map<number, { readonly runId: string; readonly runtimeDir: string | undefined }>();
   const fileOf = (pid: number) => join(directory, `${pid}.json`);
 
   const isLeftOver = ({ pid, startedAt, runId }: SpooledProcess) =>
@@ -63,7 +72,7 @@ export function createProcessSpool(
 
   return {
     async add(pid, runId, belongings) {
-      live.set(pid, runId);
+      live.set(pid, { runId, runtimeDir: belongings?.runtimeDir });
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const entry: SpooledProcess = { pid, startedAt: processStart(pid), runId, ...belongings };
       await writeFile(fileOf(pid), JSON.stringify(entry), { mode: 0o600 });
@@ -88,11 +97,22 @@ export function createProcessSpool(
         if (entry?.runtimeDir !== undefined) await rm(entry.runtimeDir, { recursive: true, force: true });
         await rm(join(directory, name), { force: true });
       }
-      const current = [...live.values()].map((runId) => ({ [runMark]: runId }));
+      const current = [...live.values()].map(({ runId }) => ({ [runMark]: runId }));
       for (const pid of await killByEnvironment({ [workerMark]: workerId }, current)) killed.add(pid);
+      await removeRuntimeDirs(workerId, new Set([...live.values()].map(({ runtimeDir }) => runtimeDir)));
       return [...killed];
     },
   };
+}
+
+async function removeRuntimeDirs(workerId: string, spared: ReadonlySet<string | undefined>): Promise<void> {
+  const prefix = runtimePrefix(workerId);
+  const root = dirname(prefix);
+  const names = await readdir(root).catch(() => [] as string[]);
+  const left = names.filter((name) => name.startsWith(basename(prefix))).map((name) => join(root, name));
+  // In a directory that all users share, one may have another owner: it is none of ours then.
+  for (const path of left)
+    if (!spared.has(path)) await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 
 async function readEntry(path: string): Promise<SpooledProcess | null> {

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runtimePrefix } from '../../agents/process-spool.ts';
 import type { Context } from '../context.ts';
+import type { ClaimedRun } from './claims.ts';
 import { type RunSecrets, readRunSecrets, type SessionSecretRow } from './run-secrets.ts';
 
 /** What a session's agent is started with. It holds secrets: never log it. */
@@ -26,7 +27,11 @@ interface PlanRow {
  * Reads what a session needs to start, and makes its directories: the workspace, the agent's home, which persists with it,
  * and one for this run alone.
  */
-export async function planLaunch(context: Context, sessionId: string, dataDir: string): Promise<LaunchPlan> {
+export async function planLaunch(
+  context: Context,
+  { sessionId, workerId }: Pick<ClaimedRun, 'sessionId' | 'workerId'>,
+  dataDir: string,
+): Promise<LaunchPlan> {
   const [row] = await context.store.query<PlanRow>(
     `select s.organization_id as "organizationId", s.agent, s.secret_ids as "secretIds",
             (select coalesce(json_agg(json_build_object('key', x.key, 'sealed', x.sealed, 'isSensitive', x.is_sensitive)), '[]'::json)
@@ -53,8 +58,7 @@ export async function planLaunch(context: Context, sessionId: string, dataDir: s
     agent,
     workspaceDir,
     homeDir,
-    // Not in the data directory: a socket's path may have 107 bytes at most.
-    runtimeDir: await mkdtemp(join(tmpdir(), 'sy-')),
+    runtimeDir: await mkdtemp(runtimePrefix(workerId)),
     ...secrets,
   };
 }

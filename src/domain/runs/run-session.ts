@@ -92,7 +92,7 @@ class SessionRun {
     // In the reverse of their order, once the agent has stopped.
     const cleanups: (() => unknown)[] = [];
     try {
-      const plan = await planLaunch(context, run.sessionId, this.#options.dataDir);
+      const plan = await planLaunch(context, run, this.#options.dataDir);
       cleanups.push(() => rm(plan.runtimeDir, { recursive: true, force: true }));
       cleanups.push(() => clearSecretFiles(plan));
       const parts = await this.#prepare(plan);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic, makeMember, updateAutomation } from '../support/automations.ts';
+import { runMutation } from '../support/people.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -17,18 +18,118 @@ const create = (input: Record<string, unknown>, token?: string, selection?: stri
 const update = (input: Record<string, unknown>, token?: string) => updateAutomation(test, input, token);
 const world = () => makeAutomatic(test);
 
+const runNow = (input: Record<string, unknown>, token: string) =>
+  runMutation(
+    test,
+    'runAutomation',
+    'run { runId status eventType scheduledFor attempts startedAt error { code message } sessionId session { title } }',
+    input,
+    token,
+  );
+
+describe('telling an automation to act', () => {
+  it('starts a session as its times would, also of one that is disabled, and leaves its times as they are', async () => {
+    const { token } = await world();
+    const { automation } = await create({ enabled: false }, token);
+    const { run } = await runNow({ automationId: automation.automationId }, token);
+    expect(run).toMatchObject({ status: 'started', attempts: 1, session: { title: 'Sweep the floor.' } });
+    const { automation: after } = await update({ automationId: automation.automationId, name: 'Swept' }, token);
+    expect(after).toMatchObject({ enabled: false, nextRunAt: null, consecutiveFailures: 0 });
+    expect(after.lastRunAt).not.toBeNull();
+  });
+
+  it('is done once for an idempotency key', async () => {
+    const { token } = await world();
+    const { automation } = await create({}, token);
+    const input = { automationId: automation.automationId, idempotencyKey: 'once' };
+    const [one, two] = [await runNow(input, token), await runNow(input, token)];
+    expect(two.run).toEqual(one.run);
+    const { automation: other } = await create({}, token);
+    expect(await runNow({ ...input, automationId: other.automationId }, token)).toMatchObject({
+      error: 'IDEMPOTENCY_CONFLICT',
+    });
+  });
+
+  it('tells why it failed, and takes nothing half done with it', async () => {
+    const { organizationId, token } = await world();
+    const session = await createSession(test, {}, token);
+    const actions = [
+      { type: 'start_session', prompt: 'Sweep.' },
+      { type: 'message_session', prompt: 'Done?', targetSessionId: session },
+    ];
+    const { automation } = await create({ actions }, token);
+    await graphql(
+      test,
+      token,
+      'mutation($input: TerminateSessionInput!) { terminateSession(input: $input) { userErrors { message } } }',
+      { input: { sessionId: session } },
+    );
+    const { run } = await runNow({ automationId: automation.automationId }, token);
+    expect(run).toMatchObject({ status: 'failed', sessionId: null, startedAt: null, error: { code: 'INVALID_STATE' } });
+    const [count] = await test.app.services.store.query<{ count: number }>(
+      'select count(*)::int as count from session where organization_id = $1',
+      [parseId('organization', organizationId)],
+    );
+    expect(count).toEqual({ count: 1 });
+  });
+
+  it('needs what changing it needs, and leave to act as the user that it runs as', async () => {
+    const { organizationId } = await world();
+    const creator = await makeUser(test, { organizationId, roleId: 'org_admin' });
+    const { automation } = await create({ runAs: { type: 'creator' } }, creator.token);
+    const input = { automationId: automation.automationId };
+    const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
+    expect(await runNow(input, viewer.token)).toMatchObject({ error: 'FORBIDDEN' });
+    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+    expect(await runNow(input, keeper.token)).toMatchObject({ error: 'FORBIDDEN' });
+    expect(await runNow(input, (await world()).token)).toMatchObject({ error: 'NOT_FOUND' });
+    const { run } = await runNow(input, creator.token);
+    const [session] = await test.app.services.store.query<{ userId: string }>(
+      'select user_id as "userId" from session where id = $1',
+      [parseId('session', run.sessionId)],
+    );
+    expect(session?.userId).toBe(parseId('user', creator.userId));
+  });
+
+  it('fails for a creator who may no longer do what the automation does', async () => {
+    const { organizationId, token } = await world();
+    const user = await makeUser(test, { organizationId, roleId: 'org_admin' });
+    const { automation } = await create({ runAs: { type: 'creator' } }, user.token);
+    const input = { automationId: automation.automationId };
+    const roles = (roleId: string) =>
+      test.app.services.store.execute('update role_assignment set role_id = $2 where user_id = $1', [
+        parseId('user', user.userId),
+        roleId,
+      ]);
+    const custom = await makeMember(test, organizationId, 'USE_SESSIONS');
+    const [assigned] = await test.app.services.store.query<{ roleId: string }>(
+      'select role_id as "roleId" from role_assignment where user_id = $1',
+      [parseId('user', custom.userId)],
+    );
+    await roles(assigned?.roleId ?? '');
+    expect((await runNow(input, token)).run).toMatchObject({
+      status: 'failed',
+      error: { code: 'FORBIDDEN', message: expect.stringContaining('UsePersonalAutomations') },
+    });
+    await test.app.services.store.execute('update user_account set deleted_at = now() where id = $1', [
+      parseId('user', user.userId),
+    ]);
+    expect((await runNow(input, token)).run).toMatchObject({
+      status: 'failed',
+      error: { message: 'The user whom the automation runs as is no longer there.' },
+    });
+  });
+});
+
 describe('the runs of an automation', () => {
   it('are the sessions that it started, the last first, paged both ways; lists of sessions can be of them', async () => {
     const { organizationId, token } = await world();
     const [one, other] = [await create({}, token), await create({}, token)];
     const ids: string[] = [];
     for (const { automation } of [one, one, other, one]) {
-      const id = await createSession(test, {}, token);
-      await test.app.services.store.execute(
-        `update session set automation_id = $2, origin = 'automation' where id = $1`,
-        [id, parseId('automation', automation.automationId)],
-      );
-      if (automation === one.automation) ids.unshift(`devin-${id}`);
+      const { run } = await runNow({ automationId: automation.automationId }, token);
+      expect(run).toMatchObject({ status: 'started', eventType: 'manual', error: null, scheduledFor: null });
+      if (automation === one.automation) ids.unshift(run.sessionId);
     }
     const runs = async (args: string, as = token) => {
       const document = `query($id: ID!) { node(id: $id) { ... on Automation { runs${args} { totalCount
@@ -42,7 +143,7 @@ describe('the runs of an automation', () => {
     expect(node.session).toEqual({
       origin: 'AUTOMATION',
       automation: { automationId: one.automation.automationId },
-      createdAt: node.startedAt,
+      createdAt: expect.any(String),
     });
     const second = await runs(`(first: 1, after: "${all.edges[0].cursor}")`);
     expect(second).toMatchObject({ edges: [all.edges[1]], pageInfo: { hasNextPage: true, hasPreviousPage: true } });

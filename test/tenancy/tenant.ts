@@ -165,6 +165,25 @@ async function insertSession(
       updatedAt: createdAt,
     },
   });
+  if (automationId !== null) {
+    await tx.prisma.automationRun.create({
+      data: {
+        id: newId(),
+        automationId,
+        organizationId,
+        deliveryKey: canary('delivery'),
+        trigger: { eventType: canary('event') },
+        status: 'started',
+        sessionId: id,
+        errorCode: 'INTERNAL',
+        errorMessage: canary('error'),
+        addition: canary('addition'),
+        scheduledFor: createdAt,
+        createdAt,
+        startedAt: createdAt,
+      },
+    });
+  }
   await tx.prisma.run.create({ data: { sessionId: id, homeWorkerId: canary('worker') } });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });
   await tx.prisma.sessionTag.create({ data: { organizationId, tag, createdAt, sessionId: id } });

@@ -198,3 +198,17 @@ it('takes no title that is only the beginning of what the service told it', asyn
   await agent.prompt([{ type: 'text', text: told, isPreface: true }, ...text('You are at work in a session too')]);
   expect(updates).toEqual([{ type: 'title', title: 'You are at work' }]);
 });
+
+it('gives at its end what a command printed bit by bit', async () => {
+  const printed = (data: string, more: object = {}) => ({
+    update: { sessionUpdate: 'tool_call_update', toolCallId: 't', _meta: { terminal_output_delta: { data } }, ...more },
+  });
+  const call = { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', status: 'in_progress' };
+  const { updates } = await turn({
+    write: [{ update: call }, printed('one\n'), printed('two\n'), printed('three', { status: 'completed' }), end],
+  });
+  expect(updates).toEqual([
+    expect.objectContaining({ status: 'in_progress', output: null }),
+    expect.objectContaining({ status: 'completed', output: 'one\ntwo\nthree' }),
+  ]);
+});

@@ -33,6 +33,7 @@ export interface UpdateJoiner {
 export function createUpdateJoiner(): UpdateJoiner {
   let block: Block | null = null;
   const tools = new Map<string, ToolCall>();
+  const terminals = new Map<string, string>();
 
   const flush = (): AgentUpdate[] => {
     const done = block;
@@ -56,7 +57,9 @@ export function createUpdateJoiner(): UpdateJoiner {
   };
   const tool = (update: ToolUpdate): AgentUpdate[] => {
     const before = tools.get(update.toolCallId);
-    const next = mergeTool(before, update);
+    const printed = `${terminals.get(update.toolCallId) ?? ''}${printedIn(update)}`.slice(0, mostBlockCharacters);
+    terminals.set(update.toolCallId, printed);
+    const next = mergeTool(before, update, printed);
     if (before && JSON.stringify(before) === JSON.stringify(next)) return [];
     tools.set(update.toolCallId, next);
     return [...flush(), next];
@@ -73,6 +76,7 @@ export function createUpdateJoiner(): UpdateJoiner {
     },
     endTurn() {
       tools.clear();
+      terminals.clear();
       return flush();
     },
     isBlockOpen: () => block !== null && block.text !== '',
@@ -135,17 +139,26 @@ interface ToolUpdate {
   status?: ToolCall['status'] | null;
   content?: readonly ToolContent[] | null;
   locations?: readonly { path: string; line?: number | null }[] | null;
+  _meta?: Record<string, { data?: unknown } | undefined> | null;
 }
 
-function mergeTool(before: ToolCall | undefined, update: ToolUpdate): ToolCall {
+// Codex tells bit by bit what a command prints, beside the protocol: it is kept until the command's end.
+function printedIn({ _meta }: ToolUpdate): string {
+  const data = _meta?.terminal_output_delta?.data ?? _meta?.terminal_output?.data;
+  return typeof data === 'string' ? data : '';
+}
+
+function mergeTool(before: ToolCall | undefined, update: ToolUpdate, printed: string): ToolCall {
   const diffs = update.content?.flatMap((item) => (item.type === 'diff' ? [diffOf(item)] : []));
-  const output = update.content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
+  const said = update.content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
+  const status = statusOf(before, update);
+  const output = said || (status === 'completed' || status === 'failed' ? printed : '');
   return {
     type: 'toolCall',
     toolCallId: storable(update.toolCallId),
     title: storable(update.title ?? before?.title ?? update.toolCallId),
     toolKind: update.kind ?? before?.toolKind ?? 'other',
-    status: statusOf(before, update),
+    status,
     locations:
       update.locations?.map(({ path, line }) => ({ path: storable(path), line: line ?? null })) ??
       before?.locations ??

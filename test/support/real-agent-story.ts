@@ -7,11 +7,14 @@ import { type FakeLlm, type LlmCall, startFakeLlm } from './fake-llm/fake-llm.ts
 import { processesOf, type RealAgent, writeRealProfiles } from './real-agents.ts';
 import { whyNoSandbox } from './sandbox.ts';
 import { createSession } from './sessions.ts';
-import { untilOver, untilSession } from './watching.ts';
+import { readEvents, untilOver, untilSession } from './watching.ts';
 
 const apiKey = 'provider-key-c4n4ry';
 /** For one test: an agent's start takes seconds, and on a busy machine many. */
 const patienceMs = 300_000;
+
+/** Sleeps for long, and makes a file once it does: a shell that has just forked is no sleep yet. */
+const sleepAndTell = 'sleep 600 & until grep -q sleep /proc/$!/comm; do true; done; touch begun; wait;';
 
 const walls = ['no sandbox', 'bubblewrap', 'bubblewrap without a network'] as const;
 type Wall = (typeof walls)[number];
@@ -88,7 +91,7 @@ export function tellStory(agent: RealAgent): void {
         expect(fileOf(id, 'copy.txt')).toBe('Hello there');
 
         const third = [
-          'do: shell test -e begun || { sleep 600 & touch begun; wait; }',
+          `do: shell test -e begun || { ${sleepAndTell} }`,
           'do: write two.txt two',
           'do: tool set_structured_output {"output": {"files": 2}}',
           'do: say All is done.',
@@ -127,7 +130,7 @@ export function tellStory(agent: RealAgent): void {
         ]);
         const tools = await readTools(test, id);
         const greeting = expect.objectContaining({ newText: expect.stringContaining('Hello there') });
-        expect(tools).toContainEqual(expect.objectContaining({ diffs: [greeting] }));
+        if (agent.showsDiffs) expect(tools).toContainEqual(expect.objectContaining({ diffs: [greeting] }));
         const copied = expect.objectContaining({ output: expect.stringContaining('copied') });
         if (agent.showsOutput) expect(tools).toContainEqual(copied);
         const work = workSince(callsBefore);
@@ -169,17 +172,18 @@ export function tellStory(agent: RealAgent): void {
     });
 
     it('says at once that the provider refused the key', { timeout: patienceMs }, async () => {
-      const callsBefore = llm.calls.length;
       const id = await createSession(test, { prompt: 'do: say Never.', agent: 'refused' });
       expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
-      expect((await messagesOf(id)).slice(1)).toEqual([
-        expect.stringMatching(/^devin_message: .*"session\/prompt": [^{]*Incorrect API key provided/),
-      ]);
-      expect(workSince(callsBefore).map(({ status }) => status)).toEqual([401]);
+      const last = (await messagesOf(id)).at(-1);
+      expect(last).toMatch(
+        /^devin_message: .*"session\/prompt": [^{]*(Incorrect API key provided|Authentication required)/,
+      );
+      const turns = (await readEvents(test, id)).filter(({ kind }) => kind === 'TURN');
+      expect(turns.map(({ phase }) => phase)).toEqual(['started']);
     });
 
     it('ends with all that it started when its session is terminated', { timeout: patienceMs }, async () => {
-      const lines = ['do: shell sleep 600 & touch begun; wait', 'do: say Never.'];
+      const lines = [`do: shell ${sleepAndTell}`, 'do: say Never.'];
       const id = await createSession(test, { prompt: lines.join('\n') });
       await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
       await untilFile(pathOf(id, '.'), 'begun');

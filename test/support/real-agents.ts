@@ -1,15 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
 
 /** A third-party agent, made to speak to a model of the test's. */
 export interface RealAgent {
-  readonly id: 'opencode' | 'gemini';
+  readonly id: 'opencode' | 'gemini' | 'codex' | 'claude';
   /** Null: it is not installed here. */
   readonly program: readonly string[] | null;
   /** Whether it reports what a command printed; Gemini CLI does not. */
   readonly showsOutput: boolean;
+  /** Whether it reports what it changed in files; Codex changes them by commands here. */
+  readonly showsDiffs: boolean;
   /** What its profile adds, in the words of AGENTS_CONFIG, for a model at `url` that takes `apiKey`. */
   profile(url: string, apiKey: string): object;
   /** The same with the gateway between them, which has the key of a file. */
@@ -57,6 +59,7 @@ export function findOpencode(): RealAgent {
     id: 'opencode',
     program: program === null ? null : [program, 'acp'],
     showsOutput: true,
+    showsDiffs: true,
     profile: (url, apiKey) => ({ env: opencodeEnv(`${url}/v1`, apiKey) }),
     behindGateway: (url, keyFile) => ({
       provider: {
@@ -76,7 +79,46 @@ export function findGemini(): RealAgent {
     id: 'gemini',
     program: program === null ? null : [process.execPath, program, '--acp', '--skip-trust', '-m', 'gemini-2.5-flash'],
     showsOutput: false,
+    showsDiffs: true,
     profile: (url, apiKey) => ({ env: { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: url } }),
+    behindGateway: (url, keyFile) => ({ provider: { key_file: keyFile, base_url: url } }),
+  };
+}
+
+// Their packages are large: whoever wants to see them run says where their programs are.
+function findOptional(variable: string): readonly string[] | null {
+  const program = process.env[variable];
+  if (program === undefined) process.stderr.write(`Skipping the tests of a real agent: ${variable} is not set.\n`);
+  return program === undefined ? null : [process.execPath, realpathSync(program)];
+}
+
+/** Codex. With a model that it does not know it offers the model plain tools. */
+export function findCodex(): RealAgent {
+  const settings = (url: string) => JSON.stringify({ model: 'fake-m', openai_base_url: url });
+  return {
+    id: 'codex',
+    program: findOptional('CODEX_PROGRAM'),
+    showsOutput: true,
+    showsDiffs: false,
+    profile: (url, apiKey) => ({ env: { CODEX_API_KEY: apiKey, CODEX_CONFIG: settings(`${url}/v1`) } }),
+    behindGateway: (url, keyFile) => ({
+      provider: {
+        key_file: keyFile,
+        base_url: `${url}/v1`,
+        gateway_env: { CODEX_API_KEY: '{key}', CODEX_CONFIG: settings('{url}') },
+      },
+    }),
+  };
+}
+
+/** Claude Code. */
+export function findClaude(): RealAgent {
+  return {
+    id: 'claude',
+    program: findOptional('CLAUDE_PROGRAM'),
+    showsOutput: true,
+    showsDiffs: true,
+    profile: (url, apiKey) => ({ env: { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: url } }),
     behindGateway: (url, keyFile) => ({ provider: { key_file: keyFile, base_url: url } }),
   };
 }

@@ -108,6 +108,7 @@ const responsesOutput = ({ text, call }: Reply): any[] => [
           id: newId('fc'),
           'call_id': newId('call'),
           name: call.name,
+          ...(call.namespace && { namespace: call.namespace }),
           arguments: JSON.stringify(call.args),
           status: 'completed',
         },
@@ -130,6 +131,14 @@ const responsesWhole = (reply: Reply, { input, output }: Tokens, model: string) 
   },
 });
 
+// Codex puts the tools of an MCP server into a namespace of its own.
+const responsesTools = ({ type, name, tools, ...rest }: any): OfferedTool[] => {
+  if (type === 'function') return [toolOf({ name, ...rest })];
+  return type === 'namespace'
+    ? tools.flatMap(responsesTools).map((tool: OfferedTool) => ({ ...tool, namespace: name }))
+    : [];
+};
+
 const openaiResponses: Dialect = {
   name: 'openai-responses',
   isMine: (path) => path.endsWith('/responses'),
@@ -145,7 +154,7 @@ const openaiResponses: Dialect = {
           : [];
       },
     ),
-    tools: (body.tools ?? []).filter(({ type }: any) => type === 'function').map(toolOf),
+    tools: (body.tools ?? []).flatMap(responsesTools),
     answerSchema: body.text?.format?.schema ?? null,
   }),
   stream(reply, tokens, model) {

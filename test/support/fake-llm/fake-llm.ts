@@ -57,6 +57,8 @@ async function answer(
   calls: LlmCall[],
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://localhost');
+  // Some try a WebSocket first.
+  if (request.method !== 'POST') return void response.writeHead(405).end();
   const dialect = dialects.find(({ isMine }) => isMine(url.pathname));
   if (!dialect) return send(response, 404, { error: { message: `The fake model has no ${url.pathname}.` } });
   const body = await json(request);

@@ -2,6 +2,8 @@
 export interface OfferedTool {
   readonly name: string;
   readonly schema: Schema;
+  /** Named in the call too, where there is one. */
+  readonly namespace?: string;
 }
 
 /** As much of JSON Schema as tools' arguments need. Gemini writes the types in capitals. */
@@ -25,7 +27,11 @@ export interface Conversation {
 /** What the model answers: words, and then perhaps one call of a tool. */
 export interface Reply {
   readonly text: string;
-  readonly call: { readonly name: string; readonly args: Record<string, unknown> } | null;
+  readonly call: {
+    readonly name: string;
+    readonly namespace?: string | undefined;
+    readonly args: Record<string, unknown>;
+  } | null;
   /** The name under which this answer is kept back until the test lets it go. */
   readonly hold: string | null;
 }
@@ -86,13 +92,15 @@ function collect(answers: Answer[], [, verb = '', rest = '']: RegExpMatchArray):
   return answers;
 }
 
-function callOf({ act }: Answer, tools: readonly OfferedTool[]): Reply['call'] {
+function callOf({ act }: Pick<Answer, 'act'>, tools: readonly OfferedTool[]): Reply['call'] {
   if (!act) return null;
   const [, first = '', rest = ''] = /^(\S+) ?(.*)$/.exec(act.rest) ?? [];
   switch (act.verb) {
     case 'write': {
-      const tool = requireTool(tools, ({ name }) => toolNames.write.test(name), 'a tool that writes');
-      return { name: tool.name, args: fill(tool.schema, { path: first, content: rest }) };
+      const tool = tools.find(({ name }) => toolNames.write.test(name));
+      if (tool) return { name: tool.name, args: fill(tool.schema, { path: first, content: rest }) };
+      // Codex has none for it.
+      return callOf({ act: { verb: 'shell', rest: `echo '${rest}' > ${first}` } }, tools);
     }
     case 'shell': {
       const tool = requireTool(tools, ({ name }) => toolNames.shell.test(name), 'a shell');
@@ -100,7 +108,7 @@ function callOf({ act }: Answer, tools: readonly OfferedTool[]): Reply['call'] {
     }
     case 'tool': {
       const tool = requireTool(tools, ({ name }) => name.endsWith(first), first);
-      return { name: tool.name, args: JSON.parse(rest || '{}') };
+      return { name: tool.name, namespace: tool.namespace, args: JSON.parse(rest || '{}') };
     }
     default:
       throw new Error(`The fake model does not know "do: ${act.verb}".`);

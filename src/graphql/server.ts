@@ -13,7 +13,7 @@ import { charged, failure, failureOf, findMismatch, takesParts, wantsStream } fr
 import { chargeLeast } from './charge.ts';
 import { type Arrival, createContext, type GraphqlContext } from './context.ts';
 import { maskError } from './errors.ts';
-import { explorer, wantsExplorer } from './explorer.ts';
+import { explorer, findExplorerAsset, wantsExplorer } from './explorer.ts';
 import { operationGate } from './operation-gate.ts';
 import { readBody } from './read-body.ts';
 import { schema } from './schema/index.ts';
@@ -124,10 +124,12 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     upgrade: (...asked) => void sockets.upgrade(...asked),
     async fetch(request, { address, cut }) {
       const path = new URL(request.url).pathname.replace(/\/+$/, '');
-      if (path !== '/graphql' && path !== '/graphql/stream')
-        return failure(404, 'NOT_FOUND', 'There is nothing at this address.');
-      if (hasExplorer && path === '/graphql' && wantsExplorer(request)) return explorer();
       try {
+        if (path !== '/graphql' && path !== '/graphql/stream') {
+          const asset = hasExplorer ? await findExplorerAsset(request) : null;
+          return asset ?? failure(404, 'NOT_FOUND', 'There is nothing at this address.');
+        }
+        if (hasExplorer && wantsExplorer(request)) return await explorer();
         const viewer = await authenticate(readToken(request.headers.get('authorization'), false), address);
         const isSingle = path === '/graphql/stream' && (request.method === 'PUT' || tokenOf(request) !== null);
         const mismatch = isSingle && request.method !== 'POST' ? null : findMismatch(request);

@@ -1,0 +1,161 @@
+/** The first query of a reader, who has a token and nothing else. */
+const welcome = `# Put your token into the field at the top,
+# then run this: Ctrl-Enter.
+# Ctrl-Space completes what you type; the book
+# on the left has all types and fields.
+
+query Start {
+  viewer {
+    principalType
+    permissions
+  }
+  organizations(first: 5) {
+    nodes {
+      organizationId
+      name
+      sessions(first: 10) {
+        nodes {
+          sessionId
+          title
+          status
+          statusDetail
+        }
+      }
+    }
+  }
+}
+`;
+
+/** The page, which is the same for everybody: what it loads lies at `assets`, an address of this service. */
+export function explorerHtml(assets: string): string {
+  return `<!doctype html>
+<html lang="en" data-assets="${assets}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Switchyard GraphQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${assets}/graphiql.css">
+<link rel="stylesheet" href="${assets}/page.css">
+</head>
+<body>
+<form id="key" autocomplete="off">
+<label for="token">Token</label>
+<input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="cog_… or apk_…" autofocus>
+<button>Use</button>
+<output id="said">Nothing is sent without a token. It is kept until this page is closed or loaded anew, and nowhere else.</output>
+</form>
+<main id="root"></main>
+<noscript>This page needs JavaScript.</noscript>
+<script src="${assets}/graphiql.js"></script>
+<script src="${assets}/page.js"></script>
+</body>
+</html>
+`;
+}
+
+/** How the page looks beside what GraphiQL brings. */
+export const explorerStyle = `html, body { margin: 0; height: 100%; }
+body { display: flex; flex-direction: column; font-family: system-ui, sans-serif; font-size: 14px; }
+#key { display: flex; gap: 0.6rem; align-items: center; padding: 0.5rem 1rem; background: #1b1f24; color: #fff; }
+#token { width: 22rem; max-width: 40vw; padding: 0.3rem 0.5rem; font-family: monospace; }
+#said { color: #c9d1d9; }
+#said.wrong { color: #ffa198; }
+#root { flex: 1; min-height: 0; }
+#root .graphiql-container { width: 100%; height: 100%; }
+`;
+
+/**
+ * What the page does. The token is in a variable of it alone; what was typed outlives a reload, but not the tab, since
+ * secrets are typed into queries too; nothing of it goes into the address.
+ */
+export const explorerScript = `(() => {
+const assets = document.documentElement.dataset.assets;
+const form = document.getElementById('key');
+const field = document.getElementById('token');
+const said = document.getElementById('said');
+
+// Earlier versions of this page kept tokens and texts there.
+for (const name of Object.keys(localStorage)) if (name.startsWith('graphiql:')) localStorage.removeItem(name);
+
+// A query in the address is taken out of it: it may be in the history already, but is no further.
+const asked = new URL(location.href).searchParams.get('query');
+if (location.search) history.replaceState({}, '', location.pathname);
+
+let token = null;
+let tokenGiven;
+const untilToken = new Promise((resolve) => { tokenGiven = resolve; });
+
+const send = globalThis.fetch;
+const withToken = (init) => {
+  const headers = new Headers(init?.headers);
+  if (!headers.has('authorization')) headers.set('authorization', 'Bearer ' + token);
+  return send('/graphql', { ...init, headers });
+};
+const answer = (message) => Response.json({ errors: [{ message }] });
+// GraphiQL asks by this: for the schema at once, and for what its reader runs.
+globalThis.fetch = async (address, init) => {
+  const { pathname, origin } = new URL(address, location.href);
+  if (origin !== location.origin || pathname !== '/graphql') return send(address, init);
+  const isReaders = new Headers(init?.headers).has('authorization');
+  if (token === null && !isReaders) {
+    if (!String(init?.body).includes('IntrospectionQuery')) {
+      field.focus();
+      return answer('Put your token into the field at the top of the page first.');
+    }
+    await untilToken;
+  }
+  return withToken(init);
+};
+
+const say = (text, isWrong) => {
+  said.textContent = text;
+  said.className = isWrong ? 'wrong' : '';
+};
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const given = field.value.trim().replace(/^Bearer\\s+/i, '');
+  // A header takes no other letters.
+  if (!/^[\\x21-\\x7e]+$/.test(given)) return say('A token is one word that begins with cog_ or apk_.', true);
+  const isFirst = token === null;
+  token = given;
+  try {
+    const body = JSON.stringify({ query: '{ viewer { principalType user { name } serviceUser { name } } }' });
+    const response = await withToken({ method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const { data, errors } = await response.json();
+    if (!data?.viewer) {
+      token = isFirst ? null : token;
+      return say(errors?.[0]?.message ?? 'The service answered ' + response.status + '.', true);
+    }
+    const { principalType, user, serviceUser } = data.viewer;
+    const name = (user ?? serviceUser)?.name;
+    say('Signed in as ' + principalType + (name ? ' "' + name + '"' : '') + '. Loading the page anew forgets the token.');
+    tokenGiven();
+    // What another token was shown may not be what this one is.
+    if (!isFirst) document.querySelector('button[aria-label^="Re-fetch GraphQL schema"]')?.click();
+  } catch (error) {
+    say('The service could not be reached: ' + error.message, true);
+  }
+});
+
+const workers = { editorWorkerService: 'editor.worker.js', json: 'json.worker.js', graphql: 'graphql.worker.js' };
+globalThis.MonacoEnvironment = {
+  globalAPI: false,
+  getWorkerUrl: (_module, label) => assets + '/' + workers[label],
+};
+
+YogaGraphiQL.renderYogaGraphiQL(document.getElementById('root'), {
+  endpoint: '/graphql',
+  title: 'Switchyard',
+  logo: '<span></span>',
+  subscriptionsProtocol: 'SSE',
+  defaultQuery: ${JSON.stringify(welcome)},
+  ...(asked ? { query: asked } : {}),
+  shouldPersistHeaders: false,
+  storage: sessionStorage,
+  // In the place of one that writes each edit into the address.
+  onEditQuery() {},
+});
+})();
+`;

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket } from 'ws';
+
+/** A Chromium of this machine; null where there is none. */
+export const chromium =
+  ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ?? null;
+
+/** One page of a browser. */
+export interface Page {
+  open(url: string): Promise<void>;
+  /** What an expression gives in the page; a promise is waited for. */
+  run<T>(expression: string): Promise<T>;
+  /** Until an expression gives something true; rejects after twenty seconds. */
+  until(expression: string): Promise<void>;
+  /** Types into what has the focus. */
+  type(text: string): Promise<void>;
+  /** What the page wrote of errors: refused loads, exceptions. */
+  readonly complaints: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Opens a browser without a window, with a profile of its own, by the protocol of its developer tools. */
+export async function openPage(): Promise<Page> {
+  const profile = await mkdtemp(join(tmpdir(), 'switchyard-browser-'));
+  const options = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-port=0'];
+  const browser = spawn(chromium as string, [...options, `--user-data-dir=${profile}`, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const exited = new Promise((resolve) => browser.once('exit', resolve));
+  const address = await new Promise<string>((resolve, reject) => {
+    let said = '';
+    browser.stderr.on('data', (data: Buffer) => {
+      said += data.toString();
+      const [, found] = /DevTools listening on (ws:\S+)/.exec(said) ?? [];
+      if (found) resolve(found);
+    });
+    browser.once('exit', () => reject(new Error(`The browser ended: ${said}`)));
+  });
+  const socket = new WebSocket(address);
+  await new Promise((resolve) => socket.once('open', resolve));
+  const waiting = new Map<number, (answer: any) => void>();
+  const complaints: string[] = [];
+  socket.on('message', (data) => {
+    const message = JSON.parse(data.toString());
+    waiting.get(message.id)?.(message);
+    waiting.delete(message.id);
+    if (message.method === 'Runtime.exceptionThrown') complaints.push(JSON.stringify(message.params.exceptionDetails));
+    if (message.method === 'Log.entryAdded' && message.params.entry.level === 'error') {
+      complaints.push(message.params.entry.text);
+    }
+  });
+  let count = 0;
+  const send = (method: string, params: object, sessionId?: string) =>
+    new Promise<any>((resolve, reject) => {
+      count += 1;
+      waiting.set(count, ({ result, error }) => (error ? reject(new Error(error.message)) : resolve(result)));
+      socket.send(JSON.stringify({ id: count, method, params, sessionId }));
+    });
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  const ask = (method: string, params: object = {}) => send(method, params, sessionId);
+  await Promise.all(['Page.enable', 'Runtime.enable', 'Log.enable'].map((method) => ask(method)));
+  const run = async (expression: string) => {
+    const { result, exceptionDetails } = await ask('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
+    return result.value;
+  };
+  const until = (expression: string) =>
+    run(`new Promise((resolve, reject) => {
+      const last = Date.now() + 20000;
+      const look = () => {
+        if (${expression}) resolve();
+        else if (Date.now() > last) reject(new Error(${JSON.stringify(`Never came: ${expression}`)}));
+        else setTimeout(look, 50);
+      };
+      look();
+    })`);
+  return {
+    run,
+    until,
+    complaints,
+    async open(url) {
+      await ask('Page.navigate', { url });
+      await until(`document.readyState === 'complete' && location.href !== 'about:blank'`);
+    },
+    type: (text) => ask('Input.insertText', { text }),
+    async close() {
+      socket.close();
+      browser.kill();
+      await exited;
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

@@ -68,6 +68,9 @@ export interface KeyUsage {
   note(apiKeyId: string, newHash: string | null): void;
 }
 
+/** What is said of a missing, unknown, expired or revoked key: the wire's words (wire-facts 1). */
+export const noGoodKey = 'Missing or invalid Authorization header.';
+
 /**
  * The viewer of a token that comes from a network address. UNAUTHENTICATED for one that is unknown, expired or revoked, in
  * the same words for all three: the answer must not say whether a token was ever good. Also, in other words, for a good
@@ -81,7 +84,7 @@ export async function authenticate(
   const hashes = token === null ? [] : services.keyring.tokenHashes(token);
   const key = await findKey(services, hashes);
   if (!key || !isLive(key, services.now())) {
-    throw new DomainError('UNAUTHENTICATED', 'Missing or invalid Authorization header.');
+    throw new DomainError('UNAUTHENTICATED', noGoodKey);
   }
   if (!isAddressAllowed(key.ipRanges, address)) {
     throw new DomainError('UNAUTHENTICATED', 'The IP access list does not allow requests from this address.');

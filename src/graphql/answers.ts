@@ -1,10 +1,15 @@
 import { GraphQLError } from 'graphql';
+import { noGoodKey } from '../auth/authenticate.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import { refusalOf } from './charge.ts';
 import type { Charge } from './context.ts';
 import { extensionsOf } from './errors.ts';
 import { BodyError } from './read-body.ts';
+
+/** In the same words whatever is wrong with a key: they must not say whether it was ever good. */
+const unauthenticated =
+  'A good token must come as "Authorization: Bearer <token>": this one is missing, unknown, expired or revoked.';
 
 /** An answer that says one thing went wrong, before any operation could. */
 export function failure(status: number, code: string, message: string): Response {
@@ -15,7 +20,8 @@ export function failure(status: number, code: string, message: string): Response
 /** The answer to what was thrown before an operation could run; `report` is told of what is nobody's fault but ours. */
 export function failureOf(error: unknown, report: (error: unknown) => void): Response {
   if (error instanceof BodyError) return failure(error.status, 'INVALID_INPUT', error.message);
-  if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') return failure(401, error.code, error.message);
+  if (error instanceof DomainError && error.code === 'UNAUTHENTICATED')
+    return failure(401, error.code, error.message === noGoodKey ? unauthenticated : error.message);
   if (error instanceof RateLimitedError)
     return refused(new GraphQLError(error.message, { extensions: extensionsOf(error) }));
   report(error);

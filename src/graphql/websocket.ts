@@ -33,6 +33,9 @@ export const socketLimits = {
 /** The close code of one socket more than a principal may have: clients do not try that again by themselves. */
 const tooManySockets = CloseCode.TooManyInitialisationRequests;
 
+/** Why a socket is closed by 4403, in the same words for whatever is wrong with its token, at first or later. */
+const noGoodToken = 'The token is missing, unknown, expired or revoked';
+
 /** What {@link createSockets} needs. */
 export interface SocketOptions {
   readonly engine: Engine;
@@ -77,7 +80,7 @@ export function createSockets(options: SocketOptions) {
           return false;
         }
         const live = options.liveViewers.follow(viewer, extra.address, () =>
-          socket.close(CloseCode.Forbidden, 'Forbidden'),
+          socket.close(CloseCode.Forbidden, noGoodToken),
         );
         viewers.set(extra, live);
         const over = () => {
@@ -88,8 +91,12 @@ export function createSockets(options: SocketOptions) {
         else over();
         return true;
       } catch (error) {
-        if (error instanceof RateLimitedError) extra.socket.close(CloseCode.Forbidden, 'Too many failed attempts');
-        if (error instanceof DomainError) return false;
+        if (error instanceof DomainError) {
+          const reason = error instanceof RateLimitedError ? 'Too many failed attempts' : noGoodToken;
+          // Before graphql-ws does it, which would say "Forbidden" alone.
+          extra.socket.close(CloseCode.Forbidden, reason);
+          return false;
+        }
         options.log.error({ err: error }, 'A socket could not be authenticated.');
         extra.socket.close(CloseCode.InternalServerError, 'Unexpected error.');
         return false;

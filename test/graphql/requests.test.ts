@@ -117,7 +117,11 @@ describe('without a good token', () => {
   ])('(%s) a query is answered 401 UNAUTHENTICATED, whatever it holds', async (_what, token, headers) => {
     for (const body of [JSON.stringify({ query: mutation }), '{', JSON.stringify({ query: '{ nothing }' })]) {
       const answer = await send({ body, headers }, token);
-      expect(answer).toMatchObject({ status: 401, body: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] } });
+      // The same words for all: they must not say whether a token was ever good.
+      const message =
+        'A good token must come as "Authorization: Bearer <token>": this one is missing, unknown, expired or revoked.';
+      const error = { message, extensions: { code: 'UNAUTHENTICATED' } };
+      expect(answer).toMatchObject({ status: 401, body: { errors: [error] } });
     }
   });
 });

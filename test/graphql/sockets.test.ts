@@ -49,7 +49,8 @@ it('closes a socket as 4403 when its key ends', async () => {
   const key = await makeKey(test, { kind: 'SERVICE_USER', serviceUserId, expiresAt });
   const following = follow(connect(test.url, key), messages, { id });
   await following.take(1);
-  expect(await following.ended).toMatchObject({ code: 4403 });
+  const reason = 'The token is missing, unknown, expired or revoked';
+  expect(await following.ended).toMatchObject({ code: 4403, reason });
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt) - 5);
   await untilActive(0);
 });

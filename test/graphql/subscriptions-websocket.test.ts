@@ -106,7 +106,8 @@ describe.each(readers)('through %s', (readerIs) => {
     ['a token that nobody has', 'cog_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'],
   ] as [string, string | null][])('closes a socket with %s as 4403', async (_what, token) => {
     const following = follow(connect(reader.url, token), messages, { id: 'x' });
-    expect(await following.ended).toMatchObject({ code: 4403 });
+    const reason = 'The token is missing, unknown, expired or revoked';
+    expect(await following.ended).toMatchObject({ code: 4403, reason });
   });
 
   it('takes the bare token, and the header of the upgrade', async () => {

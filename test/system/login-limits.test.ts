@@ -56,7 +56,10 @@ describe('behind a proxy that is trusted', () => {
     for (const _ of range(10)) {
       expect((await attempt(test, wrong(), from, '/graphql')).status).toBe(401);
       expect((await attempt(test, wrong('apk_'), from, '/v1/sessions')).status).toBe(401);
-      expect(await attemptSocket(test, wrong(), from)).toEqual({ code: 4403, reason: 'Forbidden' });
+      expect(await attemptSocket(test, wrong(), from)).toEqual({
+        code: 4403,
+        reason: 'The token is missing, unknown, expired or revoked',
+      });
     }
     expect(await attempt(test, wrong('apk_'), from, '/v1/sessions')).toMatchObject({
       status: 429,

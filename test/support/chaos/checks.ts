@@ -1,0 +1,213 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { bareId, type Havoc } from './chaos.ts';
+import type { ChaosService } from './service.ts';
+import { type Story, tokenForm } from './stories.ts';
+
+interface Entry {
+  readonly seq: number;
+  readonly kind: string;
+  readonly messageType: string | null;
+  readonly body: string | null;
+  readonly data: Record<string, any> | null;
+}
+
+interface SessionRow {
+  readonly status: string;
+  readonly statusDetail: string | null;
+  readonly endedBy: string | null;
+  readonly structuredOutput: unknown;
+  readonly deliveredSeq: number;
+  readonly answeredSeqs: number[];
+  readonly isTurnOpen: boolean;
+  readonly isQueued: boolean;
+  readonly nextSeq: number;
+}
+
+/** What is wrong with what is left, in sentences; and the sessions by their last states. */
+export interface Findings {
+  readonly problems: string[];
+  readonly states: Record<string, number>;
+  /** Turns that were begun, and those that were never ended. */
+  readonly turns: { readonly begun: number; readonly interrupted: number; readonly moved: number };
+}
+
+/** What a session of each kind may have come to. The crash of an agent counts against its session, whoever caused it. */
+const finals: Record<Story['kind'], readonly string[]> = {
+  plain: ['exit finished'],
+  reporting: ['exit finished'],
+  asking: ['exit finished'],
+  steered: ['exit finished', 'running waiting_for_user'],
+  terminated: ['exit terminated'],
+  sleeping: ['suspended user_request'],
+  crashing: ['error'],
+};
+
+/** Looks through the logs of all sessions. */
+export async function checkSessions({ service, stories, followed }: Havoc): Promise<Findings> {
+  const { database } = service;
+  const problems: string[] = [];
+  const states: Record<string, number> = {};
+  const turns = { begun: 0, interrupted: 0, moved: 0 };
+  const { rows } = await database.query('select count(*)::int as count from session');
+  if (rows[0].count !== stories.length) problems.push(`There are ${rows[0].count} sessions of ${stories.length}.`);
+  for (const story of stories) {
+    const entries = await readEntries(database, bareId(story));
+    const session = await readSession(database, bareId(story));
+    const state = [session.status, session.endedBy ?? session.statusDetail].filter(Boolean).join(' ');
+    states[state] = (states[state] ?? 0) + 1;
+    const found: string[] = [];
+    if (!finals[story.kind].includes(state)) found.push(`its state is "${state}"`);
+    found.push(
+      ...checkNumbers(entries, session),
+      ...checkUserMessages(story, entries, session),
+      ...checkTurns(story, entries, session, turns),
+      ...checkTools(entries),
+    );
+    const output = JSON.stringify(session.structuredOutput);
+    const isReported = story.kind !== 'reporting' || output === `{"n":${story.name.split(' ')[1]}}`;
+    if (!isReported) found.push(`its structured output is ${output}`);
+    const received = followed.get(story);
+    const stored = entries.filter((entry) => entry.messageType !== null).map(({ seq, body }) => ({ seq, body }));
+    if (received && JSON.stringify(received) !== JSON.stringify(stored))
+      found.push(`its subscriber got ${JSON.stringify(received)} of ${JSON.stringify(stored)}`);
+    problems.push(...found.map((problem) => `${story.name} (${story.kind}, ${story.id}): ${problem}.`));
+  }
+  return { problems, states, turns };
+}
+
+async function readEntries(database: pg.Client, id: string): Promise<Entry[]> {
+  const sql = `select seq, kind, message_type as "messageType", body, data from log_entry where session_id = $1 order by seq`;
+  return (await database.query(sql, [id])).rows;
+}
+
+async function readSession(database: pg.Client, id: string): Promise<SessionRow> {
+  const sql = `
+    select s.status, s.status_detail as "statusDetail", s.ended_by as "endedBy", s.structured_output as "structuredOutput",
+           r.delivered_seq as "deliveredSeq", r.answered_seqs as "answeredSeqs", r.is_turn_open as "isTurnOpen",
+           r.queued_at is not null as "isQueued", h.next_seq as "nextSeq"
+      from session s join run r on r.session_id = s.id join session_head h on h.session_id = s.id where s.id = $1`;
+  return (await database.query(sql, [id])).rows[0];
+}
+
+function checkNumbers(entries: readonly Entry[], { nextSeq }: SessionRow): string[] {
+  const isWhole = entries.every(({ seq }, n) => seq === n + 1) && nextSeq === entries.length + 1;
+  return isWhole ? [] : [`its numbers have a gap: ${entries.map(({ seq }) => seq)}, next ${nextSeq}`];
+}
+
+const isUsers = ({ messageType }: Entry) => messageType !== null && messageType !== 'agent_message';
+
+// Each that was acknowledged is there once, where it was said to be; and nothing else is.
+function checkUserMessages(story: Story, entries: readonly Entry[], session: SessionRow): string[] {
+  const found: string[] = [];
+  const stored = entries.filter(isUsers);
+  for (const [token, { seq }] of story.acknowledged) {
+    const own = stored.filter(({ body }) => body?.match(tokenForm)?.[0] === token);
+    if (own.length !== 1) found.push(`the message ${token} is there ${own.length} times`);
+    else if (seq !== null && own[0]?.seq !== seq)
+      found.push(`the message ${token} is number ${own[0]?.seq}, not ${seq}`);
+  }
+  if (stored.length !== story.acknowledged.size)
+    found.push(`it has ${stored.length} messages of users, of which ${story.acknowledged.size} were acknowledged`);
+  const isGiven = ({ seq }: Entry) => seq <= session.deliveredSeq || session.answeredSeqs.includes(seq);
+  const isOver = session.status !== 'exit' || session.endedBy === 'finished';
+  const left = stored.filter((entry) => isOver && !isGiven(entry));
+  if (left.length > 0) found.push(`the agent was never given ${left.map(({ body }) => body)}`);
+  return found;
+}
+
+interface Attempt {
+  readonly turn: number;
+  readonly generation: number;
+  readonly workerId: string;
+  readonly said: string[];
+  stopReason: string | null;
+}
+
+/**
+ * Every turn is begun until it ends: the words of the attempts before are those of the last one, as far as they came, and
+ * what an ended turn has said is never said again. Generations only grow, and each belongs to one worker.
+ */
+function checkTurns(
+  story: Story,
+  entries: readonly Entry[],
+  session: SessionRow,
+  turns: { begun: number; interrupted: number; moved: number },
+): string[] {
+  const found: string[] = [];
+  const attempts: Attempt[] = [];
+  for (const entry of entries) {
+    const last = attempts.at(-1);
+    if (entry.kind === 'TURN' && entry.data?.phase === 'started')
+      attempts.push({
+        ...(entry.data as Pick<Attempt, 'turn' | 'generation' | 'workerId'>),
+        said: [],
+        stopReason: null,
+      });
+    else if (entry.kind === 'TURN' && last) {
+      if (last.stopReason !== null || entry.data?.turn !== last.turn) found.push(`turn ${last.turn} was ended twice`);
+      last.stopReason = entry.data?.stopReason;
+    } else if (entry.messageType === 'agent_message') {
+      const words = entry.body?.match(tokenForm) ?? [];
+      if (words.length > 0 && (!last || last.stopReason !== null))
+        found.push(`"${entry.body}" was said outside of a turn`);
+      last?.said.push(...words);
+    }
+  }
+  const finished: string[] = [];
+  let before: Attempt | null = null;
+  for (const attempt of attempts) {
+    const { turn, generation, workerId, said } = attempt;
+    turns.begun += 1;
+    if (attempt.stopReason === null) turns.interrupted += 1;
+    if (before && before.workerId !== workerId) turns.moved += 1;
+    if (before && (generation < before.generation || turn !== before.turn + 1))
+      found.push(`turn ${turn} of generation ${generation} came after ${before.turn} of ${before.generation}`);
+    if (before && generation === before.generation && (before.workerId !== workerId || before.stopReason === null))
+      found.push(`generation ${generation} was run twice, by ${before.workerId} and ${workerId}`);
+    if (new Set(said).size !== said.length) found.push(`turn ${turn} said things twice: ${said}`);
+    const again = said.filter((token) => finished.includes(token));
+    if (again.length > 0) found.push(`turn ${turn} said again what an ended one had said: ${again}`);
+    const lost = before?.stopReason === null ? before.said.filter((token) => !said.includes(token)) : [];
+    if (attempt.stopReason === 'end_turn' && lost.length > 0) found.push(`turn ${turn} did not say ${lost} again`);
+    if (attempt.stopReason === 'end_turn') finished.push(...said);
+    before = attempt;
+  }
+  if (session.status === 'exit' && session.isTurnOpen && session.endedBy === 'finished') found.push('its turn is open');
+  if (session.isQueued) found.push('it waits for a worker');
+  const isComplete = story.kind === 'plain' || story.kind === 'reporting' || story.kind === 'asking';
+  const unsaid = [...story.acknowledged.keys()].filter((token) => isComplete && !finished.includes(token));
+  if (unsaid.length > 0) found.push(`the agent has not said ${unsaid}, but ${finished}`);
+  const isOrdered =
+    story.kind === 'asking' || finished.every((token, n) => n === 0 || numberOf(token) > numberOf(finished[n - 1]));
+  if (!isOrdered) found.push(`the agent spoke in the order ${finished}`);
+  return found;
+}
+
+const numberOf = (token = '') => Number(token.split('-')[2]);
+
+function checkTools(entries: readonly Entry[]): string[] {
+  const last = new Map(entries.filter(({ kind }) => kind === 'TOOL_CALL').map(({ data }) => [data?.toolCallId, data]));
+  const open = [...last.values()].filter((data) => data?.status === 'pending' || data?.status === 'in_progress');
+  return open.map((data) => `its tool call "${data?.title}" is open`);
+}
+
+/** What processes have left behind, once all are stopped. */
+export async function checkLeftovers(service: ChaosService): Promise<string[]> {
+  const found: string[] = [];
+  const pids = service.agents();
+  if (pids.length > 0) found.push(`Processes of agents are left: ${pids}.`);
+  const { rows } = await service.database.query('select session_id as id, worker_id as worker from lease');
+  if (rows.length > 0) found.push(`Leases are left: ${JSON.stringify(rows)}.`);
+  const ids = service.workerIds();
+  const dirs = readdirSync(tmpdir()).filter((name) => ids.some((id) => name.startsWith(`sy-${id}-`)));
+  if (dirs.length > 0) found.push(`Directories are left: ${dirs}.`);
+  for (const name of ['worker one', 'worker two']) {
+    const spool = join(service.root, name, 'agents');
+    const noted = existsSync(spool) ? readdirSync(spool) : [];
+    if (noted.length > 0) found.push(`Processes are noted of ${name}: ${noted}.`);
+  }
+  return found;
+}

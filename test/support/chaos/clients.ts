@@ -1,0 +1,106 @@
+import type { ChaosService } from './service.ts';
+import { agentOf, type Story, type Words } from './stories.ts';
+
+const create = `mutation($input: CreateSessionInput!) { createSession(input: $input) {
+  session { sessionId } userErrors { code message } } }`;
+const send = `mutation($input: SendMessageInput!) { sendMessage(input: $input) {
+  message { seq } userErrors { code message } } }`;
+const terminate = `mutation($input: TerminateSessionInput!) { terminateSession(input: $input) {
+  userErrors { code message } } }`;
+const updated = 'subscription($id: ID!) { sessionUpdated(sessionId: $id) { status statusDetail } }';
+const messages =
+  'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq body } } }';
+
+interface Seen {
+  readonly status: string;
+  readonly statusDetail: string | null;
+}
+
+/** The status in which a session of this kind stays when nobody sends it anything more. */
+const isOver = ({ status }: Seen) => status === 'EXIT' || status === 'ERROR';
+
+/** Plays one story to its end. `onProgress` is called after each thing that was acknowledged or seen. */
+export async function play(
+  service: ChaosService,
+  story: Story,
+  organizationId: string,
+  onProgress: () => void,
+): Promise<void> {
+  const until = (isWanted: (session: Seen) => boolean) =>
+    service.listen(
+      updated,
+      () => ({ id: story.id }),
+      ({ sessionUpdated }) => (isWanted(sessionUpdated) ? (sessionUpdated as Seen) : null),
+    );
+  const note = (words: Words, seq: number | null) => {
+    story.acknowledged.set(words.token, { seq });
+    onProgress();
+  };
+  const tell = async (words: Words) => {
+    const { text: message, idempotencyKey } = words;
+    const data = await service.insist(send, { input: { sessionId: story.id, message, idempotencyKey } });
+    note(words, data.sendMessage.message.seq);
+  };
+
+  const { first, more, kind, name } = story;
+  const { idempotencyKey } = first;
+  const agent = agentOf(kind);
+  const input = { prompt: first.text, title: name, agent, organizationId, idempotencyKey };
+  story.id = (await service.insist(create, { input })).createSession.session.sessionId;
+  note(first, null);
+
+  for (const { words, isAtOnce } of more) {
+    if (!isAtOnce) await until(isOver);
+    await tell(words);
+  }
+  if (kind === 'asking') {
+    // Whoever is asked again, because what was answered went with the agent, answers again.
+    for (let n = 1; ; n++) {
+      const { status } = await until((seen) => isOver(seen) || seen.statusDetail === 'WAITING_FOR_USER');
+      if (status !== 'RUNNING') break;
+      const token = first.token.replace(/\d+$/, String(n));
+      await tell({ token, text: `say ${token}`, idempotencyKey: `${idempotencyKey}-${n}` });
+    }
+  }
+  if (kind === 'terminated' || kind === 'sleeping') {
+    await until((seen) => isOver(seen) || seen.statusDetail === 'WORKING');
+    const path = `/v3/organizations/${organizationId}/sessions/${story.id}/archive`;
+    if (kind === 'sleeping') await service.insistOn('POST', path);
+    else await service.insist(terminate, { input: { sessionId: story.id } });
+  }
+  await until((seen) => isOver(seen) || seen.status === 'SUSPENDED');
+  onProgress();
+}
+
+/** A message as a subscriber gets it. */
+export interface Received {
+  readonly seq: number;
+  readonly body: string;
+}
+
+/** Follows a session's messages through all kills, from where each subscription broke; ends once it has as many. */
+export function followMessages(
+  service: ChaosService,
+  id: string,
+): { readonly received: readonly Received[]; until(count: number): Promise<void> } {
+  const received: Received[] = [];
+  let after: string | undefined;
+  let wanted = Number.POSITIVE_INFINITY;
+  const all = service.listen(
+    messages,
+    () => ({ id, after }),
+    ({ sessionMessages }) => {
+      received.push(sessionMessages.node);
+      after = sessionMessages.cursor;
+      return received.length >= wanted ? true : null;
+    },
+  );
+  all.catch(() => undefined);
+  return {
+    received,
+    async until(count) {
+      wanted = count;
+      if (received.length < count) await all;
+    },
+  };
+}

@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { chargeLeast, chargeOperation } from './charge.ts';
+import { coerceVariables } from './coerce-variables.ts';
 import type { GraphqlContext } from './context.ts';
 import { DeferLabelsRule, isDeferrable, maskParts, withoutDefer } from './defer.ts';
 import { findExcess, parseBounded } from './document-limits.ts';
@@ -60,8 +61,8 @@ export function operationGate({ trusted, isIntrospectable, maskError }: GateOpti
     },
     async onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const context = args.contextValue as unknown as GraphqlContext;
-      const error = await admit(args);
-      if (error) return setResultAndStopExecution({ errors: [error] });
+      const errors = await admit(args, isIntrospectable);
+      if (errors) return setResultAndStopExecution({ errors });
       const operation = getOperationAST(args.document, args.operationName)?.operation;
       if (!context.takesParts || !isDeferrable(operation)) {
         const document = withoutDefer(args.document);
@@ -76,8 +77,8 @@ export function operationGate({ trusted, isIntrospectable, maskError }: GateOpti
       };
     },
     async onSubscribe({ args, subscribeFn, setSubscribeFn, setResultAndStopExecution }) {
-      const error = await admit(args);
-      if (error) return setResultAndStopExecution({ errors: [error] });
+      const errors = await admit(args, isIntrospectable);
+      if (errors) return setResultAndStopExecution({ errors });
       const document = withoutDefer(args.document);
       setSubscribeFn((given: ExecutionArgs) => subscribeFn({ ...given, document }));
     },
@@ -118,8 +119,8 @@ interface ExecutedArgs {
   readonly contextValue?: unknown;
 }
 
-// The last gate: how much it asks for, and whether its key has as many points left.
-async function admit(args: ExecutedArgs): Promise<GraphQLError | null> {
+// The last gate: what it is given, how much it asks for, and whether its key has as many points left.
+async function admit(args: ExecutedArgs, hasHints: boolean): Promise<readonly GraphQLError[] | null> {
   const { schema, document, operationName, variableValues } = args;
   const context = args.contextValue as GraphqlContext;
   const operation = getOperationAST(document, operationName);
@@ -132,10 +133,18 @@ async function admit(args: ExecutedArgs): Promise<GraphQLError | null> {
       definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
     ),
   );
-  const asked = { schema, operation, fragments, variables: variableValues ?? {} };
+  const coerced = coerceVariables({ schema, operation, given: variableValues ?? {}, hasHints });
+  if (coerced.errors) {
+    await chargeLeast(context);
+    return coerced.errors;
+  }
+  const asked = { schema, operation, fragments, variables: coerced.values };
   const items = countPageItems(asked);
   const excess = findExcessItems(items);
-  if (!excess) return chargeOperation(context, asked, items);
-  await chargeLeast(context);
-  return excess;
+  if (excess) {
+    await chargeLeast(context);
+    return [excess];
+  }
+  const refusal = await chargeOperation(context, asked, items);
+  return refusal && [refusal];
 }

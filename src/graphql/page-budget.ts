@@ -27,6 +27,7 @@ export interface Operation {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** Their values as the operation will see them, with its defaults; null is a value too. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
@@ -45,7 +46,7 @@ export function countPageItems(asked: Operation): number {
 export function findExcessItems(items: number): GraphQLError | null {
   if (items <= mostItems) return null;
   return new GraphQLError(
-    `The pages of the operation may hold at most ${mostItems} items in all, but could hold ${items} or more: ask for smaller pages, or for fewer inside one another.`,
+    `The pages of the operation may hold at most ${mostItems} items in all, but could hold ${items} or more: give "first" or "last" a smaller number, or ask for fewer pages inside one another.`,
     { extensions: { code: 'LIMIT_EXCEEDED' } },
   );
 }
@@ -115,7 +116,7 @@ function batchSize(asked: Operation, field: FieldNode, definition: GraphQLField<
   const type = getNamedType(definition.args.find(({ name }) => name === 'input')?.type);
   if (!isInputObjectType(type) || !type.getFields().sessionIds) return null;
   const ids = memberOfInput(asked, field, 'sessionIds');
-  if (Array.isArray(ids)) return Math.min(ids.length, pageLimits.max);
+  if (Array.isArray(ids) && ids.length > 0) return Math.min(ids.length, pageLimits.max);
   const first = memberOfInput(asked, field, 'first');
   return typeof first === 'number' && first > 0 ? Math.min(first, pageLimits.max) : pageLimits.max;
 }
@@ -140,14 +141,7 @@ function argumentOf(asked: Operation, field: FieldNode, name: string): unknown {
 
 function readValue(asked: Operation, value: ValueNode | undefined): unknown {
   if (!value) return undefined;
-  if (value.kind === Kind.VARIABLE) return asked.variables[value.name.value] ?? defaultOf(asked, value.name.value);
+  if (value.kind === Kind.VARIABLE) return asked.variables[value.name.value];
   if (value.kind === Kind.INT) return Number(value.value);
   return value.kind === Kind.LIST ? value.values : undefined;
-}
-
-function defaultOf(asked: Operation, variable: string): unknown {
-  const definition = asked.operation.variableDefinitions?.find((each) => each.variable.name.value === variable);
-  const value = definition?.defaultValue;
-  if (value?.kind === Kind.LIST) return value.values;
-  return value?.kind === Kind.INT ? Number(value.value) : undefined;
 }

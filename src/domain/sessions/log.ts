@@ -61,7 +61,8 @@ export const logColumns = `
   e.user_id as "userId", e.service_user_id as "serviceUserId", e.created_at as "createdAt"`;
 
 // Number and fence in one statement. `moved` writes the listed session only for messages and status, and once when a
-// resumed agent first streams; it depends on `head`, so the lock order head, session holds.
+// resumed agent first streams; it depends on `head`, so the lock order head, session holds. That it changed is said here, and
+// not left to the trigger: the clock may not have moved since, and then nothing else of the row is another.
 const append = `
   with head as (
     update session_head set next_seq = next_seq + $2::int
@@ -69,7 +70,8 @@ const append = `
     returning next_seq - $2::int as first_seq),
   moved as (
     update session set is_fresh = is_fresh and not $6::boolean,
-           updated_at = case when $5::boolean then greatest(updated_at, $4::timestamptz) else updated_at end
+           updated_at = case when $5::boolean then greatest(updated_at, $4::timestamptz) else updated_at end,
+           changed_xid = pg_current_xact_id()
       from head where session.id = $1 and ($5::boolean or ($6::boolean and session.is_fresh))
     returning session.id),
   added as (

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** Something that was posted. */
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: any;
+}
+
+/** A receiver of webhooks on loopback, until the test ends. */
+export interface Receiver {
+  readonly url: string;
+  readonly port: number;
+  readonly received: Received[];
+  /** How each is answered from now on; 204 until it is said. */
+  answer(how: (response: ServerResponse, received: Received) => void): void;
+  /** Resolves with everything that came, once it is enough. */
+  until(isEnough: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
+}
+
+/** Starts one. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  const looks = new Set<() => void>();
+  let how = (response: ServerResponse, _received: Received) => void response.writeHead(204).end();
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const text = Buffer.concat(parts).toString('utf8');
+    const one = {
+      path: request.url ?? '',
+      headers: request.headers,
+      text,
+      body: text === '' ? null : JSON.parse(text),
+    };
+    received.push(one);
+    how(response, one);
+    for (const look of [...looks]) look();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    port,
+    received,
+    answer(next) {
+      how = next;
+    },
+    until: (isEnough) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (!isEnough(received)) return;
+          looks.delete(look);
+          resolve([...received]);
+        };
+        looks.add(look);
+        look();
+      }),
+  };
+}

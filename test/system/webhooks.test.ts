@@ -1,0 +1,304 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { retryDelaysMs } from '../../src/domain/webhooks/deliver.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+import { runMutation } from '../support/people.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { endpointFields, makeEndpoint, readEndpoint, untilSent } from '../support/webhooks.ts';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+let test: TestApp;
+let clock: Clock;
+beforeAll(async () => {
+  test = await startApp({ roles: ['api', 'scheduler'], isPrivateWebhookAllowed: true });
+  clock = stopClock(test);
+});
+afterAll(() => test.close());
+
+/** Moves the time on and says that something may be due. */
+function advance(ms: number): void {
+  clock.advance(ms);
+  test.app.services.bell.ring('deliveries');
+}
+
+const bare = (organizationId: string) => organizationId.replace('org-', '');
+
+async function sayAs(organizationId: string, sessionId: string, ...words: string[]): Promise<void> {
+  await say(test, sessionId, ...words);
+  test.app.services.bell.ring(`organization:${bare(organizationId)}`);
+}
+
+/** As a receiver does it, whose clock goes with the test's. */
+function verify(secret: string, { text, headers }: Received): any {
+  vi.useFakeTimers({ now: test.app.services.now(), toFake: ['Date'] });
+  try {
+    return new Webhook(secret).verify(text, headers as Record<string, string>);
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+const actionsOf = async (organizationId: string) => {
+  const rows = await test.app.services.store.query<{ action: string }>(
+    `select action from audit_entry where organization_id = $1 and action like '%webhook%' order by created_at, id`,
+    [bare(organizationId)],
+  );
+  return rows.map(({ action }) => action);
+};
+
+it('tells an endpoint what happens in the sessions of its organization, signed, each thing once', async () => {
+  const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Hears');
+  const before = await createSession(test, { prompt: 'say before' }, token);
+  const receiver = await startReceiver();
+  clock.advance(1_000);
+  const { secret, id } = await makeEndpoint(test, token, { url: receiver.url });
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const stranger = await makeOrganization(test, 'Is not heard');
+  await createSession(test, { prompt: 'say elsewhere' }, stranger.token);
+  const sessionId = await createSession(test, { prompt: 'say hello' }, token);
+  await sayAs(organizationId, sessionId, 'Hello.', 'And more.');
+  await sayAs(organizationId, before, 'Later.');
+  const received = await receiver.until((all) => all.length === 5);
+  const events = received.map((one) => {
+    const body = verify(secret, one);
+    expect(one.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': body.data.eventId });
+    expect(body.data.organizationId).toBe(organizationId);
+    expect(body.data.url).toBe(`${test.app.services.baseUrl}/sessions/${body.data.sessionId.replace('devin-', '')}`);
+    return body;
+  });
+  const ofSession = (bareId: string) =>
+    events
+      .filter(({ data }) => data.sessionId === `devin-${bareId}`)
+      .sort((one, other) => one.data.sequence - other.data.sequence)
+      .map(({ type, data }) => [type, data.status ?? data.message]);
+  expect(ofSession(sessionId)).toEqual([
+    ['session.status_changed', 'new'],
+    ['session.message', 'say hello'],
+    ['session.message', 'Hello.'],
+    ['session.message', 'And more.'],
+  ]);
+  expect(ofSession(before)).toEqual([['session.message', 'Later.']]);
+  const asked = events.find(({ data }) => data.message === 'say hello');
+  expect(asked.data).toMatchObject({ messageType: 'initial_user_message', userId: null, serviceUserId });
+  expect(new Set(events.map(({ data }) => data.eventId)).size).toBe(5);
+  const { deliveries } = await untilSent(test, token, id, ({ deliveries: { nodes } }) =>
+    nodes.every(({ status }: { status: string }) => status === 'DELIVERED'),
+  );
+  expect(deliveries.totalCount).toBe(5);
+  expect(deliveries.nodes[0].attempts).toEqual([
+    { startedAt: expect.any(String), statusCode: 204, error: null, answer: '' },
+  ]);
+});
+
+it('tells only what an endpoint wants to hear, and nothing of unlisted sessions', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Chooses');
+  const receiver = await startReceiver();
+  await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
+  const unlisted = await createSession(test, { prompt: 'say hidden', unlisted: true }, token);
+  await sayAs(organizationId, unlisted, 'Hidden.');
+  const listed = await createSession(test, { prompt: 'say shown' }, token);
+  await sayAs(organizationId, listed, 'Shown.');
+  const received = await receiver.until((all) => all.some(({ body }) => body.data.message === 'Shown.'));
+  expect(received.map(({ body }) => body.data.message).sort()).toEqual(['Shown.', 'say shown']);
+});
+
+it('sends again what was not taken, later and later, with the same id, and gives up after a day', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Fails');
+  const receiver = await startReceiver();
+  receiver.answer((response) => void response.writeHead(500).end('Broken\u0000 here'));
+  const { id, secret } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
+  await createSession(test, {}, token);
+  for (const [n, delayMs] of retryDelaysMs.entries()) {
+    await untilSent(test, token, id, ({ deliveries }) => deliveries.nodes[0]?.attempts.length === n + 1);
+    advance(delayMs * 1.1);
+  }
+  const { deliveries } = await untilSent(
+    test,
+    token,
+    id,
+    (endpoint) => endpoint.deliveries.nodes[0].status === 'FAILED',
+  );
+  const [delivery] = deliveries.nodes;
+  expect(delivery.attempts).toHaveLength(9);
+  expect(delivery.attempts[0]).toMatchObject({
+    statusCode: 500,
+    error: 'The answer was 500, and not one from 200 to 299.',
+    answer: 'Broken\ufffd here',
+  });
+  expect(delivery.nextAttemptAt).toBeNull();
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([delivery.messageId]));
+  expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
+  const last = Date.parse(delivery.attempts[8].startedAt) - Date.parse(delivery.attempts[0].startedAt);
+  expect(last).toBeGreaterThan(0.9 * dayMs);
+
+  // What is sent again begins anew, and one that is taken ends the failing.
+  receiver.answer((response) => void response.writeHead(200).end('Thanks'));
+  const again = await runMutation(
+    test,
+    'redeliverWebhook',
+    'webhookDelivery { id status }',
+    { webhookDeliveryId: delivery.id },
+    token,
+  );
+  expect(again.webhookDelivery).toEqual({ id: delivery.id, status: 'PENDING' });
+  const after = await untilSent(test, token, id, (endpoint) => endpoint.deliveries.nodes[0].status === 'DELIVERED');
+  expect(after).toMatchObject({ isEnabled: true, consecutiveFailures: 0, failingSince: null });
+  expect(after.deliveries.nodes[0].attempts.at(-1)).toMatchObject({ statusCode: 200, error: null, answer: 'Thanks' });
+  const sent = receiver.received.at(-1) as Received;
+  expect(sent.headers['webhook-id']).toBe(delivery.messageId);
+  expect(await actionsOf(organizationId)).toEqual(['create_webhook_endpoint', 'redeliver_webhook']);
+  // The time of a signature is the attempt's own.
+  expect(Number(sent.headers['webhook-timestamp'])).toBe(Math.floor(test.app.services.now().getTime() / 1_000));
+  expect(new Webhook(secret).sign(delivery.messageId, test.app.services.now(), sent.text)).toBe(
+    sent.headers['webhook-signature'],
+  );
+});
+
+it('does not follow redirects', async () => {
+  const { token } = await makeOrganization(test, 'Is led astray');
+  const elsewhere = await startReceiver();
+  const receiver = await startReceiver();
+  receiver.answer((response) => void response.writeHead(307, { location: elsewhere.url }).end());
+  const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
+  await createSession(test, {}, token);
+  const { deliveries } = await untilSent(
+    test,
+    token,
+    id,
+    (endpoint) => endpoint.deliveries.nodes[0]?.attempts.length === 1,
+  );
+  expect(deliveries.nodes[0].attempts[0]).toMatchObject({
+    statusCode: 307,
+    error: 'The answer was 307: redirects are not followed.',
+  });
+  expect(elsewhere.received).toEqual([]);
+});
+
+it('disables an endpoint that has taken nothing for a day, and one that says that it is gone, and notes it', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Gives up');
+  const receiver = await startReceiver();
+  receiver.answer((response) => void response.writeHead(503).end());
+  const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
+  const session = await createSession(test, {}, token);
+  await sayAs(organizationId, session, ...Array.from({ length: 9 }, (_, n) => `Message ${n}`));
+  const failing = await untilSent(test, token, id, (endpoint) => endpoint.consecutiveFailures === 10);
+  // Ten failures in a minute are a receiver that starts anew, and no dead one.
+  expect(failing.isEnabled).toBe(true);
+  advance(dayMs);
+  const disabled = await untilSent(test, token, id, (endpoint) => !endpoint.isEnabled);
+  expect(disabled.disabledReason).toMatch(/^It took nothing for a day, and failed \d+ times in that time\.$/);
+  const gone = await startReceiver();
+  gone.answer((response) => void response.writeHead(410).end());
+  const other = await makeEndpoint(test, token, { url: gone.url, eventTypes: ['SESSION_MESSAGE'] });
+  await sayAs(organizationId, session, 'Is anybody there?');
+  const over = await untilSent(test, token, other.id, (endpoint) => !endpoint.isEnabled);
+  expect(over.disabledReason).toBe('It answered 410: it is gone.');
+  expect((await actionsOf(organizationId)).filter((action) => action.startsWith('disable'))).toHaveLength(2);
+  const refused = await runMutation(
+    test,
+    'sendTestWebhook',
+    'webhookDelivery { id }',
+    { webhookEndpointId: id },
+    token,
+  );
+  expect(refused.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
+
+  // Enabled again it hears of what happens from then on; what waited goes on.
+  receiver.answer((response) => void response.writeHead(204).end());
+  clock.advance(1_000);
+  const change = { webhookEndpointId: id, isEnabled: true };
+  const enabled = await runMutation(test, 'updateWebhookEndpoint', endpointFields, change, token);
+  expect(enabled.webhookEndpoint).toMatchObject({ isEnabled: true, disabledReason: null, consecutiveFailures: 0 });
+  await sayAs(organizationId, session, 'Welcome back.');
+  advance(dayMs / 2);
+  const { deliveries } = await untilSent(test, token, id, (endpoint) =>
+    endpoint.deliveries.nodes.every(({ status }: { status: string }) => status !== 'PENDING'),
+  );
+  expect(deliveries.totalCount).toBe(11);
+  expect(receiver.received.map(({ body }) => body.data.message)).not.toContain('Is anybody there?');
+});
+
+it('sends a test once, and signs with both secrets for a day after another was given', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Tests');
+  const receiver = await startReceiver();
+  const { id, secret } = await makeEndpoint(test, token, { url: receiver.url });
+  const sendTest = () =>
+    runMutation(
+      test,
+      'sendTestWebhook',
+      'webhookDelivery { messageId eventType session { id } }',
+      { webhookEndpointId: id },
+      token,
+    );
+  const { webhookDelivery } = await sendTest();
+  expect(webhookDelivery).toEqual({
+    messageId: expect.stringMatching(/^delivery-[0-9a-f]{32}$/),
+    eventType: 'webhook.test',
+    session: null,
+  });
+  const [first] = await receiver.until((all) => all.length === 1);
+  expect(verify(secret, first as Received)).toEqual({
+    type: 'webhook.test',
+    timestamp: expect.any(String),
+    data: { organizationId },
+  });
+  expect((first as Received).headers['webhook-id']).toBe(webhookDelivery.messageId);
+
+  const rotated = await runMutation(test, 'rotateWebhookSecret', 'secret', { webhookEndpointId: id }, token);
+  expect(rotated.secret).not.toBe(secret);
+  receiver.answer((response) => void response.writeHead(500).end());
+  await sendTest();
+  const [, second] = await receiver.until((all) => all.length === 2);
+  const signedBy = (word: string, one: Received | undefined) => {
+    const { headers, text } = one as Received;
+    const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+    const signature = new Webhook(word).sign(String(headers['webhook-id']), at, text);
+    return String(headers['webhook-signature']).split(' ').includes(signature);
+  };
+  expect([signedBy(secret, second), signedBy(rotated.secret, second)]).toEqual([true, true]);
+  const failed = await untilSent(test, token, id, ({ deliveries }) => deliveries.nodes[0].status === 'FAILED');
+  // A test says nothing of how the endpoint does.
+  expect(failed).toMatchObject({ consecutiveFailures: 0 });
+  advance(dayMs);
+  await sendTest();
+  const [, , third] = await receiver.until((all) => all.length === 3);
+  expect([signedBy(secret, third), signedBy(rotated.secret, third)]).toEqual([false, true]);
+});
+
+it('sends to an endpoint what others’ do not hold up', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Hangs');
+  const hanging = await startReceiver();
+  hanging.answer(() => undefined);
+  await makeEndpoint(test, token, { url: hanging.url, eventTypes: ['SESSION_MESSAGE'] });
+  const receiver = await startReceiver();
+  const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
+  const session = await createSession(test, {}, token);
+  await sayAs(organizationId, session, ...Array.from({ length: 49 }, (_, n) => `Message ${n}`));
+  const received = await receiver.until((all) => all.length === 50);
+  expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(50);
+  expect(hanging.received.length).toBeLessThanOrEqual(8);
+  expect((await readEndpoint(test, token, id)).isEnabled).toBe(true);
+});
+
+it('sends nothing more to one that was deleted', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Is deleted');
+  const [gone, kept] = [await startReceiver(), await startReceiver()];
+  const { id } = await makeEndpoint(test, token, { url: gone.url, eventTypes: ['SESSION_MESSAGE'] });
+  await makeEndpoint(test, token, { url: kept.url, eventTypes: ['SESSION_MESSAGE'] });
+  const deleted = await runMutation(
+    test,
+    'deleteWebhookEndpoint',
+    'deletedWebhookEndpointId',
+    { webhookEndpointId: id },
+    token,
+  );
+  expect(deleted.deletedWebhookEndpointId).toBe(id);
+  const session = await createSession(test, {}, token);
+  await sayAs(organizationId, session, 'Said.');
+  await kept.until((all) => all.length === 2);
+  expect(gone.received).toEqual([]);
+  expect(await readEndpoint(test, token, id)).toBeNull();
+});

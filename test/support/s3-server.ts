@@ -8,6 +8,8 @@ export interface S3Server {
   readonly objects: Map<string, Buffer>;
   /** Method and path of every request, in order. */
   readonly requests: string[];
+  /** Keeps the next object that is sent waiting: `reached` once it is here, and stored after `release`. */
+  holdNext(): { readonly reached: Promise<void>; release(): void };
   close(): void;
 }
 
@@ -15,9 +17,13 @@ export interface S3Server {
 export async function startS3Server(): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  let gate: (() => Promise<void>) | null = null;
+  const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://s3').pathname;
     requests.push(`${request.method} ${path}`);
+    const pass = request.method === 'PUT' ? gate : null;
+    if (pass) gate = null;
+    await pass?.();
     void answer(objects, path, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -25,6 +31,19 @@ export async function startS3Server(): Promise<S3Server> {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
     requests,
+    holdNext() {
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const reached = new Promise<void>((resolve) => {
+        gate = () => {
+          resolve();
+          return released;
+        };
+      });
+      return { reached, release: () => release() };
+    },
     close: () => server.close(),
   };
 }

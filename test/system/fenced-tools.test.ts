@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { readSession, sendMessage } from '../support/reports.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { createSession } from '../support/sessions.ts';
+import { readEvents, untilOver } from '../support/watching.ts';
+
+let s3: S3Server;
+let test: TestApp;
+beforeAll(async () => {
+  s3 = await startS3Server();
+  const credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
+  const bucket = { bucket: 'files', region: 'eu-central-1', endpoint: s3.endpoint, credentials };
+  const agentsConfig = await writeProfiles({ warm_ttl_ms: 60_000 });
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, s3: bucket, maxConcurrentSessions: 2 });
+});
+afterAll(async () => {
+  await test.close();
+  s3.close();
+});
+
+const toolsOf = async (id: string) =>
+  (await readEvents(test, id)).filter(({ kind }) => kind === 'TOOL_CALL').map(({ toolStatus }) => toolStatus);
+
+// The file is on its way to the bucket, and what is left to do is to write it into the log.
+it.each([
+  ['terminated', (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`)],
+  [
+    'put to sleep',
+    (id: string) =>
+      call(test, test.adminToken, 'POST', `/v3/organizations/${test.organizationId}/sessions/${id}/archive`),
+  ],
+])(
+  'a tool call that is open while its session is %s does nothing, and leaves nothing',
+  async (_how, stop) => {
+    const id = await createSession(test, { prompt: 'write report.txt all is well' });
+    await untilOver(test, id);
+    const before = s3.objects.size;
+    const { reached, release } = s3.holdNext();
+    await sendMessage(test, id, 'mcp upload_attachment {"path": "report.txt"}\nsay never');
+    await reached;
+    expect((await toolsOf(id)).at(-1)).toBe('in_progress');
+    expect((await stop(id)).status).toBe(200);
+    const events = await readEvents(test, id);
+    expect((await toolsOf(id)).at(-1)).toBe('failed');
+    const deletions = () => s3.requests.filter((request) => request.startsWith('DELETE')).length;
+    const deletedBefore = deletions();
+    release();
+    while (deletions() === deletedBefore) await new Promise((resolve) => setImmediate(resolve));
+    while ((test.app.worker?.active() ?? 0) > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(s3.objects.size).toBe(before);
+    expect(await readEvents(test, id)).toEqual(events);
+    expect((await readSession(test, id)).attachments.nodes).toEqual([]);
+  },
+  90_000,
+);

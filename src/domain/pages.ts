@@ -54,7 +54,8 @@ export function pageWindow<C>(
     if (text == null) return null;
     const cursor = text.length <= 500 ? parseCursor(text) : null;
     if (cursor === null) {
-      const message = `"${name}" must be a cursor of this list, but ${JSON.stringify(text.slice(0, 60))} is not one.`;
+      const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+      const message = `"${name}" must be a cursor of this list, but ${shown} is not one.`;
       throw new DomainError('BAD_CURSOR', message, [{ path: [name], message }]);
     }
     return cursor;

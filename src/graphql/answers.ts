@@ -60,6 +60,14 @@ export function findMismatch(request: Request): Response | null {
   return failure(415, 'INVALID_INPUT', 'The body must be JSON, sent with "Content-Type: application/json".');
 }
 
+/** The answer, and with words where Yoga leaves out why it cannot be given. */
+export function explained(response: Response): Response {
+  if (response.status !== 406 || response.body !== null) return response;
+  const said =
+    'Accept application/json or application/graphql-response+json for a query or a mutation, and text/event-stream for a subscription.';
+  return failure(406, 'BAD_REQUEST', said);
+}
+
 function isJson(contentType: string | null): boolean {
   return /^application\/(?:graphql\+)?json\s*(?:;|$)/i.test(contentType ?? '');
 }

@@ -1,7 +1,8 @@
 import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
-import { DateResolver, DateTimeResolver, JSONResolver } from 'graphql-scalars';
+import { JSONResolver } from 'graphql-scalars';
 import type { GraphqlContext } from './context.ts';
+import { DateScalar, DateTimeScalar } from './dates.ts';
 
 /** The types that the schema is built with: our context, our scalars, and non-null unless said otherwise. */
 export const builder = new SchemaBuilder<{
@@ -47,8 +48,8 @@ export const builder = new SchemaBuilder<{
 /** The schema's types, for helpers that make several types of one shape. */
 export type SchemaTypes = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never;
 
-builder.addScalarType('DateTime', DateTimeResolver, { description: 'A moment, as RFC 3339 text in UTC.' });
-builder.addScalarType('Date', DateResolver, { description: 'A day of UTC, as YYYY-MM-DD.' });
+builder.addScalarType('DateTime', DateTimeScalar, { description: 'A moment, as RFC 3339 text in UTC.' });
+builder.addScalarType('Date', DateScalar, { description: 'A day of UTC, as YYYY-MM-DD.' });
 builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value.' });
 
 builder.queryType({ description: 'What can be read.' });

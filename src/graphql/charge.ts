@@ -62,7 +62,7 @@ async function charge(context: GraphqlContext, cost: number): Promise<void> {
 // Not one to try again.
 function tooDear(cost: number, { limit }: Spending): GraphQLError {
   return new GraphQLError(
-    `The operation costs ${cost} points, more than the ${limit} that a key has in a minute: ask for smaller pages.`,
+    `The operation costs ${cost} points, more than the ${limit} that a key has in a minute: ask for less, by a smaller "first" where it has lists.`,
     { extensions: { code: 'LIMIT_EXCEEDED' } },
   );
 }

@@ -29,10 +29,12 @@ export interface Arrival {
   readonly isConsole?: boolean;
   /** Whether its answer may come in parts. */
   readonly takesParts: boolean;
+  /** Whether there is a stream for it that ends with its key and is counted: what a subscription needs. */
+  readonly takesEvents: boolean;
 }
 
 /** What resolvers get: one per request, and per operation on a socket. */
-export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesParts'> {
+export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesParts' | 'takesEvents'> {
   readonly domain: Context;
   readonly watches: Watches;
   readonly charge: Charge;
@@ -43,12 +45,13 @@ export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesP
 
 /** A context for an operation. */
 export function createContext(domain: Context, watches: Watches, arrival: Arrival): GraphqlContext {
-  const { idempotencyKey, lastEventId, takesParts } = arrival;
+  const { idempotencyKey, lastEventId, takesParts, takesEvents } = arrival;
   return {
     domain,
     watches,
     idempotencyKey,
     takesParts,
+    takesEvents,
     charge: { cost: 0, spending: null },
     place: { lastEventId, eventId: null },
     loaders: createLoaders(domain),

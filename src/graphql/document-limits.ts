@@ -52,7 +52,7 @@ export function parseBounded(source: string, options?: ParseOptions): DocumentNo
 const refuse = (what: string, most: number, node?: SelectionNode) =>
   new GraphQLError(`The operation has ${what}: at most ${most} are allowed.`, {
     ...(node ? { nodes: node } : {}),
-    extensions: { code: 'INVALID_INPUT' },
+    extensions: { code: 'LIMIT_EXCEEDED' },
   });
 
 /** The first limit that a document passes; null when it keeps them all. */
@@ -73,7 +73,7 @@ export function findExcess(document: DocumentNode): GraphQLError | null {
     const walk: Walk = { fragments, aliases: 0, fields: 0, rootFields: 0, directives: 0, defers: 0, lists: 0 };
     const ofVariables = operation.variableDefinitions?.reduce((sum, each) => sum + (each.directives?.length ?? 0), 0);
     walk.directives = ofFragments + (ofVariables ?? 0) + (operation.directives?.length ?? 0);
-    if (walk.directives > operationLimits.directives) return refuse('more directives', operationLimits.directives);
+    if (walk.directives > operationLimits.directives) return refuse('too many directives', operationLimits.directives);
     const error = visit(walk, operation.selectionSet, { depth: 1, isIntrospection: false, within: [] });
     if (error) return error;
   }
@@ -101,7 +101,7 @@ interface Place {
 // each with the next one twice, are a million steps.
 function visit(walk: Walk, set: SelectionSetNode, place: Place): GraphQLError | null {
   for (const selection of set.selections) {
-    if (++walk.fields > operationLimits.fields) return refuse('more fields', operationLimits.fields, selection);
+    if (++walk.fields > operationLimits.fields) return refuse('too many fields', operationLimits.fields, selection);
     const error =
       countDirectives(walk, selection, selection.directives ?? []) ??
       (selection.kind === Kind.FIELD ? visitField(walk, selection, place) : visitFragment(walk, selection, place));
@@ -118,10 +118,12 @@ function countDirectives(
   if (directives.length === 0) return null;
   walk.directives += directives.length;
   if (walk.directives > operationLimits.directives) {
-    return refuse('more directives', operationLimits.directives, selection);
+    return refuse('too many directives', operationLimits.directives, selection);
   }
   walk.defers += directives.filter((directive) => directive.name.value === 'defer').length;
-  return walk.defers > operationLimits.defers ? refuse('more deferred parts', operationLimits.defers, selection) : null;
+  return walk.defers > operationLimits.defers
+    ? refuse('too many deferred parts', operationLimits.defers, selection)
+    : null;
 }
 
 /** The fields of introspection that are lists. */
@@ -139,17 +141,17 @@ export const introspectionLists: ReadonlySet<string> = new Set([
 function visitField(walk: Walk, field: FieldNode, place: Place): GraphQLError | null {
   const { depth, within } = place;
   if (field.alias && ++walk.aliases > operationLimits.aliases) {
-    return refuse('more aliases', operationLimits.aliases, field);
+    return refuse('too many aliases', operationLimits.aliases, field);
   }
   if (depth === 1 && ++walk.rootFields > operationLimits.rootFields) {
-    return refuse('more fields at the top', operationLimits.rootFields, field);
+    return refuse('too many fields at the top', operationLimits.rootFields, field);
   }
   const { value: name } = field.name;
   const isIntrospection = place.isIntrospection || name === '__schema' || name === '__type';
   const mostDepth = isIntrospection ? operationLimits.introspectionDepth : operationLimits.depth;
-  if (depth > mostDepth) return refuse('more fields inside one another', mostDepth, field);
+  if (depth > mostDepth) return refuse('too many levels of fields inside one another', mostDepth, field);
   if (place.isIntrospection && introspectionLists.has(name) && ++walk.lists > operationLimits.introspectionLists) {
-    return refuse('more lists of introspection', operationLimits.introspectionLists, field);
+    return refuse('too many lists of introspection', operationLimits.introspectionLists, field);
   }
   return field.selectionSet ? visit(walk, field.selectionSet, { depth: depth + 1, isIntrospection, within }) : null;
 }

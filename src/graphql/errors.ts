@@ -41,8 +41,26 @@ export function toUserErrors(error: unknown, prefix: readonly string[]): UserErr
   const said = dialect[error.code];
   if (said.as !== 'userError') return null;
   const { code } = said;
-  if (error.issues.length === 0) return [{ code, message: error.message, path: null }];
-  return error.issues.map(({ message, path }) => ({ code, message, path: [...prefix, ...path] }));
+  if (error.issues.length === 0) return [{ code, message: inOurNames(error.message), path: null }];
+  return error.issues.map(({ message, path }) => ({
+    code,
+    message: inOurNames(ofItem(message, path)),
+    path: [...prefix, ...path],
+  }));
+}
+
+// The domain's names of permissions as the enum Permission has them.
+const inOurNames = (message: string) =>
+  message.replace(
+    /^(Missing permission )(\w+)/,
+    (_all, words: string, name: string) => words + name.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase(),
+  );
+
+// What is said of the items of a list names the list: which of them is meant, its path says.
+function ofItem(message: string, path: readonly string[]): string {
+  const [name, index] = path.slice(-2);
+  if (name === undefined || !/^\d+$/.test(index ?? '')) return message;
+  return message.startsWith(`"${name}" `) ? `"${name}[${index}]"${message.slice(name.length + 2)}` : message;
 }
 
 /**
@@ -50,7 +68,7 @@ export function toUserErrors(error: unknown, prefix: readonly string[]): UserErr
  * missing or not permitted is an id that refers to nothing that the caller may use, at `path`.
  */
 export function toItemErrors(error: DomainError, prefix: readonly string[], path: readonly string[]): UserError[] {
-  const { message } = error;
+  const message = inOurNames(error.message);
   return toUserErrors(error, prefix) ?? [{ code: 'UNKNOWN_REFERENCE', message, path: [...prefix, ...path] }];
 }
 
@@ -64,21 +82,30 @@ export function maskError(error: unknown, report: (error: unknown) => void): Gra
     return masked();
   }
   const { originalError } = error;
-  if (originalError === undefined) return error;
+  if (originalError === undefined) return withCode(error);
   const { nodes, source, positions, path } = error;
   const place = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
-  if (originalError instanceof GraphQLError) return error;
+  if (originalError instanceof GraphQLError) return withCode(error);
   if (originalError instanceof DomainError && originalError.code === 'ORGANIZATION_NOT_USABLE') {
     // The same words as for one that does not exist.
     return new GraphQLError(notFound('organization').message, { ...place, extensions: { code: 'NOT_FOUND' } });
   }
   if (originalError instanceof DomainError)
-    return new GraphQLError(originalError.message, {
+    return new GraphQLError(inOurNames(originalError.message), {
       ...place,
       extensions: extensionsOf(originalError),
     });
   report(originalError);
   return masked(place);
+}
+
+// What GraphQL itself complains of while it runs, as of a variable that is missing, has no code of its own.
+function withCode(error: GraphQLError): GraphQLError {
+  if (error.extensions.code !== undefined) return error;
+  const { message, nodes, source, positions, path, originalError } = error;
+  const place = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
+  const extensions = { ...error.extensions, code: 'INVALID_INPUT' };
+  return new GraphQLError(message, { ...place, originalError: originalError ?? null, extensions });
 }
 
 /** The extensions of a refusal's error. */

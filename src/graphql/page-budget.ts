@@ -94,15 +94,16 @@ function countField(
 }
 
 /**
- * What a list that is no page counts for: a field says it by its extension `items`, a number, or the name of the argument
- * that says how many.
+ * What a list that is no page, or a figure that takes as long, counts for: a field says it by its extension `items`, a number,
+ * or the name of the argument that says how many; and by its extension `weight`, how many items each of them stands for.
  */
 function ownItems(asked: Operation, field: FieldNode, definition: GraphQLField<unknown, unknown>): number {
-  const { items } = definition.extensions;
+  const { items, weight = 1 } = definition.extensions;
   if (typeof items === 'number') return items;
   if (typeof items !== 'string') return 0;
   const asksFor = argumentOf(asked, field, items) ?? definition.args.find(({ name }) => name === items)?.defaultValue;
-  return typeof asksFor === 'number' && asksFor > 0 ? Math.min(asksFor, pageLimits.max) : pageLimits.max;
+  const count = typeof asksFor === 'number' && asksFor > 0 ? Math.min(asksFor, pageLimits.max) : pageLimits.max;
+  return count * Number(weight);
 }
 
 function pageSize(asked: Operation, field: FieldNode): number {

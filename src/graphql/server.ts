@@ -9,7 +9,7 @@ import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
 import { openLiveStream, tooManyStreams } from '../domain/limits/open-streams.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
 import { endedBy } from '../http/ended-by.ts';
-import { charged, failure, failureOf, findMismatch, takesParts, wantsStream } from './answers.ts';
+import { charged, explained, failure, failureOf, findMismatch, takesParts, wantsStream } from './answers.ts';
 import { chargeLeast } from './charge.ts';
 import { type Arrival, createContext, type GraphqlContext } from './context.ts';
 import { maskError } from './errors.ts';
@@ -93,7 +93,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   const connections = createSingleConnections({ engine, services, contextOf });
 
   const run = async (whole: Request, context: GraphqlContext): Promise<Response> => {
-    const response = await yoga.fetch(whole, context);
+    const response = explained(await yoga.fetch(whole, context));
     await chargeLeast(context);
     return charged(response, context.charge);
   };
@@ -145,6 +145,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
           lastEventId: headers.get('last-event-id') || null,
           isConsole: headers.get('switchyard-client') === 'console',
           takesParts: takesParts(asked),
+          takesEvents: wantsStream(asked),
         };
         if (wantsStream(asked)) return await stream(asked, viewer, address, arrival, cut);
         const whole = await readBody(asked, asked.signal);

@@ -91,7 +91,7 @@ export function createSingleConnections({ engine, services, contextOf }: SingleC
       if (isStream) return open(connection, cut);
       const idempotencyKey = request.headers.get('idempotency-key');
       const isConsole = request.headers.get('switchyard-client') === 'console';
-      const arrival = { idempotencyKey, lastEventId: null, isConsole, takesParts: true };
+      const arrival = { idempotencyKey, lastEventId: null, isConsole, takesParts: true, takesEvents: true };
       return operations.start(request, contextOf(live.current, address, arrival));
     },
   };

@@ -116,6 +116,11 @@ export function documentOf(trusted: TrustedDocuments, params: Readonly<Record<st
 // Apollo's stands in the extensions.
 function idOf(params: Readonly<Record<string, unknown>>): string | null {
   const { persistedQuery } = (params.extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
+  // "id" may be anything to a client that has other extensions of its own; this name is of GraphQL over HTTP alone.
+  const { documentId } = params;
+  if (documentId != null && typeof documentId !== 'string') {
+    throw refused('BAD_REQUEST', `"documentId" must be a string, but was ${JSON.stringify(documentId).slice(0, 60)}.`);
+  }
   const given = [...idNames.map((name) => params[name]), persistedQuery?.sha256Hash];
   return (given.find((each) => typeof each === 'string' && each !== '') as string | undefined) ?? null;
 }

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { eventStream } from '../http/event-stream.ts';
 import { takesOnlyStream, wantsStream } from './answers.ts';
@@ -12,6 +12,11 @@ import { resultEvents } from './result-events.ts';
  */
 export function useEventStreams(): Plugin<Record<string, unknown>, GraphqlContext> {
   return {
+    // Yoga would send events to whoever accepts anything, on an answer that nobody counts and that outlives its key.
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const { takesEvents } = args.contextValue as unknown as GraphqlContext;
+      if (!takesEvents) setResultAndStopExecution({ errors: [noEvents()] });
+    },
     onResultProcess({ request, result, serverContext, setResultProcessor }) {
       if (Array.isArray(result) || !wantsStream(request)) return;
       if (!isIterable(result) && !takesOnlyStream(request)) return;
@@ -23,4 +28,11 @@ export function useEventStreams(): Plugin<Record<string, unknown>, GraphqlContex
       }, 'text/event-stream');
     },
   };
+}
+
+function noEvents(): GraphQLError {
+  const how = 'send "Accept: text/event-stream", or use a WebSocket';
+  return new GraphQLError(`A subscription is answered by events as they come: ${how}.`, {
+    extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
+  });
 }

@@ -109,6 +109,7 @@ export function createSockets(options: SocketOptions) {
         idempotencyKey: null,
         lastEventId: null,
         takesParts: true,
+        takesEvents: true,
       });
       if (open.size >= socketLimits.operations) {
         await chargeLeast(context);

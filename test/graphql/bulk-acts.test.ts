@@ -39,20 +39,24 @@ describe('sessions by their ids', () => {
     const foreign = await createSession(test, {}, stranger.token);
     const sessionIds = [two, `devin-${one}`, foreign, otherId(one), 'no id \u0000', one];
     const payload = await run('terminateSessions', { sessionIds, archive: true, clientMutationId: 'x' }, token);
-    const unknown = { code: 'UNKNOWN_REFERENCE', message: 'There is no such session.', path: ['input', 'sessionIds'] };
     const done = (id: string) => ({
       sessionId: `devin-${id}`,
       session: { sessionId: `devin-${id}`, status: 'EXIT', isArchived: true, tags: [] },
       userErrors: [],
     });
-    const refused = (sessionId: string) => ({ sessionId, session: null, userErrors: [unknown] });
+    const unknown = { code: 'UNKNOWN_REFERENCE', message: 'There is no such session.' };
+    const refused = (sessionId: string, index: number) => ({
+      sessionId,
+      session: null,
+      userErrors: [{ ...unknown, path: ['input', 'sessionIds', String(index)] }],
+    });
     expect(payload).toEqual({
       results: [
         done(two),
         done(one),
-        refused(`devin-${foreign}`),
-        refused(`devin-${otherId(one)}`),
-        refused('no id \u0000'),
+        refused(`devin-${foreign}`, 2),
+        refused(`devin-${otherId(one)}`, 3),
+        refused('no id \u0000', 4),
       ],
       hasMore: false,
       endCursor: null,
@@ -70,7 +74,10 @@ describe('sessions by their ids', () => {
     const [own] = await makeSessions(member.token, 1);
     const { results } = await run('archiveSessions', { sessionIds: [others, own] }, member.token);
     expect(results).toMatchObject([
-      { session: null, userErrors: [{ code: 'UNKNOWN_REFERENCE', message: 'Missing permission ManageOrgSessions.' }] },
+      {
+        session: null,
+        userErrors: [{ code: 'UNKNOWN_REFERENCE', message: 'Missing permission MANAGE_ORG_SESSIONS.' }],
+      },
       { session: { isArchived: true }, userErrors: [] },
     ]);
   });
@@ -112,8 +119,8 @@ describe('sessions by a filter', () => {
     expect(idsOf(back)).toEqual(wire(ids));
     const over = await run('terminateSessions', { filter: { tags: ['old'] } }, token);
     expect(idsOf(over)).toEqual(wire(ids));
-    expect(idsOf(await run('terminateSessions', { filter: {} }, token))).toEqual(wire(kept.reverse()));
-    expect(idsOf(await run('terminateSessions', { filter: {} }, token))).toEqual([]);
+    expect(idsOf(await run('terminateSessions', { filter: {}, first: 100 }, token))).toEqual(wire(kept.reverse()));
+    expect(idsOf(await run('terminateSessions', { filter: {}, first: 100 }, token))).toEqual([]);
     expect(await countActs(organizationId, 'terminate_session')).toBe(9);
   });
 
@@ -147,7 +154,7 @@ describe('sessions by a filter', () => {
     const view = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_SESSIONS');
     expect(await run('archiveSessions', filter, view.token)).toEqual({
       error: 'FORBIDDEN',
-      message: 'Missing permission ManageOrgSessions.',
+      message: 'Missing permission MANAGE_ORG_SESSIONS.',
     });
     const stranger = await makeOrganization(test, 'Bulk outsiders');
     expect(await run('archiveSessions', filter, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
@@ -159,6 +166,8 @@ describe('sessions by a filter', () => {
 it.each([
   ['neither ids nor a filter', {}, 'sessionIds'],
   ['both', { sessionIds: ['x'], filter: {} }, 'sessionIds'],
+  ['a filter without a condition or a number', { filter: {} }, 'filter'],
+  ['a filter of nulls', { filter: { tags: null, search: null } }, 'filter'],
   ['no ids', { sessionIds: [] }, 'sessionIds'],
   ['101 ids', { sessionIds: Array.from({ length: 101 }, (_, n) => `${n}`) }, 'sessionIds'],
   ['ids with a place in a list', { sessionIds: ['x'], after: 'x' }, 'after'],

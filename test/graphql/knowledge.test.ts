@@ -128,7 +128,7 @@ describe('a note', () => {
     const change = { knowledgeNoteId: id, name: 'Mine' };
     expect(await run('updateKnowledgeNote', noteFields, change, member.token)).toEqual({
       error: 'FORBIDDEN',
-      message: 'Missing permission ManageOrgKnowledge.',
+      message: 'Missing permission MANAGE_ORG_KNOWLEDGE.',
     });
     expect(await run('createKnowledgeNote', noteFields, words, member.token)).toMatchObject({ error: 'FORBIDDEN' });
     expect((await names(member.token, organizationId, ''))[0]).toEqual([words.name]);
@@ -220,7 +220,7 @@ describe('the enterprise', () => {
     expect(own).not.toContainEqual({ name: 'Own' });
     expect(await run('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: made.id }, token)).toEqual({
       error: 'FORBIDDEN',
-      message: 'Missing permission ManageAccountKnowledge.',
+      message: 'Missing permission MANAGE_ACCOUNT_KNOWLEDGE.',
     });
   });
 });

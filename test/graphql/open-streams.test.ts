@@ -84,5 +84,24 @@ it('goes on by itself after the id of the last event', async () => {
   expect(found.map(({ body }) => body)).toEqual(['say hello', 'one', 'two']);
   const [, one] = found;
   expect((await open(one?.id ?? '')).found).toEqual(found.slice(2));
-  expect((await open('no-cursor')).text).toContain('BAD_CURSOR');
+  const { text } = await open('no-cursor');
+  expect(text).toContain('BAD_CURSOR');
+  expect(text).toContain('Last-Event-ID');
 });
+
+it.each(['*/*', 'application/json', 'application/graphql-response+json', 'multipart/mixed'])(
+  'gives a subscription to nobody who does not ask for events: %s',
+  async (accept) => {
+    const id = await createSession(test);
+    const response = await fetch(`${test.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${test.adminToken}`, 'content-type': 'application/json', accept },
+      body: JSON.stringify({ query: messages, variables: { id } }),
+    });
+    expect(response.status).toBe(406);
+    const text = await response.text();
+    expect(text).toContain('text/event-stream');
+    expect(text).toContain('BAD_REQUEST');
+    expect(test.app.watches.active()).toBe(0);
+  },
+);

@@ -31,25 +31,25 @@ const circles = `query { ...F0 } ${range(15)
 
 const refused: [string, string, string][] = [
   ['too many tokens', `{ viewer { ${'permissions '.repeat(operationLimits.tokens)} } }`, 'tokens'],
-  ['fields too deep', nested(operationLimits.depth + 1), 'more fields inside one another: at most 15'],
-  ['too many fields at the top', `{ ${'viewer { permissions } '.repeat(21)} }`, 'more fields at the top: at most 20'],
+  ['fields too deep', nested(operationLimits.depth + 1), 'too many levels of fields inside one another: at most 15'],
+  ['too many fields at the top', `{ ${'viewer { permissions } '.repeat(21)} }`, 'too many fields at the top: at most 20'],
   [
     'too many fields at the top by a fragment',
     `{ ...F ...F } fragment F on Query { ${'viewer { permissions } '.repeat(11)} }`,
-    'more fields at the top: at most 20',
+    'too many fields at the top: at most 20',
   ],
-  ['too many fields', `{ viewer { ${'permissions '.repeat(1_000)} } }`, 'more fields: at most 1000'],
+  ['too many fields', `{ viewer { ${'permissions '.repeat(1_000)} } }`, 'too many fields: at most 1000'],
   [
     'too many aliases, of __typename also',
     `{ viewer { ${range(61)
       .map((n) => `a${n}: __typename`)
       .join(' ')} } }`,
-    'more aliases: at most 60',
+    'too many aliases: at most 60',
   ],
   ['fragments that double', doubling('__typename'), 'at most 20 are allowed'],
   ['fragments that double down to introspection', doubling('__schema { description }'), 'at most 20 are allowed'],
-  ['fragments that double down to nothing', doubling('...F40'), 'more fields: at most 1000'],
-  ['fragments in circles', circles, 'more fields: at most 1000'],
+  ['fragments that double down to nothing', doubling('...F40'), 'too many fields: at most 1000'],
+  ['fragments in circles', circles, 'too many fields: at most 1000'],
 ];
 
 describe.each(refused)('%s', (_what, query, said) => {
@@ -105,7 +105,7 @@ it('lets pass what keeps the limits exactly', async () => {
   expect(data).toMatchObject({ viewer: { a0: 'Viewer', a59: 'Viewer' }, session: null });
   const fields = (count: number) => findExcess(parse(`{ viewer { ${'permissions '.repeat(count - 1)} } }`));
   expect(fields(operationLimits.fields)).toBeNull();
-  expect(fields(operationLimits.fields + 1)?.message).toContain('more fields');
+  expect(fields(operationLimits.fields + 1)?.message).toContain('too many fields');
 });
 
 it('lets pass the standard query of introspection, though it is deep', async () => {

@@ -108,7 +108,7 @@ describe('updateOrganization', () => {
       managing,
     );
     expect(all.organization).toMatchObject({ name: 'Managed', maxCycleAcuLimit: null, maxSessionAcuLimit: 2 });
-    const refused = { error: 'FORBIDDEN', message: 'Missing permission ManageOrganizations.' };
+    const refused = { error: 'FORBIDDEN', message: 'Missing permission MANAGE_ORGANIZATIONS.' };
     expect(await update({ organizationId, name: 'Mine', maxCycleAcuLimit: 2 }, billing)).toEqual(refused);
     expect(await update({ organizationId, maxCycleAcuLimit: 2 }, reading)).toEqual(refused);
     expect(await update({ organizationId, maxCycleAcuLimit: 2 }, orgAdmin)).toEqual(refused);
@@ -176,7 +176,7 @@ describe('deleteOrganization', () => {
     for (const each of [token, await tokenWith('ManageBilling', 'ReadAccountMeta')]) {
       expect(await remove(organizationId, each)).toMatchObject({
         error: 'FORBIDDEN',
-        message: 'Missing permission ManageOrganizations.',
+        message: 'Missing permission MANAGE_ORGANIZATIONS.',
       });
     }
   });

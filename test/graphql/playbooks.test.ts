@@ -105,17 +105,17 @@ it('belongs to an organization or to the enterprise, and each is changed by who 
   const member = await makeUser(test, { organizationId });
   expect(await run('updatePlaybook', { playbookId: own.id, title: 'x' }, member.token)).toEqual({
     error: 'FORBIDDEN',
-    message: 'Missing permission ManageOrgPlaybooks.',
+    message: 'Missing permission MANAGE_ORG_PLAYBOOKS.',
   });
   expect(await run('updatePlaybook', { playbookId: shared.id, title: 'x' }, token)).toEqual({
     error: 'FORBIDDEN',
-    message: 'Missing permission ManageAccountPlaybooks.',
+    message: 'Missing permission MANAGE_ACCOUNT_PLAYBOOKS.',
   });
   expect((await run('updatePlaybook', { playbookId: own.id, title: 'y' }, keeper)).playbook.title).toBe('y');
   const reader = await makeManager(test, 'READ_ACCOUNT_META');
   const { errors } = await graphql(test, reader.token, '{ enterprise { playbooks { totalCount } } }');
   expect(errors).toMatchObject([
-    { message: 'Missing permission ManageAccountPlaybooks.', extensions: { code: 'FORBIDDEN' } },
+    { message: 'Missing permission MANAGE_ACCOUNT_PLAYBOOKS.', extensions: { code: 'FORBIDDEN' } },
   ]);
   const stranger = await makeOrganization(test, 'Strangers to playbooks');
   const { data } = await graphql(test, stranger.token, 'query($id: ID!) { node(id: $id) { id } }', { id: own.id });

@@ -34,7 +34,7 @@ describe('a custom role', () => {
     const viewer = async () => (await graphql(test, token, '{ viewer { permissions } }')).data.viewer.permissions;
     expect(await viewer()).toEqual(['VIEW_ORG_MEMBERSHIP', 'VIEW_ORG_SESSIONS']);
     const start = () => run('createSession', 'session { sessionId }', { organizationId, prompt: 'x' }, token);
-    expect(await start()).toEqual({ error: 'FORBIDDEN', message: 'Missing permission UseSessions.' });
+    expect(await start()).toEqual({ error: 'FORBIDDEN', message: 'Missing permission USE_SESSIONS.' });
     const changed = await run('updateRole', roleFields, { roleId: role.roleId, permissions: ['USE_SESSIONS'] });
     expect(changed.role).toEqual({ ...role, permissions: ['USE_SESSIONS'] });
     expect((await start()).session.sessionId).toMatch(/^devin-/);

@@ -94,7 +94,7 @@ it('is seen by who may use sessions, and changed by who manages secrets', async 
     ['updateSecret', { secretId: id, note: 'x' }],
     ['createSecret', { ...words, key: 'OTHER' }],
   ] as const) {
-    const missing = { error: 'FORBIDDEN', message: 'Missing permission ManageOrgSecrets.' };
+    const missing = { error: 'FORBIDDEN', message: 'Missing permission MANAGE_ORG_SECRETS.' };
     expect(await run(field, input, member.token)).toEqual(missing);
   }
   const stranger = await makeOrganization(test, 'Strangers to secrets');

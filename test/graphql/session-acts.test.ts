@@ -76,7 +76,7 @@ describe('a session', () => {
       const tags = field.endsWith('Tags') ? { tags: ['x'] } : {};
       expect(await act(field, { sessionId, ...tags }, member.token)).toEqual({
         error: 'FORBIDDEN',
-        message: 'Missing permission ManageOrgSessions.',
+        message: 'Missing permission MANAGE_ORG_SESSIONS.',
       });
       expect(await act(field, { sessionId: own, ...tags }, member.token)).toMatchObject({ clientMutationId: null });
       const stranger = await makeOrganization(test, 'Strangers');

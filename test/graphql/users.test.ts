@@ -65,7 +65,7 @@ describe('Enterprise.users', () => {
     const { token } = await makeManager(test, 'READ_ACCOUNT_META');
     const { errors } = await graphql(test, token, '{ enterprise { users { nodes { userId } } } }');
     expect(errors?.[0]).toMatchObject({
-      message: 'Missing permission ViewAccountMembership.',
+      message: 'Missing permission VIEW_ACCOUNT_MEMBERSHIP.',
       extensions: { code: 'FORBIDDEN' },
     });
   });
@@ -101,7 +101,7 @@ describe('a user', () => {
     expect((await rename(one.userId, { name: 'Uno' }, one.token)).user).toEqual({ userId: one.userId, name: 'Uno' });
     expect((await rename(one.userId, {}, one.token)).user.name).toBe('Uno');
     expect((await rename(one.userId, { name: null })).user.name).toBeNull();
-    const missing = { error: 'FORBIDDEN', message: 'Missing permission ManageAccountMembership.' };
+    const missing = { error: 'FORBIDDEN', message: 'Missing permission MANAGE_ACCOUNT_MEMBERSHIP.' };
     expect(await rename(two.userId, { name: 'Dos' }, one.token)).toEqual(missing);
     expect(await rename(`user-${'0'.repeat(32)}`, { name: 'Dos' }, one.token)).toEqual(missing);
     expect(await rename(`user-${'0'.repeat(32)}`, { name: 'Dos' })).toMatchObject({ error: 'NOT_FOUND' });

@@ -51,7 +51,7 @@ const triggerSchema = z
     if (findEventType(eventType) === null) {
       complain(
         ['eventType'],
-        `"eventType" must be one that the schemas list, but was ${JSON.stringify(eventType.slice(0, 80))}.`,
+        `"eventType" must be one that the schemas list (GET /v3/organizations/{org_id}/automations/schemas), but was ${JSON.stringify(eventType.slice(0, 80))}.`,
       );
     }
     const all = (conditions?.any ?? []).flatMap((each) => each.all);

@@ -34,6 +34,8 @@ export interface BulkTarget {
 export interface BulkResult {
   /** Bare, or as it came when it cannot be an id. */
   readonly sessionId: string;
+  /** Where it stands among the ids that were given, from 0; null: a filter found it. */
+  readonly index: number | null;
   readonly outcome: SessionRecord | DomainError;
 }
 
@@ -69,8 +71,20 @@ export function unarchiveSessions(context: Context, target: BulkTarget): Promise
   return actOnMany(context, target, act);
 }
 
-/** `terminateSession` on many, as {@link archiveSessions}. */
-export function terminateSessions(context: Context, target: BulkTarget, isToArchive: boolean): Promise<BulkOutcome> {
+/**
+ * `terminateSession` on many, as {@link archiveSessions}. Since it is for good, a filter with no condition is refused where
+ * nothing says how many are meant.
+ */
+export async function terminateSessions(
+  context: Context,
+  target: BulkTarget,
+  isToArchive: boolean,
+): Promise<BulkOutcome> {
+  const isUnnarrowed = target.filter != null && Object.values(target.filter).every((value) => value === undefined);
+  if (isUnnarrowed && target.sessionIds == null && target.first == null) {
+    const said = 'it would end every session. Narrow it, or say by "first" how many are meant.';
+    throw refuse(['filter'], `"filter" must have a condition, since without one ${said}`);
+  }
   return actOnMany(context, target, {
     permission: permissionFor.terminateSession,
     // What is over can still be put away.
@@ -97,14 +111,15 @@ export async function tagSessions(
 async function actOnMany(context: Context, target: BulkTarget, act: BulkAct): Promise<BulkOutcome> {
   const { sessionIds, filter } = target;
   if ((sessionIds == null) === (filter == null)) {
-    throw refuse(['sessionIds'], 'Either "sessionIds" or "filter" was expected.');
+    const came = sessionIds == null ? 'neither was given' : 'both were given';
+    throw refuse(['sessionIds'], `Either "sessionIds" or "filter" was expected, but ${came}.`);
   }
   const found = sessionIds == null ? await findByFilter(context, target, act) : await findByIds(context, target, act);
   const results: BulkResult[] = [];
   // One after another: each has a transaction of its own, and a batch is not to take all connections.
-  for (const { sessionId, outcome } of found.results) {
+  for (const { outcome, ...which } of found.results) {
     results.push({
-      sessionId,
+      ...which,
       outcome: outcome instanceof DomainError ? outcome : await tryOne(context, act, outcome),
     });
   }
@@ -137,8 +152,10 @@ async function findByIds(
   const ids = [...parsed.values()].filter((id) => id !== null);
   const found = await findSessionsFor(context, act.permission, ids);
   const outcomes = new Map(ids.map((id, n) => [id, found[n]]));
+  const indexes = new Map(given.map((text, n) => [parseId('session', text) ?? text, n] as const).reverse());
   const results = [...parsed.keys()].map((sessionId) => ({
     sessionId,
+    index: indexes.get(sessionId) ?? null,
     outcome: outcomes.get(sessionId) ?? notFound('session'),
   }));
   return { results, hasMore: false, endCursor: null };
@@ -153,7 +170,7 @@ async function findByFilter(context: Context, target: BulkTarget, act: BulkAct):
   const items = page?.items ?? [];
   const last = items.at(-1);
   return {
-    results: items.map((session) => ({ sessionId: session.id, outcome: session })),
+    results: items.map((session) => ({ sessionId: session.id, index: null, outcome: session })),
     hasMore: page?.hasNextPage ?? false,
     endCursor: last && page ? page.cursorOf(last) : null,
   };

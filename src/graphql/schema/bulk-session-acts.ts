@@ -36,8 +36,10 @@ const SessionActResult = builder.objectRef<BulkResult>('SessionActResult').imple
       type: [UserErrorType],
       description:
         'Why nothing was done to it; empty when it was done. One that is not there, or that the viewer may not act on, is an UNKNOWN_REFERENCE.',
-      resolve: ({ outcome }) =>
-        outcome instanceof DomainError ? toItemErrors(outcome, ['input'], ['sessionIds']) : [],
+      resolve: ({ outcome, index }) => {
+        const path = index === null ? ['sessionIds'] : ['sessionIds', String(index)];
+        return outcome instanceof DomainError ? toItemErrors(outcome, ['input'], path) : [];
+      },
     }),
   }),
 });
@@ -170,7 +172,7 @@ builder.mutationFields((t) => ({
   terminateSessions: t.field({
     type: TerminateSessionsPayload,
     description:
-      'Ends up to 100 sessions for good, as terminateSession does each. By filter, those that are over already are passed over, unless they are to be archived.',
+      'Ends up to 100 sessions for good, as terminateSession does each. By filter, those that are over already are passed over, unless they are to be archived; a filter without a condition needs "first".',
     args: { input: t.arg({ type: TerminateSessionsInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload<BulkOutcome>(input, nothing, () =>

@@ -7,7 +7,12 @@ import type { SecretType } from '../../domain/secrets/secrets.ts';
 import type { SessionSize } from '../../domain/sessions/insights.ts';
 import { type EventKind, eventKinds, type MessageType } from '../../domain/sessions/log.ts';
 import { type SessionOrigin, sessionOrigins } from '../../domain/sessions/session.ts';
-import { type SessionStatus, type SessionStatusDetail, sessionStatusDetails } from '../../domain/sessions/status.ts';
+import {
+  type SessionEnd,
+  type SessionStatus,
+  type SessionStatusDetail,
+  sessionStatusDetails,
+} from '../../domain/sessions/status.ts';
 import { builder } from '../builder.ts';
 import { userErrorCodes } from '../errors.ts';
 
@@ -49,6 +54,16 @@ export const SessionStatusDetailEnum = builder.enumType('SessionStatusDetail', {
     sessionStatusDetails,
     (detail) => detailMeaning[detail] ?? `Stopped: ${detail.replaceAll('_', ' ')}.`,
   ),
+});
+
+/** How a session that is over came to its end. */
+export const SessionEndedByEnum = builder.enumType('SessionEndedBy', {
+  description: 'How a session ended.',
+  values: {
+    FINISHED: { value: 'finished', description: 'Its agent was done. A message takes it up again.' },
+    TERMINATED: { value: 'terminated', description: 'Somebody ended it for good.' },
+    EXPIRED: { value: 'expired', description: 'It slept for so long that it was ended for good.' },
+  } as const satisfies Record<Uppercase<SessionEnd>, { value: SessionEnd; description: string }>,
 });
 
 const messageMeaning: Record<string, { value: MessageType; description: string }> = {

@@ -1,3 +1,4 @@
+import { DomainError, refuse } from '../../domain/errors.ts';
 import { globalId } from '../../domain/ids.ts';
 import { createSecret, deleteSecret, type SecretChange, updateSecret } from '../../domain/secrets/change-secrets.ts';
 import type { SecretRecord } from '../../domain/secrets/secrets.ts';
@@ -80,6 +81,13 @@ const DeleteSecretPayload = payloadType<{ deletedSecretId: string }>(
   }),
 );
 
+// The domain has the wire's words for it, which name neither.
+function sayTaken(error: unknown, key: string | null | undefined): never {
+  if (!(error instanceof DomainError && error.code === 'NOT_UNIQUE')) throw error;
+  const said = `"key" must be one that no other secret of the organization has, but ${JSON.stringify(key)} is taken.`;
+  throw refuse(['key'], said, 'NOT_UNIQUE');
+}
+
 builder.mutationFields((t) => ({
   createSecret: t.field({
     type: CreateSecretPayload,
@@ -91,7 +99,7 @@ builder.mutationFields((t) => ({
         return {
           secret: await createSecret(context.domain, secret, organizationId, {
             idempotencyKey: idempotencyKeyOf(context, input, info),
-          }),
+          }).catch((error) => sayTaken(error, secret.key)),
         };
       }),
   }),
@@ -102,7 +110,8 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { secret: null }, async () => {
         const { secretId, clientMutationId: _mutation, ...change } = input;
-        return { secret: await updateSecret(domain, secretId, change as SecretChange) };
+        const updated = updateSecret(domain, secretId, change as SecretChange);
+        return { secret: await updated.catch((error) => sayTaken(error, change.key)) };
       }),
   }),
   deleteSecret: t.field({

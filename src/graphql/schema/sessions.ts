@@ -5,7 +5,13 @@ import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/s
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { countedConnectionAndEdge } from './counted-connection.ts';
-import { SessionEventKindEnum, SessionOriginEnum, SessionStatusDetailEnum, SessionStatusEnum } from './enums.ts';
+import {
+  SessionEndedByEnum,
+  SessionEventKindEnum,
+  SessionOriginEnum,
+  SessionStatusDetailEnum,
+  SessionStatusEnum,
+} from './enums.ts';
 import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
 import { Organization } from './organization-ref.ts';
 import { Actor, loadActor } from './people.ts';
@@ -47,6 +53,11 @@ builder.node(Session, {
       type: SessionStatusDetailEnum,
       nullable: true,
       description: 'Why it is there.',
+    }),
+    endedBy: t.expose('endedBy', {
+      type: SessionEndedByEnum,
+      nullable: true,
+      description: 'How it ended; null: it is not over.',
     }),
     isArchived: t.exposeBoolean('isArchived', { description: 'Whether it was put away.' }),
     isUnlisted: t.exposeBoolean('isUnlisted', { description: 'Whether lists leave it out.' }),

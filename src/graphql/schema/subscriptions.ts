@@ -1,8 +1,9 @@
+import { DomainError } from '../../domain/errors.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { logCursor } from '../../domain/sessions/list-log.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
-import { watchLog, watchSession } from '../../domain/sessions/watch.ts';
+import { type WatchRequest, watchLog, watchSession } from '../../domain/sessions/watch.ts';
 import { builder } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { SessionEventKindEnum } from './enums.ts';
@@ -20,8 +21,21 @@ function toEdge<T extends LogEntry>(node: T, { place }: GraphqlContext) {
   return { cursor, node };
 }
 
-// A client that comes back by itself repeats its request as it was, with the id of the last event beside it.
-const startOf = (after: string | null | undefined, { place }: GraphqlContext) => place.lastEventId ?? after;
+/**
+ * {@link watchLog} from where a client is: one that comes back by itself repeats its request as it was, with the id of the
+ * last event beside it.
+ */
+async function follow({ domain, watches, place }: GraphqlContext, request: WatchRequest) {
+  const { lastEventId } = place;
+  const watched = watchLog(ofAnySession(domain, 'view'), watches, { ...request, after: lastEventId ?? request.after });
+  return lastEventId === null ? watched : watched.catch(blameHeader);
+}
+
+// The header stood above the argument, which may be as it should, or not there.
+function blameHeader(error: unknown): never {
+  if (!(error instanceof DomainError && error.code === 'BAD_CURSOR')) throw error;
+  throw new DomainError(error.code, '"Last-Event-ID" must be the id of an event of this session’s messages or events.');
+}
 
 builder.subscriptionFields((t) => ({
   sessionMessages: t.field({
@@ -32,12 +46,7 @@ builder.subscriptionFields((t) => ({
       sessionId: t.arg.id({ required: true, description: sessionIdDescription }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: (_root, { sessionId, after }, context) =>
-      watchLog(ofAnySession(context.domain, 'view'), context.watches, {
-        sessionId,
-        after: startOf(after, context),
-        messagesOnly: true,
-      }),
+    subscribe: (_root, { sessionId, after }, context) => follow(context, { sessionId, after, messagesOnly: true }),
     resolve: (entry, _args, context) => {
       renewLoaders(context);
       return toEdge(entry as MessageEntry, context) as never;
@@ -51,11 +60,8 @@ builder.subscriptionFields((t) => ({
       after: t.arg.string({ description: afterDescription }),
       kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }),
     },
-    subscribe: (_root, { sessionId, after, kinds }, context) => {
-      const start = startOf(after, context);
-      const request = { sessionId, after: start, messagesOnly: false, kinds: kinds ?? null };
-      return watchLog(ofAnySession(context.domain, 'view'), context.watches, request);
-    },
+    subscribe: (_root, { sessionId, after, kinds }, context) =>
+      follow(context, { sessionId, after, messagesOnly: false, kinds: kinds ?? null }),
     resolve: (entry, _args, context) => {
       renewLoaders(context);
       return toEdge(entry as LogEntry, context) as never;

@@ -1,0 +1,27 @@
+import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { DateResolver, DateTimeResolver } from 'graphql-scalars';
+
+/** A moment, as the package reads and writes it; what it refuses is told what was wanted. */
+export const DateTimeScalar = saying(DateTimeResolver, 'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z"');
+
+/** A day; see {@link DateTimeScalar}. */
+export const DateScalar = saying(DateResolver, 'Date must be a day as text such as "2026-11-21"');
+
+function saying(scalar: GraphQLScalarType<Date, unknown>, wanted: string): GraphQLScalarType<Date, unknown> {
+  const read = (value: unknown, shown: string): Date => {
+    try {
+      if (typeof value === 'string') return scalar.parseValue(value);
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+    }
+    throw new GraphQLError(`${wanted}, but ${shown.length > 80 ? `${shown.slice(0, 80)}…` : shown} came.`);
+  };
+  return new GraphQLScalarType({
+    ...scalar.toConfig(),
+    parseValue: (value) => read(value, JSON.stringify(value) ?? 'nothing'),
+    parseLiteral(literal) {
+      if (literal.kind === Kind.STRING) return read(literal.value, JSON.stringify(literal.value));
+      return read(null, 'value' in literal ? String(literal.value) : 'another kind of value');
+    },
+  });
+}

@@ -21,7 +21,8 @@ export function createDueAutomations(services: Services): Scheduled {
   const due = createLooker(async (isStopped) => {
     try {
       const each = Array.from({ length: lanes[store.dialect] }, () => fireDueAutomations(services, isStopped));
-      await Promise.all(each);
+      // All of them must have come to an end, or they would go on after a stop.
+      for (const lane of await Promise.allSettled(each)) if (lane.status === 'rejected') throw lane.reason;
       const next = await nextDueAt(services);
       if (next === null) return mostWaitMs;
       return Math.max(leastWaitMs, Math.min(mostWaitMs, next.getTime() - services.now().getTime()));

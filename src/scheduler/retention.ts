@@ -1,3 +1,4 @@
+import { forgetRuns } from '../domain/automations/forget-runs.ts';
 import type { Services } from '../domain/context.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
 import { keepSecrets } from '../domain/secrets/keep-secrets.ts';
@@ -28,6 +29,9 @@ export function createRetention(services: Services): Scheduled {
     );
     await keepWebhooks(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Webhooks of long ago could not be deleted.'),
+    );
+    await forgetRuns(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old runs of automations could not be deleted.'),
     );
     await keepSecrets(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Secrets that are over could not be deleted.'),

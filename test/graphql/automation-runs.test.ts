@@ -46,7 +46,8 @@ describe('telling an automation to act', () => {
     expect(two.run).toEqual(one.run);
     const { automation: other } = await create({}, token);
     expect(await runNow({ ...input, automationId: other.automationId }, token)).toMatchObject({
-      error: 'IDEMPOTENCY_CONFLICT',
+      run: null,
+      userErrors: [{ code: 'IDEMPOTENCY_CONFLICT' }],
     });
   });
 
@@ -224,7 +225,7 @@ it('takes the same statements for many organizations and automations as for few,
   const { errors } = await graphql(
     test,
     test.adminToken,
-    '{ organizations(first: 40) { nodes { automations(first: 20) { nodes { nextRuns(count: 50) } } } } }',
+    '{ organizations(first: 40) { nodes { automations(first: 20) { nodes { nextRuns(count: 20) } } } } }',
   );
   expect(errors?.[0].extensions.code).toBe('LIMIT_EXCEEDED');
 });

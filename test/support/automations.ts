@@ -44,6 +44,8 @@ export const automationOptions = {
   },
   securityProfile: { profileId: 'p1' },
   templateId: 't1',
+  missedRuns: 'skip',
+  jitterSeconds: 30,
   tools: { mcpServers: ['m'], slackChannels: ['c'], slackDmScope: 'all', linearEnabled: true },
 };
 

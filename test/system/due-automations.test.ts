@@ -203,6 +203,54 @@ describe('an automation that fails', () => {
   });
 });
 
+it('disables what belongs to a deleted organization, and says so', async () => {
+  const { organizationId, token } = await makeAutomatic(test);
+  const clock = stopClock(test);
+  const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
+  const { store } = test.app.services;
+  const id = parseId('automation', made.automationId);
+  await store.execute('update organization set deleted_at = now() where id = $1', [
+    parseId('organization', organizationId),
+  ]);
+  clock.advance(hourMs);
+  await settle((await makeAutomatic(test)).token);
+  const rows = await store.query(
+    `select a.is_enabled, a.next_run_at, r.status, r.error_message from automation a
+       join automation_run r on r.automation_id = a.id where a.id = $1`,
+    [id],
+  );
+  expect(rows).toEqual([
+    { is_enabled: false, next_run_at: null, status: 'failed', error_message: 'The organization has been deleted.' },
+  ]);
+});
+
+it('fires a schedule as it does an automation, once for one that comes once', async () => {
+  const { organizationId, token } = await makeAutomatic(test);
+  const { store } = test.app.services;
+  await store.execute('update organization set has_automations = false where id = $1', [
+    parseId('organization', organizationId),
+  ]);
+  const clock = stopClock(test);
+  const body = {
+    name: 'Mop',
+    prompt: 'Mop the floor.',
+    schedule_type: 'one_time',
+    scheduled_at: new Date(test.app.services.now().getTime() + hourMs).toISOString(),
+    tags: ['floor'],
+  };
+  const path = `/v3/organizations/${organizationId}/schedules`;
+  const { body: made } = await call(test, token, 'POST', path, body);
+  clock.advance(hourMs);
+  const id = Buffer.from(`Automation:${parseId('automation', made.scheduled_session_id)}`).toString('base64');
+  const after = await until(id, token, ({ enabled }) => expect(enabled).toBe(false));
+  expect(after.runs.nodes).toMatchObject([
+    { status: 'started', session: { title: 'Mop the floor.', tags: ['floor'] } },
+  ]);
+  const { body: read } = await call(test, token, 'GET', `${path}/${made.scheduled_session_id}`);
+  expect(read).toMatchObject({ enabled: false, consecutive_failures: 0, last_error_message: null });
+  expect(read.last_executed_at).toBe(test.app.services.now().toISOString());
+});
+
 describe('limits', () => {
   const runNow = async (automation: any, token: string): Promise<any> => {
     const document = `mutation($input: RunAutomationInput!) { runAutomation(input: $input) { run { ${runFields} } userErrors { code message } } }`;
@@ -233,6 +281,15 @@ describe('limits', () => {
         { timeout: 20_000, interval: 20 },
       );
     }
+  });
+
+  it('of concurrency start nothing more of what was disabled', async () => {
+    const { token } = await makeAutomatic(test);
+    const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);
+    for (const expected of ['started', 'queued']) expect((await runNow(made, token)).status).toBe(expected);
+    await updateAutomation(test, { automationId: made.automationId, enabled: false }, token);
+    const { runs } = await read(made.id, token);
+    expect(runs.nodes).toMatchObject([{ status: 'skipped', error: { code: 'INVALID_STATE' } }, { status: 'started' }]);
   });
 
   it('of invocations leave out what is too much in a window', async () => {

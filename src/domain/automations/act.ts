@@ -23,10 +23,14 @@ export async function act(context: Context, tx: Transaction, acting: Acting): Pr
   let started: string | null = null;
   let written: string | null = null;
   for (const action of acting.automation.actions) {
-    if (action.type === 'start_session') started ??= await startSession(context, tx, acting, action);
-    else if (action.type === 'message_session') written ??= await writeToSession(context, tx, acting, action);
-    else
+    if (action.type === 'start_session') {
+      started = await startSession(context, tx, acting, action);
+    } else if (action.type === 'message_session') {
+      const sessionId = await writeToSession(context, tx, acting, action);
+      written ??= sessionId;
+    } else {
       throw new DomainError('INVALID_STATE', 'monitor_session watches Slack, which this service is not connected to.');
+    }
   }
   const sessionId = started ?? written;
   if (sessionId === null) throw new DomainError('INVALID_STATE', 'The automation has nothing to do.');

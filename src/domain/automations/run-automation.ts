@@ -39,8 +39,9 @@ export async function runAutomation(
       if (known === null) throw notFound('run');
       return known;
     }
-    const trigger = { eventType: manualEvent, ...ownerOf(context.viewer) };
-    const run = await fireAutomation(context, tx, automation, { deliveryKey: keyOf(runId), trigger });
+    // Who it was is the audit log's to tell.
+    const cause = { deliveryKey: keyOf(runId), trigger: { eventType: manualEvent } };
+    const run = await fireAutomation(context, tx, automation, cause);
     const data = { name: automation.name, status: run.status };
     await audit(context, tx, 'run_automation', { organizationId, targetId: automation.id, data });
     return run;

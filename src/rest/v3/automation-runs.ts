@@ -67,7 +67,7 @@ export function serveAutomationRuns(door: Door): void {
       name: 'runAutomation',
       summary: 'Let an automation act now, also one that is disabled',
       answer: runResponse,
-      refusals: [403, 404],
+      refusals: [403, 404, 422],
     },
     async ({ context, param, idempotencyKey }) =>
       present(await runAutomation(context, placeOf(param), { idempotencyKey })),

@@ -1,0 +1,19 @@
+import type { Services } from '../context.ts';
+
+/** How long is told of what an automation did. */
+export const runsKeptMs = 90 * 24 * 60 * 60 * 1_000;
+const batchSize = 5_000;
+
+/** Deletes runs that are past {@link runsKeptMs} and do not wait; their sessions stay. Gives how many. */
+export async function forgetRuns(services: Services, isStopping: () => boolean): Promise<number> {
+  const before = new Date(services.now().getTime() - runsKeptMs);
+  for (let count = 0; ; ) {
+    const rows = await services.store.execute(
+      `delete from automation_run where id in (select r.id from automation_run r
+          where r.status in ('started', 'failed', 'skipped') and r.created_at < $1::timestamptz limit ${batchSize}) returning 1 as gone`,
+      [before],
+    );
+    count += rows.length;
+    if (rows.length < batchSize || isStopping()) return count;
+  }
+}

@@ -11,7 +11,7 @@ import { readEvents, untilOver, untilSession } from './watching.ts';
 
 const apiKey = 'provider-key-c4n4ry';
 /** For one test: an agent's start takes seconds, and on a busy machine many. */
-const patienceMs = 300_000;
+const patienceMs = 600_000;
 
 /** Sleeps for long, and makes a file once it does: a shell that has just forked is no sleep yet. */
 const sleepAndTell = 'sleep 600 & until grep -q sleep /proc/$!/comm; do true; done; touch begun; wait;';

@@ -121,7 +121,6 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
     days: t.field({
       type: [ConsumptionDay],
       description: 'By day of UTC, in order; days without any are left out.',
-      extensions: { items: 31 },
       resolve: async (ledger, _args, { loaders }) => [...(await loaders.consumptionSums(ledger)).days],
     }),
     cycles: t.field({
@@ -170,6 +169,7 @@ const descriptions = {
 builder.objectField(Organization, 'consumption', (t) =>
   t.field({
     type: Consumption,
+    extensions: { items: 31 },
     description: 'What its sessions have consumed. Needs VIEW_ORG_SESSIONS.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
@@ -186,6 +186,7 @@ builder.objectField(Enterprise, 'consumption', (t) =>
   t.field({
     type: Consumption,
     nullable: true,
+    extensions: { items: 31 },
     description:
       'What the sessions of all its organizations have consumed. Needs VIEW_ACCOUNT_CONSUMPTION: an error beside null for who may not read it.',
     args: {

@@ -117,6 +117,7 @@ const Metrics = builder.objectRef<MetricsPlace>('Metrics').implement({
     }),
     activeUserCount: t.int({
       description: 'How many users started any.',
+      extensions: { items: 31 },
       args: { minSessions: t.arg.int({ defaultValue: 1, description: minSessionsDescription }) },
       resolve: (place, { minSessions }, { loaders }) => loaders.activeUserCount(place, minSessions ?? 1),
     }),
@@ -148,6 +149,7 @@ builder.objectField(Organization, 'metrics', (t) =>
   t.field({
     type: Metrics,
     nullable: true,
+    extensions: { items: 31 },
     description: 'Figures about its sessions. Needs VIEW_ORG_SESSIONS: an error beside null for who may not read them.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
@@ -172,6 +174,7 @@ builder.objectFields(Enterprise, (t) => ({
   metrics: t.field({
     type: Metrics,
     nullable: true,
+    extensions: { items: 31 },
     description:
       'Figures about the sessions of all its organizations. Needs VIEW_ACCOUNT_METRICS: an error beside null for who may not read them.',
     args: {

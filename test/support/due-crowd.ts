@@ -48,11 +48,14 @@ export interface Tally {
 /** Counts what has come of a crowd. */
 export async function tally(query: Query): Promise<Tally> {
   const [row] = await query(
-    `with each as (
-       select a.id, a.next_run_at, (select count(*) from session s where s.automation_id = a.id) as sessions,
-              (select count(*) from automation_run r where r.automation_id = a.id and r.status = 'started') as runs,
-              (select min(r.scheduled_for) from automation_run r where r.automation_id = a.id) as due
-         from automation a where a.name = 'Of many'),
+    `with started as (
+       select r.automation_id as id, count(*) as runs, min(r.scheduled_for) as due from automation_run r
+        where r.status = 'started' group by 1),
+     made as (
+       select s.automation_id as id, count(*) as sessions from session s where s.automation_id is not null group by 1),
+     each as (
+       select a.id, a.next_run_at, coalesce(m.sessions, 0) as sessions, coalesce(r.runs, 0) as runs, r.due
+         from automation a left join started r on r.id = a.id left join made m on m.id = a.id where a.name = 'Of many'),
      late as (
        select extract(epoch from s.created_at - e.due) * 1000 as ms from each e join session s on s.automation_id = e.id)
      select (select sum(runs) from each)::int as runs, (select sum(sessions) from each)::int as sessions,

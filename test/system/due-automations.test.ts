@@ -132,13 +132,9 @@ describe('times that were missed', () => {
     expect(await missed('skip', 'FREQ=HOURLY', 50 * hourMs + minuteMs)).toEqual({ statuses: ['started'], hours: [49] });
   });
 
-  it('are each made up for where that is asked for, a hundred at most', async () => {
+  it('are each made up for where that is asked for, the first of them first', async () => {
     const few = await missed('all', 'FREQ=HOURLY', 4.5 * hourMs);
-    expect(few.hours).toEqual([3, 2, 1, 0]);
-    const many = await missed('all', 'FREQ=HOURLY', 150.5 * hourMs);
-    expect(many.hours.length).toBeGreaterThan(20);
-    expect(many.hours.length).toBeLessThanOrEqual(100);
-    expect(many.hours[0]).toBe(149);
+    expect(few).toEqual({ statuses: ['started', 'started', 'started', 'started'], hours: [3, 2, 1, 0] });
   });
 });
 

@@ -77,19 +77,12 @@ function latestTime(automation: Timed, first: Date, now: Date): Date {
   }
 }
 
-const dayMs = 24 * 60 * 60 * 1_000;
-
-// All that are left, where these are few enough; else the earliest of a shorter time back.
+// All that are left, where these are few enough; else those of the half of the time, of the quarter, and so on.
 function firstToMakeUp(automation: Timed, first: Date, now: Date): Date {
-  const isTooMany = (from: Date) => {
+  for (let from = first, spanMs = now.getTime() - first.getTime(); ; ) {
     const last = nextRunsOf(automation, from, mostMadeUp).at(mostMadeUp - 1);
-    return last !== undefined && last <= now;
-  };
-  if (!isTooMany(first)) return first;
-  for (const days of [365, 90, 28, 7, 1]) {
-    const from = new Date(now.getTime() - days * dayMs);
-    if (from <= first || isTooMany(from)) continue;
-    return nextRunsOf(automation, from, 1)[0] ?? first;
+    if (last === undefined || last > now) return from === first ? first : (nextRunsOf(automation, from, 1)[0] ?? first);
+    spanMs /= 2;
+    from = new Date(now.getTime() - spanMs);
   }
-  return latestTime(automation, first, now);
 }

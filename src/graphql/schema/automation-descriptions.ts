@@ -61,7 +61,7 @@ export const automationDescriptions = {
   profileId: 'The profile’s id.',
   templateId: 'What it was made from; kept and given back.',
   missedRuns:
-    'What is done about times that were missed by more than five minutes, because nothing ran then: latest (also null): the last of them is made up for; skip: none is; all: each is, of the last 100.',
+    'What is done about times that were missed by more than five minutes, because nothing ran then: latest (also null): the last of them is made up for; skip: none is; all: each is, the last of them where they are more than 100.',
   jitterSeconds:
     'How much later than its times it acts at most, so that many of the same time do not act at once: 0 to 900; null: 0.',
   tools: 'What its sessions may use; kept and given back.',

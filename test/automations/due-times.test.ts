@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { dueTime, missedAfterMs, mostMadeUp } from '../../src/domain/automations/due-times.ts';
+import type { MissedRuns } from '../../src/domain/automations/missed-runs.ts';
+
+const hourMs = 60 * 60 * 1_000;
+const start = Date.UTC(2026, 0, 1);
+const at = (hours: number) => new Date(start + hours * hourMs);
+const hoursOf = (time: Date | null | undefined) => (time == null ? null : (time.getTime() - start) / hourMs);
+
+/** An automation that is to act every hour, and has not since `next`. */
+const hourly = (next: number, missedRuns?: MissedRuns, rule = 'FREQ=HOURLY') => ({
+  id: 'a',
+  enabled: true,
+  createdAt: at(0),
+  options: missedRuns === undefined ? {} : { missedRuns },
+  nextRunAt: at(next),
+  dueAt: at(next),
+  triggers: [
+    {
+      eventType: 'schedule:recurring',
+      replies: [],
+      conditions: {
+        any: [
+          {
+            all: [
+              { field: 'rrule', operator: 'recurrence' as const, value: `DTSTART:20260101T000000Z\nRRULE:${rule}` },
+            ],
+          },
+        ],
+      },
+    },
+  ],
+});
+
+const shown = (due: ReturnType<typeof dueTime>) =>
+  due && {
+    at: hoursOf(due.time),
+    isSkipped: due.isSkipped,
+    next: hoursOf(due.next.nextRunAt),
+    due: hoursOf(due.next.dueAt),
+  };
+
+describe('the time that is fired for', () => {
+  it('is the one that has come, while it has not been missed', () => {
+    for (const policy of ['latest', 'skip', 'all'] as const) {
+      const now = new Date(at(5).getTime() + missedAfterMs);
+      expect(shown(dueTime(hourly(5, policy), now, false))).toEqual({ at: 5, isSkipped: false, next: 6, due: 6 });
+    }
+  });
+
+  it('is the latest of those that were missed, however many they are', () => {
+    const years = 5 * 365 * 24;
+    expect(shown(dueTime(hourly(5), at(years + 0.5), false))).toEqual({
+      at: years,
+      isSkipped: false,
+      next: years + 1,
+      due: years + 1,
+    });
+    expect(shown(dueTime(hourly(5, 'latest', 'FREQ=HOURLY;COUNT=8'), at(1_000), false))).toEqual({
+      at: 7,
+      isSkipped: false,
+      next: null,
+      due: null,
+    });
+  });
+
+  it('is skipped where that is asked for, unless it has been tried already or is not late itself', () => {
+    expect(shown(dueTime(hourly(5, 'skip'), at(9.5), false))).toMatchObject({ at: 9, isSkipped: true, next: 10 });
+    expect(shown(dueTime(hourly(5, 'skip'), at(9.05), false))).toMatchObject({ at: 9, isSkipped: false, next: 10 });
+    expect(shown(dueTime(hourly(5, 'skip'), at(9.5), true))).toMatchObject({ at: 5, isSkipped: false, next: 6 });
+  });
+
+  it('is each one where that is asked for, of the last ones where they are very many', () => {
+    for (const now of [50.5, 150.5, 20_000.5]) {
+      let automation = hourly(5, 'all');
+      const fired: (number | null)[] = [];
+      for (;;) {
+        const due = dueTime(automation, at(now), false);
+        if (due === null || due.next.nextRunAt === null || due.next.dueAt === null) throw new Error('It never ends.');
+        fired.push(hoursOf(due.time));
+        automation = { ...automation, nextRunAt: due.next.nextRunAt, dueAt: due.next.dueAt };
+        if (automation.nextRunAt > at(now)) break;
+      }
+      const last = Math.floor(now);
+      expect(fired).toEqual(fired.map((_, n) => last - fired.length + 1 + n));
+      const missed = last - 4;
+      if (missed <= mostMadeUp) expect(fired).toHaveLength(missed);
+      expect(fired.length).toBeGreaterThanOrEqual(Math.min(missed, mostMadeUp / 2));
+      expect(fired.length).toBeLessThanOrEqual(mostMadeUp);
+    }
+  });
+});

@@ -26,7 +26,7 @@ export interface Receiver {
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   const looks = new Set<() => void>();
-  let how = (response: ServerResponse, _received: Received) => void response.writeHead(204).end();
+  let how: Parameters<Receiver['answer']>[0] = (response) => void response.writeHead(204).end();
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);

@@ -5,7 +5,7 @@ import { webhookSecretPlace } from './endpoints.ts';
 import type { PayloadSource } from './event-payload.ts';
 
 /** How long a process has for an attempt before another may make it: more than the longest wait for an answer. */
-const leaseMs = 60_000;
+const leaseMs = 30_000;
 /** Deliveries that are sent to an endpoint at once, by one process. */
 const mostAtOnce = 8;
 

@@ -121,6 +121,7 @@ const complaints: Readonly<Record<string, string>> = {
 function complaint(error: unknown): string {
   for (const each of errorsWithin(error)) {
     if (each instanceof RefusedAddressError) return each.message;
+    if (each.name === 'HTTPParserError') return 'The answer was not HTTP.';
     const { code } = each as { code?: unknown };
     if (typeof code === 'string' && Object.hasOwn(complaints, code)) return complaints[code] as string;
   }

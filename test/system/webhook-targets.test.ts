@@ -1,0 +1,216 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { isWebhookAddress } from '../../src/domain/webhooks/addresses.ts';
+import { createWebhookSender, type WebhookSenderOptions } from '../../src/domain/webhooks/send-webhook.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { runMutation } from '../support/people.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+import { endpointFields, makeEndpoint, untilSent } from '../support/webhooks.ts';
+
+const refused = 'The host has no address that webhooks may be sent to.';
+
+describe('addresses', () => {
+  it.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '::1',
+    'fd00::1',
+    '::ffff:127.0.0.1',
+    '::ffff:a00:1',
+  ])('%s is an own one', (address) => {
+    expect([isWebhookAddress(address, false), isWebhookAddress(address, true)]).toEqual([false, true]);
+  });
+
+  it.each([
+    '0.0.0.0',
+    '169.254.169.254',
+    '224.0.0.1',
+    '255.255.255.255',
+    '240.0.0.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '::',
+    'fe80::1',
+    'ff02::1',
+    '::ffff:169.254.169.254',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    '2001:db8::1',
+    'localhost',
+    '',
+  ])('%s is never sent to', (address) => {
+    expect([isWebhookAddress(address, false), isWebhookAddress(address, true)]).toEqual([false, false]);
+  });
+
+  it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('%s is public', (address) => {
+    expect(isWebhookAddress(address, false)).toBe(true);
+  });
+});
+
+function sender(options: Partial<WebhookSenderOptions> = {}) {
+  const made = createWebhookSender({ allowPrivate: true, ...options });
+  onTestFinished(() => made.close());
+  return (url: string) => made.send({ url, headers: {}, body: '{}' });
+}
+
+/** A server that does to each connection what it likes, once it has read a request. */
+async function startLiar(act: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).once('data', () => act(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('It does not listen.');
+  return `http://127.0.0.1:${address.port}/`;
+}
+
+describe('a sender', () => {
+  it('sends nothing to an address of its own network, however it is written', async () => {
+    const receiver = await startReceiver();
+    const send = sender({ allowPrivate: false });
+    for (const host of ['127.0.0.1', '127.1', '0x7f000001', '2130706433', 'localhost', '[::ffff:127.0.0.1]']) {
+      const url = `http://${host}:${receiver.port}/`;
+      expect([host, await send(url)]).toEqual([
+        host,
+        { statusCode: null, error: refused, answer: '', durationMs: expect.any(Number) },
+      ]);
+    }
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('looks at the address that it connects to, whatever the name had before', async () => {
+    const receiver = await startReceiver();
+    const answers = [['203.0.113.7', '127.0.0.1'], ['127.0.0.1']];
+    let asked = 0;
+    const send = sender({
+      allowPrivate: false,
+      timeoutMs: 500,
+      lookup: (_name, _options, callback) => {
+        const addresses = answers[asked++] ?? [];
+        callback(
+          null,
+          addresses.map((address) => ({ address, family: 4 })),
+        );
+      },
+    });
+    // Of several addresses only those that may be sent to are tried: neither is here.
+    const url = `http://rebind.example:${receiver.port}/`;
+    expect((await send(url)).error).toBe(refused);
+    expect((await send(url)).error).toBe(refused);
+    expect([asked, receiver.received]).toEqual([2, []]);
+
+    const own = sender({
+      lookup: (_name, _options, callback) =>
+        callback(null, [
+          { address: '169.254.169.254', family: 4 },
+          { address: '127.0.0.1', family: 4 },
+        ]),
+    });
+    expect(await own(url)).toMatchObject({ statusCode: 204, error: null });
+  });
+
+  it('waits no longer than it may, for the headers and for the rest', async () => {
+    const send = sender({ timeoutMs: 300 });
+    const silent = await startLiar(() => undefined);
+    expect(await send(silent)).toMatchObject({ statusCode: null, error: 'No answer came within 0.3 seconds.' });
+    const dripping = await startLiar((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
+      const timer = setInterval(() => socket.write('.'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+    expect((await send(dripping)).error).toBe('No answer came within 0.3 seconds.');
+    const half = await startLiar((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
+    });
+    const answer = await send(half);
+    expect(answer).toMatchObject({ statusCode: 200, error: null, answer: 'half' });
+    expect(answer.durationMs).toBeLessThan(2_000);
+  });
+
+  it('reads no more than the beginning of an answer', async () => {
+    let written = 0;
+    const endless = await startLiar((socket) => {
+      socket.write('HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+      const write = () => {
+        while (!socket.destroyed && socket.write(chunk)) written += chunk.length;
+        written += chunk.length;
+      };
+      socket.on('drain', write);
+      write();
+    });
+    const answer = await sender()(endless);
+    expect(answer).toMatchObject({ statusCode: 500, answer: 'x'.repeat(1_024) });
+    expect(written).toBeLessThan(50_000_000);
+  });
+
+  it('takes what is no answer for none', async () => {
+    const send = sender({ timeoutMs: 2_000 });
+    const texts = [
+      ['SSH-2.0-OpenSSH_9.2\r\n', 'The answer was not HTTP.'],
+      ['', 'The connection was broken off.'],
+      [`HTTP/1.1 200 OK\r\n${'X-A: y\r\n'.repeat(10_000)}\r\n`, 'The headers of the answer are too long.'],
+    ] as const;
+    for (const [text, error] of texts) {
+      const liar = await startLiar((socket) => socket.end(text));
+      expect(await send(liar)).toMatchObject({ statusCode: null, error: error });
+    }
+    expect(await send('http://127.0.0.1:1/')).toMatchObject({ error: 'The connection was refused.' });
+  });
+});
+
+describe('a service that may not send to its own network', () => {
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await startApp({ roles: ['api', 'scheduler'] });
+  });
+  afterAll(() => test.close());
+
+  it('refuses addresses of it, and what is not encrypted', async () => {
+    const { token } = await makeOrganization(test, 'Refused targets');
+    for (const url of [
+      'http://example.com/',
+      'https://127.0.0.1/',
+      'https://2130706433/',
+      'https://[::1]/',
+      'https://169.254.169.254/latest/meta-data',
+      'https://user:pass@example.com/',
+      'https://example.com/#part',
+      'ftp://example.com/',
+      'hook',
+      `https://example.com/${'x'.repeat(2_000)}`,
+    ]) {
+      const made = await runMutation(test, 'createWebhookEndpoint', `${endpointFields} secret`, { url }, token);
+      expect([url, made]).toMatchObject([
+        url,
+        { secret: null, userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'url'] }] },
+      ]);
+    }
+  });
+
+  it('sends nothing to a name that leads there', async () => {
+    const { token } = await makeOrganization(test, 'Names');
+    const receiver = await startReceiver();
+    const url = `https://localhost:${receiver.port}/`;
+    const { id } = await makeEndpoint(test, token, { url, eventTypes: ['SESSION_MESSAGE'] });
+    await createSession(test, {}, token);
+    const { deliveries } = await untilSent(
+      test,
+      token,
+      id,
+      (endpoint) => endpoint.deliveries.nodes[0]?.attempts.length === 1,
+    );
+    expect(deliveries.nodes[0]).toMatchObject({ status: 'PENDING', attempts: [{ statusCode: null, error: refused }] });
+    expect(receiver.received).toEqual([]);
+  });
+});

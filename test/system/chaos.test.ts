@@ -25,12 +25,14 @@ it.skipIf(testDatabase !== 'postgres')(
     const { problems, states, turns } = await checkSessions(havoc);
     problems.push(...(await checkLeftovers(service)));
     await service.close();
-    const figures = { seed, sessions: count, kills, states, turns, seconds: Math.round(durationMs / 1_000) };
+    const { retries } = service;
+    const figures = { seed, sessions: count, kills, retries, states, turns, seconds: Math.round(durationMs / 1_000) };
     process.stdout.write(`Chaos: ${JSON.stringify(figures)}\n`);
     expect(problems, `CHAOS_SEED=${seed}`).toEqual([]);
     expect(exits).toEqual([0, 0, 0]);
     expect(kills).toMatchObject({ workers: wanted.workers, server: wanted.server });
     expect(kills.agents).toBeGreaterThan(0);
+    expect(service.retries).toBeGreaterThan(0);
     expect(turns.interrupted).toBeGreaterThan(0);
   },
   60_000 + count * 12_000,

@@ -42,6 +42,7 @@ export async function wreakHavoc(count: number, wanted: Kills, random: Random): 
   const lives = Array.from({ length: crowd }, async () => {
     for (let story = waiting.shift(); story; story = waiting.shift()) {
       const playing = story;
+      await reaper.room();
       await play(service, playing, organizationId, () => {
         if (playing.id !== null && playing.isFollowed && !followers.has(playing))
           followers.set(playing, followMessages(service, playing.id));
@@ -77,6 +78,8 @@ function stepsOf(stories: readonly Story[]): number {
 interface Reaper {
   /** Something has happened. */
   step(): void;
+  /** Resolves once little is left of what is due: on a slow machine the living wait for the dying. */
+  room(): Promise<void>;
   /** Resolves once all is killed that could be, and what was killed is back. */
   done(): Promise<Kills>;
 }
@@ -89,14 +92,25 @@ function createReaper(service: ChaosService, wanted: Kills, random: Random, step
   );
   const each = steps / (plan.length + 1);
   let happened = 0;
+  let isEnding = false;
   // One at a time, and never both workers: what is to be killed must be back first.
   let busy: Promise<void> = Promise.resolve();
+  let beforeLast = busy;
+
+  // There may be none just now, where a worker has been killed a moment ago.
+  const killAgent = async () => {
+    for (let n = 0; n < 100 && !isEnding; n++) {
+      if (service.killAgent(random)) return true;
+      await wait(50);
+    }
+    return false;
+  };
 
   const strike = async (kind: keyof Kills) => {
     // Not at the very moment of an acknowledgement: before it, in the middle, and after.
     await wait(random.next() * 600);
     const worker: Name = random.next() < 0.5 ? 'worker one' : 'worker two';
-    if (kind === 'agents' && !service.killAgent(random)) return;
+    if (kind === 'agents' && !(await killAgent())) return;
     if (kind === 'workers') await service.kill(worker);
     if (kind === 'server') await service.kill('server');
     if (kind === 'freezes') await service.freeze(worker);
@@ -107,10 +121,13 @@ function createReaper(service: ChaosService, wanted: Kills, random: Random, step
       happened += 1;
       while (plan.length > 0 && happened > steps - each * plan.length) {
         const kind = plan.shift() as keyof Kills;
+        beforeLast = busy;
         busy = busy.then(() => strike(kind));
       }
     },
+    room: () => beforeLast,
     async done() {
+      isEnding = true;
       await busy;
       return did;
     },

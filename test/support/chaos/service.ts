@@ -27,6 +27,8 @@ export class ChaosService {
   /** How often the server was killed: what broke under one of its lives may be tried again in the next. */
   #lives = 0;
   #client: Client | null = null;
+  /** How often clients had to try again. */
+  retries = 0;
 
   constructor(url: string, env: Readonly<Record<string, string>>) {
     this.#env = { ...env, DATABASE_URL: url };
@@ -101,7 +103,7 @@ export class ChaosService {
   async freeze(name: Name): Promise<void> {
     const { pid } = await this.#get(name);
     signalProcess(pid, 'SIGSTOP');
-    await wait(12_000);
+    await wait(15_000);
     signalProcess(pid, 'SIGCONT');
   }
 
@@ -162,6 +164,7 @@ export class ChaosService {
         return await act(server);
       } catch (error) {
         if (life === this.#lives) throw error;
+        this.retries += 1;
       }
     }
   }

@@ -9,7 +9,7 @@ import { admit } from './admit.ts';
 import type { AutomationRecord } from './automations.ts';
 import { type FireCause, type Firing, lockForFiring } from './firing.ts';
 import { noteFailure, noteSuccess } from './note-outcome.ts';
-import { findRun, insertRun, newRun, saveRun } from './run-rows.ts';
+import { findRun, newRun, saveRun } from './run-rows.ts';
 import type { AutomationRun } from './runs.ts';
 
 /**
@@ -45,10 +45,9 @@ export async function fireLocked(
     errorCode: refusal?.code ?? null,
     errorMessage: refusal?.message ?? null,
   };
-  if (known === null) await insertRun(tx, run, cause);
   if (status === 'queued') tx.afterCommit(() => services.bell.ring('automations'));
   if (status === 'started') return startRun(services, tx, firing, run, cause.addition ?? null);
-  return known === null ? run : saveRun(tx, run, cause.addition ?? null);
+  return saveRun(tx, run, status === 'queued' ? (cause.addition ?? null) : null);
 }
 
 /** Notes that a firing ended with an error that is no refusal, in a transaction after it. */
@@ -56,7 +55,6 @@ export async function noteCrash(services: Services, tx: Transaction, firing: Fir
   const known = await findRun(tx, firing.automation.id, cause.deliveryKey);
   if (known !== null && known.status !== 'failed') return;
   const run = known ?? newRun(services, firing, cause);
-  if (known === null) await insertRun(tx, run, cause);
   await failRun(services, tx, firing, run);
 }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../store/store.ts';
 import { notFound } from '../errors.ts';
-import { type OrganizationRecord, organizationColumns } from '../organizations/use-organization.ts';
+import type { OrganizationRecord } from '../organizations/use-organization.ts';
 import { type AutomationRecord, automationColumns } from './automations.ts';
 import type { RunTrigger } from './runs.ts';
 
@@ -33,16 +33,35 @@ export interface Firing {
 
 /** The automation of a bare id with its organization, locked until the transaction ends. NOT_FOUND for a deleted one. */
 export async function lockForFiring(tx: Transaction, id: string): Promise<Firing> {
-  const [automation] = await tx.query<AutomationRecord>(
-    `select ${automationColumns} from automation a where a.id = $1 and a.deleted_at is null for update`,
+  const [row] = await tx.query<AutomationRecord & OfOrganization>(
+    `select ${automationColumns}, o.deleted_at is not null as "isOrganizationGone", o.enterprise_id as "enterpriseId",
+            o.name as "organizationName", o.max_cycle_acu_limit as "maxCycleAcuLimit",
+            o.max_session_acu_limit as "maxSessionAcuLimit", o.default_agent as "defaultAgent",
+            o.created_at as "organizationCreatedAt", o.updated_at as "organizationUpdatedAt"
+       from automation a join organization o on o.id = a.organization_id
+      where a.id = $1 and a.deleted_at is null for update of a`,
     [id],
   );
-  if (!automation) throw notFound('automation');
-  const [row] = await tx.query<OrganizationRecord & { isGone: boolean }>(
-    `select ${organizationColumns}, o.deleted_at is not null as "isGone" from organization o where o.id = $1`,
-    [automation.organizationId],
-  );
-  if (!row) throw new Error(`The organization of automation ${id} has no row.`);
-  const { isGone: isOrganizationGone, ...organization } = row;
+  if (!row) throw notFound('automation');
+  const { isOrganizationGone, organizationName, organizationCreatedAt, organizationUpdatedAt, ...rest } = row;
+  const { enterpriseId, maxCycleAcuLimit, maxSessionAcuLimit, defaultAgent, ...automation } = rest;
+  const organization: OrganizationRecord = {
+    id: automation.organizationId,
+    enterpriseId,
+    name: organizationName,
+    maxCycleAcuLimit,
+    maxSessionAcuLimit,
+    defaultAgent,
+    createdAt: organizationCreatedAt,
+    updatedAt: organizationUpdatedAt,
+  };
   return { automation, organization, isOrganizationGone };
+}
+
+// Its columns, of which some have the names of the automation's.
+interface OfOrganization extends Omit<OrganizationRecord, 'id' | 'name' | 'createdAt' | 'updatedAt'> {
+  readonly isOrganizationGone: boolean;
+  readonly organizationName: string;
+  readonly organizationCreatedAt: Date;
+  readonly organizationUpdatedAt: Date;
 }

@@ -10,6 +10,7 @@ export function newRun(services: Services, { automation }: Firing, cause: FireCa
     id: newId(),
     automationId: automation.id,
     organizationId: automation.organizationId,
+    deliveryKey: cause.deliveryKey,
     trigger: cause.trigger,
     status: 'failed',
     sessionId: null,
@@ -36,40 +37,32 @@ export async function findRun(
   return run ?? null;
 }
 
-/** Writes a new run. */
-export async function insertRun(
-  tx: Transaction,
-  run: AutomationRun,
-  { deliveryKey, addition }: FireCause,
-): Promise<void> {
+/** Writes a run, or how far it has come; `addition`, what the prompt is to be followed by, is kept until it starts. */
+export async function saveRun(tx: Transaction, run: AutomationRun, addition: string | null): Promise<AutomationRun> {
   await tx.query(
-    `insert into automation_run (id, automation_id, organization_id, delivery_key, trigger, status, error_code, error_message,
-       depth, addition, scheduled_for, created_at)
-     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9::int, $10, $11::timestamptz, $12::timestamptz)`,
+    `insert into automation_run (id, automation_id, organization_id, delivery_key, trigger, status, session_id, error_code,
+       error_message, attempts, depth, addition, scheduled_for, created_at, started_at)
+     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10::int, $11::int, $12, $13::timestamptz, $14::timestamptz, $15::timestamptz)
+     on conflict (id) do update set status = excluded.status, session_id = excluded.session_id, error_code = excluded.error_code,
+       error_message = excluded.error_message, attempts = excluded.attempts, addition = excluded.addition,
+       started_at = excluded.started_at`,
     [
       run.id,
       run.automationId,
       run.organizationId,
-      deliveryKey,
+      run.deliveryKey,
       JSON.stringify(run.trigger),
       run.status,
+      run.sessionId,
       run.errorCode,
       run.errorMessage,
+      run.attempts,
       run.depth,
-      run.status === 'queued' ? (addition ?? null) : null,
+      addition,
       run.scheduledFor,
       run.createdAt,
+      run.startedAt,
     ],
-  );
-}
-
-/** Writes how far a run has come; what the prompt is to be followed by is kept only until it starts. */
-export async function saveRun(tx: Transaction, run: AutomationRun, addition: string | null): Promise<AutomationRun> {
-  await tx.query(
-    `update automation_run set status = $2, session_id = $3, error_code = $4, error_message = $5, attempts = $6::int,
-            started_at = $7::timestamptz, addition = $8
-      where id = $1`,
-    [run.id, run.status, run.sessionId, run.errorCode, run.errorMessage, run.attempts, run.startedAt, addition],
   );
   return run;
 }

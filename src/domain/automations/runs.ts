@@ -19,6 +19,8 @@ export interface AutomationRun {
   readonly id: string;
   readonly automationId: string;
   readonly organizationId: string;
+  /** What it answers, once for each automation. Nothing for outside. */
+  readonly deliveryKey: string;
   readonly trigger: RunTrigger;
   readonly status: RunStatus;
   /** The session that it started or wrote to, bare; null while there is none. */
@@ -37,6 +39,7 @@ export interface AutomationRun {
 }
 
 /** The columns of an {@link AutomationRun} of an `automation_run` aliased `r`. */
-export const runColumns = `r.id, r.automation_id as "automationId", r.organization_id as "organizationId", r.trigger, r.status,
+export const runColumns = `r.id, r.automation_id as "automationId", r.organization_id as "organizationId", r.delivery_key as "deliveryKey",
+  r.trigger, r.status,
   r.session_id as "sessionId", r.error_code as "errorCode", r.error_message as "errorMessage", r.attempts, r.depth,
   r.scheduled_for as "scheduledFor", r.created_at as "createdAt", r.started_at as "startedAt"`;

@@ -45,7 +45,7 @@ it.each(['messages { nodes { body } }', 'events { nodes { kind } }'])(
   async (fields) => {
     const { data, errors } = await graphql(test, token, send(fields), { id: await makeSession() });
     expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
-    expect(errors?.[0].message).toContain('ViewOrgSessions');
+    expect(errors?.[0].message).toContain('VIEW_ORG_SESSIONS');
     expect(data.sendMessage).toMatchObject({ session: null, message: { body: 'hi' } });
     expect(JSON.stringify({ data, errors })).not.toContain('for other eyes');
   },

@@ -164,7 +164,7 @@ it('is FORBIDDEN without the permission, and its entries are nobody’s nodes th
   const ofOrganization = { ...logOf(organizationId, ''), token };
   const { errors } = await readPage(test, ofOrganization, {});
   expect(errors).toMatchObject([
-    { extensions: { code: 'FORBIDDEN' }, message: expect.stringContaining('ManageEnterpriseSettings') },
+    { extensions: { code: 'FORBIDDEN' }, message: expect.stringContaining('MANAGE_ENTERPRISE_SETTINGS') },
   ]);
   const memberToken = await makeKey(test, {
     kind: 'SERVICE_USER',

@@ -10,7 +10,7 @@ export const chromium =
   ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ?? null;
 
 /** One page of a browser. */
-export interface Page {
+interface Page {
   open(url: string): Promise<void>;
   /** What an expression gives in the page; a promise is waited for. */
   run<T>(expression: string): Promise<T>;

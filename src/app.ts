@@ -8,6 +8,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
 import { createAgents } from './agents/acp/agents.ts';
 import { createIsolation } from './agents/isolation/isolation.ts';
+import { unchosenModels } from './agents/profiles/model-choice.ts';
 import { missingPrograms } from './agents/profiles/programs.ts';
 import { loadProfiles } from './agents/profiles.ts';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
@@ -247,7 +248,8 @@ async function assemble(
 
 async function openWorker(config: Config, services: Services, enterpriseId: string): Promise<Worker> {
   const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
-  for (const sentence of missing) services.log.warn({}, sentence);
+  const unchosen = unchosenModels(services.agentProfiles.values());
+  for (const sentence of [...missing, ...unchosen]) services.log.warn({}, sentence);
   const workerId = await readWorkerId(config.dataDir);
   const { agentBaseEnv: baseEnv, dataDir } = config;
   const isolation = await createIsolation({

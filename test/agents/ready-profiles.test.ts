@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { AgentProfile } from '../../src/agents/agent.ts';
+import { unchosenModels } from '../../src/agents/profiles/model-choice.ts';
 import { missingPrograms } from '../../src/agents/profiles/programs.ts';
 import { readyIds } from '../../src/agents/profiles/ready.ts';
 import { loadProfiles, type ReadVariable, readyProfile } from '../../src/agents/profiles.ts';
@@ -165,4 +166,30 @@ it('says which programs are missing', async () => {
     'The agent "folder" cannot work here: its program "folder" is not in PATH.',
     'The agent "gone" cannot work here: its program "/no/such/agent" does not exist or may not be run.',
   ]);
+});
+
+it('says which agents would choose a model of their own, past their provider', async () => {
+  const { get } = await load(
+    [
+      'opencode',
+      'qwen',
+      { id: 'walled', extends: 'opencode', sandbox: { network: 'gateway' } },
+      { id: 'chosen', extends: 'opencode', config: { model: 'openai/gpt-5' } },
+      { id: 'written', extends: 'opencode', env: { OPENCODE_CONFIG_CONTENT: '{"model":"own/m"}' } },
+      {
+        id: 'hidden',
+        extends: 'opencode',
+        env: { OPENCODE_CONFIG_CONTENT: '{"model":"own/m"}' },
+        provider: { gateway: true },
+      },
+    ],
+    withKey,
+  );
+  const sentences = unchosenModels(
+    ['demo', 'opencode', 'qwen', 'walled', 'chosen', 'written', 'hidden'].flatMap((id) => get(id) ?? []),
+  );
+  expect(sentences).toHaveLength(3);
+  expect(sentences[0]).toMatch(/^The agent "opencode" has no config.model: /);
+  expect(sentences[1]).toMatch(/^The agent "walled" has a provider behind the gateway, but no config.model: /);
+  expect(sentences[2]).toMatch(/^The agent "hidden" has a provider behind the gateway/);
 });

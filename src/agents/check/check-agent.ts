@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentExchange, AgentProcess, AgentProfile, Agents } from '../agent.ts';
+import { unchosenModels } from '../profiles/model-choice.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
 import { type AgentReport, describeSelf, type Outcome } from './report.ts';
 
@@ -75,6 +76,7 @@ async function check(
     id: profile.id,
     command: profile.command,
     failure,
+    warnings: unchosenModels([profile]),
     ...self,
     readyMs,
     mcp,

@@ -32,6 +32,7 @@ export function printReport(report: AgentReport): string {
     shown.push(
       '  Some agents keep no session that had no turn: try --prompt before you believe that it cannot be taken up.',
     );
+  shown.push(...report.warnings.map((sentence) => `  ${sentence}`));
   const verdict = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs)}.`;
   return `${report.id}\n${shown.join('\n')}\n${verdict}\n`;
 }

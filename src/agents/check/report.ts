@@ -14,6 +14,8 @@ export interface AgentReport extends AgentDescription {
   readonly sandbox: 'none' | 'bwrap' | 'command';
   /** Why it cannot be used, in a sentence; null: it can. */
   readonly failure: string | null;
+  /** What is likely to be wrong with its profile, in sentences. */
+  readonly warnings: readonly string[];
   /** From its start until its session was open and, where there was one, its turn was over. */
   readonly readyMs: number;
   readonly mcp: Outcome;

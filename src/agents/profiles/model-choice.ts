@@ -1,0 +1,28 @@
+import type { AgentProfile } from '../agent.ts';
+
+/**
+ * A sentence for each profile whose agent would choose its model by itself. opencode does not take one of the provider that it
+ * is given then, but of a free service of its makers, past the gateway too.
+ */
+export function unchosenModels(profiles: Iterable<AgentProfile>): string[] {
+  return [...profiles].filter(leavesModelOpen).map(({ id, provider }) => {
+    const has = provider?.gateway ? 'has a provider behind the gateway, but' : 'has';
+    return (
+      `The agent "${id}" ${has} no config.model: opencode then takes a model of its own choice, which may be of a free ` +
+      'service of its makers. Name one, such as "config": { "model": "openai/gpt-5" }.'
+    );
+  });
+}
+
+function leavesModelOpen({ config, env, provider }: AgentProfile): boolean {
+  // Only opencode reads it. What the gateway's variables say goes before the agent's own.
+  const written = provider?.gateway?.env.OPENCODE_CONFIG_CONTENT ?? env.OPENCODE_CONFIG_CONTENT;
+  if (written === undefined || 'model' in config) return false;
+  try {
+    const settings: unknown = JSON.parse(written);
+    return typeof settings === 'object' && settings !== null && !('model' in settings);
+  } catch {
+    // Comments are allowed in it: whoever writes it that way has written it himself.
+    return false;
+  }
+}

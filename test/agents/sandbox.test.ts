@@ -67,6 +67,29 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     }
   });
 
+  // Only asked for, never tried: where it can be written it is the setting of the whole host.
+  it.each(['shared', 'gateway'] as const)('it may write no setting of the kernel (network %s)', async (network) => {
+    const { look } = await launchProbe({ sandbox: sandbox({ network }) });
+    const seen = await look(`
+      const { accessSync, constants, readdirSync } = require('fs');
+      const writable = [];
+      let count = 0;
+      const walk = (folder) => {
+        let entries = [];
+        try { entries = readdirSync(folder, { withFileTypes: true }) } catch {}
+        for (const entry of entries) {
+          const path = folder + '/' + entry.name;
+          if (entry.isSymbolicLink() || /^\\/proc\\/[0-9]+$/.test(path)) continue;
+          count++;
+          try { accessSync(path, constants.W_OK); writable.push(path) } catch {}
+          if (entry.isDirectory()) walk(path);
+        }
+      };
+      walk('/proc');
+      return { writable, isThere: count > 50 }`);
+    expect(seen).toEqual({ writable: [], isThere: true });
+  });
+
   it('what is hidden stays hidden in what is shown, and it cannot take the cover away', async () => {
     const root = mkdtempSync(join(tmpdir(), 'switchyard-shown-'));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));

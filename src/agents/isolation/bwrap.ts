@@ -45,7 +45,19 @@ export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): 
     ...(process.getuid?.() === uid ? [] : ['--uid', String(uid), '--gid', String(uid)]),
     ...systemArguments(),
     ...['--ro-bind', options.identity.passwd, '/etc/passwd', '--ro-bind', options.identity.group, '/etc/group'],
-    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/var/tmp', '--dir', '/run'],
+    ...[
+      '--proc',
+      '/proc',
+      ...kernelArguments(),
+      '--dev',
+      '/dev',
+      '--tmpfs',
+      '/tmp',
+      '--tmpfs',
+      '/var/tmp',
+      '--dir',
+      '/run',
+    ],
     ...shownArguments(options.hidden, [...command, process.execPath], sandbox?.readOnly ?? []),
     ...cacheArguments(uid),
     ...['--bind', launch.workspaceDir, sandboxPaths.workspace],
@@ -63,6 +75,14 @@ export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): 
     isWrapped: true,
     stopCommand: [],
   };
+}
+
+// What in /proc is the whole host's. To the kernel the agent of a worker that runs as root is root still, under another number:
+// it owns these files, and needs no capability to write to them. Bubblewrap itself covers only some, and only now and then.
+const ofTheKernel = ['acpi', 'bus', 'fs', 'irq', 'mtrr', 'pressure', 'scsi', 'sys', 'sysrq-trigger'];
+
+function kernelArguments(): string[] {
+  return ofTheKernel.flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]);
 }
 
 // Programs that are written for Node find the one that the service runs on.

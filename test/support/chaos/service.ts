@@ -70,7 +70,10 @@ export class ChaosService {
 
   #spawn(name: Name): Promise<ServerProcess> {
     const roles = name === 'server' ? 'api,scheduler' : 'worker';
-    const env = { ROLES: roles, DATA_DIR: join(this.root, name), PORT: String(this.#ports.get(name)) };
+    // Without a sandbox, agents outlive a killed worker until it is back.
+    const sandbox = name === 'worker two' ? 'none' : 'auto';
+    const port = String(this.#ports.get(name));
+    const env = { ROLES: roles, DATA_DIR: join(this.root, name), PORT: port, SANDBOX: sandbox };
     return startServer({ ...this.#env, ...env });
   }
 

@@ -30,7 +30,7 @@ export const kinds = {
   asking: 2,
   /** Messages end the turn that runs. */
   steered: 2,
-  /** Terminated by its user at work. */
+  /** Terminated by its user at work; some of them hang, deaf to all but SIGKILL. */
   terminated: 2,
   /** Put to sleep at work. */
   sleeping: 1,
@@ -87,7 +87,7 @@ export function tellStories(count: number, random: Random): Story[] {
       reporting: () => say(`json {"n": ${n}}\n${pause()}`),
       asking: () => say(pause(), 'ask Shall I go on?\n'),
       steered: () => say('sleep 2'),
-      terminated: () => say('sleep 60'),
+      terminated: () => say(random.next() < 0.5 ? 'hang' : 'sleep 60'),
       sleeping: () => say('sleep 60'),
       crashing: () => say('crash'),
     } as const satisfies Record<Kind, () => Words>;

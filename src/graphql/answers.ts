@@ -68,6 +68,28 @@ export function explained(response: Response): Response {
   return failure(406, 'BAD_REQUEST', said);
 }
 
+/** 400 for a GET whose address has JSON that cannot be read; null for any other request. */
+export function findBadAddress(request: Request): Response | null {
+  if (request.method !== 'GET') return null;
+  const given = new URL(request.url).searchParams;
+  for (const name of ['variables', 'extensions']) {
+    const text = given.get(name);
+    if (text && !isJsonObject(text)) {
+      return failure(400, 'BAD_REQUEST', `"${name}" in the address must be a JSON object.`);
+    }
+  }
+  return null;
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
 function isJson(contentType: string | null): boolean {
   return /^application\/(?:graphql\+)?json\s*(?:;|$)/i.test(contentType ?? '');
 }

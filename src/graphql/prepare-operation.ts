@@ -1,4 +1,4 @@
-import { type DocumentNode, type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
+import { type DocumentNode, type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import type { YogaServerInstance } from 'graphql-yoga';
 import { chargeLeast, refusalOf } from './charge.ts';
 import type { GraphqlContext } from './context.ts';
@@ -47,6 +47,11 @@ export async function prepareOperation(
     const document = parse(query) as DocumentNode;
     const errors = validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return { errors: await orTooMany(context, errors) };
+    if (!getOperationAST(document, operationName as string | undefined)) {
+      throw new GraphQLError('The document must have the operation that "operationName" names.', {
+        extensions: { code: 'BAD_REQUEST' },
+      });
+    }
     const contextValue = await contextFactory();
     const args = { schema, document, operationName, variableValues: variables, contextValue } as ExecutionArgs;
     return { errors: null, args, execute, subscribe } as PreparedOperation;

@@ -51,7 +51,12 @@ export function serveSocket(
       close: (code, reason) => socket.close(code, ids.reasonToClient(reason)),
       onMessage: (take) => {
         socket.on('message', (data) => {
-          take(ids.fromClient(String(data))).catch(fail);
+          const text = String(data);
+          take(ids.fromClient(text)).catch((error: unknown) => {
+            // As for any other message that a client cannot send: graphql-ws takes this one for a mistake of the service.
+            if (isServersOwn(text)) socket.close(CloseCode.BadRequest, 'Invalid message received');
+            else fail(error);
+          });
         });
       },
     },
@@ -63,6 +68,17 @@ export function serveSocket(
     paced.stop();
     closed(code, String(reason)).catch(fail);
   });
+}
+
+/** The types of messages that only a server sends. */
+const serversOwn: readonly unknown[] = ['connection_ack', 'next', 'error'];
+
+function isServersOwn(text: string): boolean {
+  try {
+    return serversOwn.includes((JSON.parse(text) as { type?: unknown } | null)?.type);
+  } catch {
+    return false;
+  }
 }
 
 /** A client that does not answer a ping before the next one is due has gone; one that has not read it yet may be slow. */

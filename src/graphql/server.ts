@@ -9,7 +9,16 @@ import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
 import { openLiveStream, tooManyStreams } from '../domain/limits/open-streams.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
 import { endedBy } from '../http/ended-by.ts';
-import { charged, explained, failure, failureOf, findMismatch, takesParts, wantsStream } from './answers.ts';
+import {
+  charged,
+  explained,
+  failure,
+  failureOf,
+  findBadAddress,
+  findMismatch,
+  takesParts,
+  wantsStream,
+} from './answers.ts';
 import { chargeLeast } from './charge.ts';
 import { type Arrival, createContext, type GraphqlContext } from './context.ts';
 import { maskError } from './errors.ts';
@@ -134,6 +143,8 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         const isSingle = path === '/graphql/stream' && (request.method === 'PUT' || tokenOf(request) !== null);
         const mismatch = isSingle && request.method !== 'POST' ? null : findMismatch(request);
         if (mismatch) return mismatch;
+        const bad = isSingle ? null : findBadAddress(request);
+        if (bad) return bad;
         if (isSingle) {
           const whole = await readBody(request, request.signal);
           return await connections.fetch(whole, viewer, address, cut);

@@ -47,12 +47,32 @@ export async function createApiKey(
   const input = parseInput(inputSchema, raw);
   const expiresAt = input.expiresAt ?? null;
   checkExpiry(context, expiresAt);
+  requireFitting(input);
   const owner = await owners[input.kind](context, input);
   const { kind, name } = input;
   return context.store.transact(async (tx) => {
     await keepOwner(context, tx, owner);
     return writeKey(context, tx, { kind, name, expiresAt, ...owner });
   });
+}
+
+/** What says, beside its kind, whose a key is, or where and as what it acts. */
+const belongings = ['organizationId', 'userId', 'serviceUserId', 'roleId'] as const;
+
+const fitting = {
+  PERSONAL: ['organizationId', 'userId'],
+  PERSONAL_ACCESS_TOKEN: ['userId'],
+  SERVICE: ['organizationId', 'roleId'],
+  SERVICE_USER: ['serviceUserId'],
+} as const satisfies Record<ApiKeyKind, readonly (typeof belongings)[number][]>;
+
+// What would be passed over is refused: the key would be another's, or reach further, than who asked for it thinks.
+function requireFitting(input: ParsedInput): void {
+  const fits: readonly string[] = fitting[input.kind];
+  const superfluous = belongings.find((name) => input[name] != null && !fits.includes(name));
+  if (superfluous !== undefined) {
+    throw refuse([superfluous], `"${superfluous}" does not go with a key of the kind ${input.kind}.`);
+  }
 }
 
 // Since it was chosen its owner or its role may have been deleted: from here on neither can be until the key is there.

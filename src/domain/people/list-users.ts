@@ -1,8 +1,9 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { notFound, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
+import { isStorable } from '../input.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
@@ -18,7 +19,7 @@ export interface UserFilter {
 /** A user in a list, with its place there. */
 export type ListedUser = UserRecord & { readonly placedAt: Date; readonly placeId: string };
 
-/** Users of the enterprise, for who may see its members. FORBIDDEN, NOT_FOUND (organization). */
+/** Users of the enterprise, for who may see its members. FORBIDDEN, NOT_FOUND (organization), INVALID_INPUT. */
 export async function listUsers(
   context: Context,
   { organizationId, email }: UserFilter,
@@ -60,6 +61,9 @@ async function readPage(
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<ListedUser>> {
+  if (!isStorable(email)) {
+    throw refuse(['email'], '"email" must be Unicode text without NUL characters and lone surrogates.');
+  }
   // A membership has a time of its own: by it the members of one organization stand in an index.
   const [row, name] = organization === null ? ['u', 'users'] : ['a', 'organization_users'];
   const values: unknown[] = [context.viewer.enterpriseId];

@@ -18,6 +18,10 @@ const entry =
     return found && eventTypeOf(found) === type ? found : null;
   };
 
+// Of what is gone its sessions still tell, but it is nobody's to ask for.
+const unlessDeleted = <T extends { readonly deletedAt: Date | null }>(found: T | null) =>
+  found?.deletedAt == null ? found : null;
+
 /** How each type of node is read; a type that is not here is nobody's node. */
 const loads: Record<string, Load> = {
   Session: ({ loaders }, id) => loaders.sessions.load(id),
@@ -28,8 +32,8 @@ const loads: Record<string, Load> = {
   Role: ({ loaders }, id) => loaders.roles.load(id),
   KnowledgeNote: ({ loaders }, id) => loaders.notes.load(id),
   KnowledgeFolder: ({ loaders }, id) => loaders.folders.load(id),
-  Automation: ({ loaders }, id) => loaders.automations.load(id),
-  Playbook: ({ loaders }, id) => loaders.playbooks.load(id),
+  Automation: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
+  Playbook: async ({ loaders }, id) => unlessDeleted(await loaders.playbooks.load(id)),
   Secret: ({ loaders }, id) => loaders.secrets.load(id),
   WebhookEndpoint: ({ loaders }, id) => loaders.webhookEndpoints.load(id),
   WebhookDelivery: ({ loaders }, id) => loaders.webhookDeliveries.load(id),

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { createAutomation, makeAutomatic } from '../support/automations.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { makeOrganization } from '../support/sessions.ts';
+import { connect, followOperation, rawSocket } from '../support/sockets.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+describe.each(['/graphql', '/graphql/stream'])('GET %s', (path) => {
+  const query = encodeURIComponent('{ __typename }');
+  const accepts = ['application/json', 'application/graphql-response+json', 'text/event-stream'];
+
+  it.each(accepts)('says which part of the address is no JSON object, to who takes %s', async (accept) => {
+    for (const name of ['variables', 'extensions']) {
+      for (const text of ['{', 'nothing', '[]', '5', '"{}"']) {
+        const asked = `${path}?query=${query}&${name}=${encodeURIComponent(text)}`;
+        const { status, body } = await call(test, test.adminToken, 'GET', asked, undefined, { accept });
+        expect({ status, body }).toEqual({
+          status: 400,
+          body: {
+            errors: [
+              { message: `"${name}" in the address must be a JSON object.`, extensions: { code: 'BAD_REQUEST' } },
+            ],
+          },
+        });
+        // Not to who has no token.
+        expect((await call(test, null, 'GET', asked, undefined, { accept })).status).toBe(401);
+      }
+    }
+  });
+});
+
+it('takes an address whose variables and extensions are left empty', async () => {
+  const asked = `/graphql?query=${encodeURIComponent('{ __typename }')}&variables=&extensions=null`;
+  const { status, body } = await call(test, test.adminToken, 'GET', asked);
+  expect({ status, data: body.data }).toEqual({ status: 200, data: { __typename: 'Query' } });
+});
+
+it.each(['\u0000', 'a\u0000@example.com', '\ud800'])('refuses an address that nobody can have: %j', async (email) => {
+  const query = 'query($email: String) { enterprise { users(email: $email) { nodes { id } } } }';
+  const { errors } = await graphql(test, test.adminToken, query, { email });
+  expect(errors).toMatchObject([
+    { extensions: { code: 'INVALID_INPUT' }, message: expect.stringMatching(/^"email" must be Unicode text/) },
+  ]);
+});
+
+describe('on a socket', () => {
+  it.each(['connection_ack', 'next', 'error'])(
+    'the type "%s", which is the server’s, ends it with 4400',
+    async (type) => {
+      const socket = rawSocket(test.url);
+      await once(socket, 'open');
+      const closed = once(socket, 'close');
+      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: test.adminToken } }));
+      await once(socket, 'message');
+      const payload = { next: { data: {} }, error: [{ message: 'x' }], connection_ack: {} }[type];
+      socket.send(JSON.stringify({ id: 'x', type, payload }));
+      const [code, reason] = await closed;
+      expect([code, String(reason)]).toEqual([4400, 'Invalid message received']);
+    },
+  );
+
+  it('an operation that the document does not have is an error with a code', async () => {
+    const operations = [
+      { query: 'query A { __typename }', operationName: 'B' },
+      { query: 'query A { __typename } query B { __typename }' },
+    ];
+    for (const operation of operations) {
+      expect(await followOperation(connect(test.url, test.adminToken), operation).errors()).toEqual([
+        {
+          message: 'The document must have the operation that "operationName" names.',
+          extensions: { code: 'BAD_REQUEST' },
+        },
+      ]);
+    }
+  });
+});
+
+describe('what was deleted', () => {
+  const nodes = async (token: string, id: string) => {
+    const { data } = await graphql(test, token, 'query($id: ID!) { node(id: $id) { id } nodes(ids: [$id]) { id } }', {
+      id,
+    });
+    return data;
+  };
+
+  it.each(['Playbook', 'Automation'])('of the type %s is nobody’s node', async (type) => {
+    const { token } = await makeAutomatic(test);
+    const made =
+      type === 'Automation'
+        ? (await createAutomation(test, {}, token, 'id')).automation
+        : (await runMutation(test, 'createPlaybook', 'playbook { id }', { title: 'Gone', body: 'x' }, token)).playbook;
+    expect(await nodes(token, made.id)).toEqual({ node: { id: made.id }, nodes: [{ id: made.id }] });
+    const name = type === 'Automation' ? 'automationId' : 'playbookId';
+    await runMutation(test, `delete${type}`, `deleted${type}Id`, { [name]: made.id }, token);
+    expect(await nodes(token, made.id)).toEqual({ node: null, nodes: [null] });
+  });
+});
+
+it('refuses for a key what does not go with its kind, and makes none', async () => {
+  const { organizationId } = await makeOrganization(test, 'Kinds');
+  const { userId } = await makeUser(test, { organizationId });
+  const made = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', { name: 'Robot' });
+  const { serviceUserId } = made.serviceUser;
+  const wrong: [string, Record<string, unknown>][] = [
+    ['serviceUserId', { kind: 'PERSONAL', organizationId, userId, serviceUserId }],
+    ['roleId', { kind: 'PERSONAL', organizationId, userId, roleId: 'org_member' }],
+    ['organizationId', { kind: 'PERSONAL_ACCESS_TOKEN', userId, organizationId }],
+    ['userId', { kind: 'SERVICE', organizationId, userId }],
+    ['organizationId', { kind: 'SERVICE_USER', serviceUserId, organizationId }],
+  ];
+  for (const [name, input] of wrong) {
+    const payload = await runMutation(test, 'createApiKey', 'token apiKey { id }', { name: 'c4n4ry', ...input });
+    expect(payload).toMatchObject({
+      token: null,
+      apiKey: null,
+      userErrors: [
+        { code: 'INVALID_INPUT', path: ['input', name], message: expect.stringContaining(String(input.kind)) },
+      ],
+    });
+  }
+});

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { AgentCrash } from '../../src/agents/agent.ts';
 import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
-import { createProcessSpool } from '../../src/agents/process-spool.ts';
+import { createProcessSpool, runtimePrefix } from '../../src/agents/process-spool.ts';
 import { launchAgent, makeDirs, text } from '../support/agents.ts';
 
 const crash = async (promise: Promise<unknown>): Promise<AgentCrash> => {
@@ -64,6 +64,21 @@ it('stops an agent in the middle of a turn and leaves nothing in the spool', asy
   await turn;
   expect(processStart(agent.pid)).toBeNull();
   expect(readdirSync(dirs.spoolDir)).toEqual([]);
+});
+
+it('removes at its start the runtime directories of killed runs, also of one that had no process yet, and no other’s', async () => {
+  const { spoolDir } = makeDirs();
+  const make = (workerId: string) => {
+    const path = mkdtempSync(runtimePrefix(workerId));
+    onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+    return path;
+  };
+  const [left, live, stranger] = [make(`w-${process.pid}`), make(`w-${process.pid}`), make(`other-${process.pid}`)];
+  writeFileSync(join(left, 'mcp.sock'), '');
+  const spool = createProcessSpool(spoolDir, `w-${process.pid}`);
+  await spool.add(process.pid, 'run', { runtimeDir: live, stopCommand: [] });
+  expect(await spool.reap()).toEqual([]);
+  expect([left, live, stranger].map((path) => existsSync(path))).toEqual([false, true, true]);
 });
 
 it('kills at its start what an earlier process left, also what escaped into a session of its own, and no stranger', async () => {

@@ -19,6 +19,11 @@ const made = {
     input: { key: 'K', type: 'KEY_VALUE', value: 'c4n4ry-once' },
     other: { value: 'c4n4ry-other' },
   },
+  WebhookEndpoint: {
+    thing: 'webhookEndpoint',
+    input: { url: 'https://hooks.example/' },
+    other: { url: 'https://other.example/' },
+  },
 } as const;
 
 describe.each(Object.entries(made))('%s', (type, { thing, input, other }) => {

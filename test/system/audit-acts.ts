@@ -95,6 +95,17 @@ async function makeRole({ mutate }: Hand): Promise<string> {
   return (await mutate('createRole', input, 'role { roleId }')).role.roleId;
 }
 
+async function makeWebhookEndpoint({ mutate }: Hand, organization: string): Promise<string> {
+  const input = { organizationId: organization, url: 'https://hooks.example/' };
+  const made = await mutate('createWebhookEndpoint', input, 'webhookEndpoint { webhookEndpointId }');
+  return made.webhookEndpoint.webhookEndpointId;
+}
+
+async function sendTestWebhook({ mutate }: Hand, webhookEndpointId: string): Promise<string> {
+  const sent = await mutate('sendTestWebhook', { webhookEndpointId }, 'webhookDelivery { webhookDeliveryId }');
+  return sent.webhookDelivery.webhookDeliveryId;
+}
+
 /** Each act, done through a door; through the domain where no door has it. */
 export const acts: Partial<Record<AuditAction, Act>> = {
   async create_session(hand, organization) {
@@ -341,6 +352,30 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   async run_automation(hand, organization) {
     const target = await make(hand, organization, 'automations', automation, 'automation_id');
     await hand.rest('POST', `${inOrganization(organization)}/automations/${target}/run`);
+    return { target, organization };
+  },
+  async create_webhook_endpoint(hand, organization) {
+    return { target: await makeWebhookEndpoint(hand, organization), organization };
+  },
+  async update_webhook_endpoint(hand, organization) {
+    const target = await makeWebhookEndpoint(hand, organization);
+    const change = { webhookEndpointId: target, url: 'https://hooks.example/other' };
+    await hand.mutate('updateWebhookEndpoint', change, 'webhookEndpoint { url }');
+    return { target, organization };
+  },
+  async delete_webhook_endpoint(hand, organization) {
+    const target = await makeWebhookEndpoint(hand, organization);
+    await hand.mutate('deleteWebhookEndpoint', { webhookEndpointId: target }, 'deletedWebhookEndpointId');
+    return { target, organization };
+  },
+  async test_webhook_endpoint(hand, organization) {
+    const target = await makeWebhookEndpoint(hand, organization);
+    await sendTestWebhook(hand, target);
+    return { target, organization };
+  },
+  async redeliver_webhook(hand, organization) {
+    const target = await sendTestWebhook(hand, await makeWebhookEndpoint(hand, organization));
+    await hand.mutate('redeliverWebhook', { webhookDeliveryId: target }, 'webhookDelivery { status }');
     return { target, organization };
   },
 };

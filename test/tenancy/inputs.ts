@@ -28,6 +28,7 @@ const plainTexts: Readonly<Record<string, string>> = {
   ipRanges: '0.0.0.0/0',
   key: 'WALK',
   eventType: 'github:push',
+  url: 'https://walk.example/',
 };
 
 /** What is said where it goes by something else that is given: only a message has a session that gets it. */

@@ -50,6 +50,8 @@ const goneWithOrganization = new Set([
   'knowledge_note',
   'knowledge_folder',
   'automation',
+  'webhook_endpoint',
+  'webhook_delivery',
 ]);
 
 /** Every kind of live principal of A and of its enterprise. */

@@ -100,7 +100,50 @@ export async function plantAutomations(
       ...when,
     },
   });
+  await plantWebhooks(test, tx, place);
   return { automationId, secretId };
+}
+
+/** An endpoint for webhooks, and something that was sent to it. */
+async function plantWebhooks(
+  test: TestApp,
+  tx: Transaction,
+  { organizationId, userId, canary }: ResourcePlace & { readonly organizationId: string },
+): Promise<void> {
+  const { keyring, now } = test.app.services;
+  const createdAt = now();
+  const endpointId = newId();
+  await tx.prisma.webhookEndpoint.create({
+    data: {
+      id: endpointId,
+      organizationId,
+      url: `https://${canary('host')}.example/`,
+      description: canary('description'),
+      eventTypes: ['session.message'],
+      isEnabled: true,
+      sinceAt: createdAt,
+      sealed: keyring.seal(canary('secret'), `${organizationId}:${endpointId}`),
+      userId,
+      createdAt,
+      updatedAt: createdAt,
+    },
+  });
+  const startedAt = createdAt.toISOString();
+  const attempt = { startedAt, durationMs: 5, statusCode: 500, error: canary('error'), answer: canary('answer') };
+  await tx.prisma.webhookDelivery.create({
+    data: {
+      id: newId(),
+      organizationId,
+      endpointId,
+      eventType: 'session.message',
+      eventId: newId(),
+      status: 'failed',
+      attempts: [attempt],
+      begunAt: createdAt,
+      finishedAt: createdAt,
+      createdAt,
+    },
+  });
 }
 
 const notificationsOf = (canary: ResourcePlace['canary']) => ({

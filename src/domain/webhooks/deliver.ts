@@ -135,8 +135,8 @@ async function noteFailure(
     [delivery.endpointId, reason, now],
   );
   const target = { organizationId: delivery.organizationId, targetId: delivery.endpointId };
-  await audit(asSystem(services, delivery.enterpriseId), tx, 'disable_webhook_endpoint', {
+  await audit(asSystem(services, delivery.enterpriseId), tx, 'update_webhook_endpoint', {
     ...target,
-    data: { failures: endpoint.failures },
+    data: { changed: 'isEnabled', host: new URL(delivery.url).host, failures: endpoint.failures },
   });
 }

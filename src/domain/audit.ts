@@ -70,11 +70,7 @@ export const auditActions = {
   'create_webhook_endpoint': { target: 'webhookEndpoint', meaning: 'An endpoint for webhooks was made, at `host`.' },
   'update_webhook_endpoint': {
     target: 'webhookEndpoint',
-    meaning: 'An endpoint for webhooks was changed; `changed` names what of it.',
-  },
-  'disable_webhook_endpoint': {
-    target: 'webhookEndpoint',
-    meaning: 'The service disabled an endpoint that had taken nothing for a day, or was gone.',
+    meaning: 'An endpoint for webhooks was changed, or disabled by the service itself; `changed` names what of it.',
   },
   'delete_webhook_endpoint': { target: 'webhookEndpoint', meaning: 'An endpoint for webhooks was deleted.' },
   'test_webhook_endpoint': { target: 'webhookEndpoint', meaning: 'A test was sent to an endpoint for webhooks.' },

@@ -17,7 +17,7 @@ import {
 import { pageLimits } from './loaders.ts';
 
 /** The most items that the pages of one operation may hold in all, with pages inside pages multiplied. */
-export const mostItems = 20_000;
+export const mostItems = 12_000;
 
 /** What each act of a bulk mutation counts as: the price of a mutation, in items. */
 const itemsOfAct = 10;

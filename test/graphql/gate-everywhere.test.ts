@@ -9,7 +9,7 @@ import { type SentOperation, transportNames, transports } from '../support/trans
 let test: TestApp;
 let clock: Clock;
 beforeAll(async () => {
-  test = await startApp({ rateLimitGraphql: 15_000 });
+  test = await startApp({ rateLimitGraphql: 11_000 });
   clock = stopClock(test);
 });
 afterAll(() => test.close());
@@ -91,16 +91,16 @@ const rules: [rule: string, operation: SentOperation, code: string, said: string
         '{ organizations(first: 100) { nodes { sessions(first: 100) { nodes { messages(first: 100) { nodes { body } } } } } } }',
     },
     'LIMIT_EXCEEDED',
-    'at most 20000 items',
+    'at most 12000 items',
   ],
   [
     'cost beyond a whole minute',
     {
       query:
-        '{ organizations(first: 100) { nodes { sessions(first: 100) { nodes { title } } } } a: organizations(first: 100) { nodes { sessions(first: 50) { nodes { title } } } } }',
+        '{ organizations(first: 100) { nodes { sessions(first: 100) { nodes { title } } } } a: organizations(first: 100) { nodes { sessions(first: 10) { nodes { title } } } } }',
     },
     'LIMIT_EXCEEDED',
-    'costs 15200 points, more than the 15000',
+    'costs 11200 points, more than the 11000',
   ],
   [
     'trusted documents',

@@ -31,7 +31,7 @@ it.each([
   expect(data).toBeFalsy();
   expect(errors?.[0]).toMatchObject({
     extensions: { code: 'LIMIT_EXCEEDED' },
-    message: expect.stringContaining('at most 20000 items'),
+    message: expect.stringContaining('at most 12000 items'),
   });
   expect(listed).toBe(0);
 });

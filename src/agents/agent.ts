@@ -25,6 +25,8 @@ export interface AgentProfile {
   readonly stopGraces: { readonly cancelMs: number; readonly stdinMs: number; readonly termMs: number };
   /** Whether it takes the MCP servers that `session/new` names; without, it reports by its text alone. */
   readonly mcp: boolean;
+  /** What its tool for questions to the user is called: some agents keep one name for a tool of their own. */
+  readonly askTool: 'ask_user' | 'ask_the_user';
   /** What a message does that comes while the agent works: it waits for the turn's end, or the turn is cancelled for it. */
   readonly steer: 'wait' | 'cancel';
   /** The ACP session configuration options to set, by their ids (`model`, …); those that the agent does not offer are an error. */

@@ -47,6 +47,7 @@ it('reads every key of an agent', async () => {
         config: { model: 'm', fast: true },
         permission: 'ask',
         mcp: false,
+        ask_tool: 'ask_the_user',
         steer: 'cancel',
         sandbox: {
           driver: 'command',
@@ -79,6 +80,7 @@ it('reads every key of an agent', async () => {
     config: { model: 'm', fast: true },
     permission: 'ask',
     mcp: false,
+    askTool: 'ask_the_user',
     steer: 'cancel',
     sandbox: {
       driver: 'command',

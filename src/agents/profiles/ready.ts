@@ -42,6 +42,8 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     // Else it starts itself anew for more memory, and the first process is none that could be spoken to.
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
     'auth_method': 'gemini-api-key',
+    // It keeps every tool called "ask_user" from its model, its own and any server's.
+    'ask_tool': 'ask_the_user',
     provider: {
       variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       api: 'gemini',

@@ -15,6 +15,7 @@ export interface PreambleInput {
 // What each reporting tool is for. A tool that is not here says so itself, in its own description.
 const toolLines: Readonly<Record<string, string>> = {
   'ask_user': 'You cannot go on without the user: call `ask_user` with your question, then end your turn.',
+  'ask_the_user': 'You cannot go on without the user: call `ask_the_user` with your question, then end your turn.',
   'finish_session': 'All is done and you expect nothing more: call `finish_session`.',
   'read_knowledge': 'A note of the knowledge below fits your task: read it with `read_knowledge`.',
   'upload_attachment': 'The user should have a file at once: call `upload_attachment` with its path.',
@@ -30,7 +31,9 @@ export function preambleOf({ workspace, tools, plan, secretFiles }: PreambleInpu
     list([
       'What you say is what the user reads. End your turn with a short account of what you did and found.',
       'Nobody answers prompts on a terminal: use commands that ask nothing. Do not wait for a confirmation; where something is open, choose what fits best, and say so.',
-      tools.includes('ask_user') ? null : 'You cannot go on without the user: end your turn with your question.',
+      tools.includes('ask_user') || tools.includes('ask_the_user')
+        ? null
+        : 'You cannot go on without the user: end your turn with your question.',
       `\`${own}\` in the workspace belongs to the service: do not commit it. Whatever you leave in \`${own}outputs/\` is given to the user when your turn ends.`,
       ...tools.map((name) => (Object.hasOwn(toolLines, name) ? (toolLines[name] as string) : null)),
     ]),

@@ -21,6 +21,8 @@ export interface ReportHooks {
   readonly mask: Mask;
   /** Whether the agent takes MCP servers. Without, it has no tools, and is read by its text alone. */
   readonly mcp: boolean;
+  /** See AgentProfile. */
+  readonly askTool: 'ask_user' | 'ask_the_user';
 }
 
 /** What the agent has reported in this turn about how it ends. */
@@ -75,12 +77,12 @@ export async function createReports(
   context: Context,
   run: ClaimedRun,
   plan: Plan,
-  { mask, mcp }: ReportHooks,
+  { mask, mcp, askTool }: ReportHooks,
 ): Promise<Reports> {
   const facts = await readSessionFacts(context, run.sessionId);
   const schema = facts.structuredOutputSchema;
   const hasKnowledge = mcp && (await listSessionNotes(context, facts)).length > 0;
-  const tools = mcp ? toolList({ schema, totpKeys: plan.totpKeys, hasKnowledge }) : [];
+  const tools = mcp ? toolList({ schema, totpKeys: plan.totpKeys, hasKnowledge, askTool }) : [];
   const output: OutputState = {
     schema,
     isThere: await hasOutput(context, run.sessionId),
@@ -97,7 +99,7 @@ export async function createReports(
     if (!tools.some((tool) => tool.name === name)) return refusal(`There is no tool ${JSON.stringify(name)}.`);
     if (++calls > mostCalls) return refusal('There were too many calls in this turn. End it.');
     try {
-      const said = await toolCalls[name as ToolName](place, args);
+      const said = await toolCalls[name === askTool ? 'ask_user' : (name as ToolName)](place, args);
       return typeof said === 'string' ? { text: said } : said;
     } catch (error) {
       if (error instanceof DomainError) return refusal(error.message);

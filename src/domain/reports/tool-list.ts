@@ -11,7 +11,7 @@ export const toolNames = [
   'totp_code',
   'start_session',
 ] as const;
-/** See {@link toolNames}. */
+/** See {@link toolNames}. Of them `ask_user` may be shown to an agent by another name. */
 export type ToolName = (typeof toolNames)[number];
 
 const string = (description: string) => ({ type: 'string', description });
@@ -26,14 +26,16 @@ export interface ToolFacts {
   readonly schema: unknown;
   readonly totpKeys: readonly string[];
   readonly hasKnowledge: boolean;
+  /** See AgentProfile. */
+  readonly askTool: 'ask_user' | 'ask_the_user';
 }
 
 /** The tools of a run, in the words that a model reads. */
-export function toolList({ schema, totpKeys, hasKnowledge }: ToolFacts): Tool[] {
+export function toolList({ schema, totpKeys, hasKnowledge, askTool }: ToolFacts): Tool[] {
   const all: Record<ToolName, Tool | null> = {
     'set_structured_output': structuredOutputTool(schema),
     'ask_user': {
-      name: 'ask_user',
+      name: askTool,
       description:
         'Asks the user who gave you this work a question that you cannot answer yourself. After calling it, end your turn: the answer is the next message that you get.',
       inputSchema: object(

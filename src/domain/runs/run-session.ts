@@ -133,7 +133,7 @@ class SessionRun {
       profile,
       mask,
       recorder: createRecorder(context, run, plan.organizationId, mask, look),
-      reports: await createReports(context, run, plan, { mask, mcp: profile.mcp }),
+      reports: await createReports(context, run, plan, { mask, mcp: profile.mcp, askTool: profile.askTool }),
       meter: createMeter(context, run, { onReached, onLost }),
     };
     return this.#parts;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadProfiles } from '../../src/agents/profiles.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { readCalls, readSession, sendMessage } from '../support/reports.ts';
@@ -138,3 +139,54 @@ it('an agent that takes no MCP servers has no tools, and its result is read from
     await deaf.close();
   }
 });
+
+it('is started with no agent that is kept apart less than its parent', async () => {
+  const { profiles } = await loadProfiles(null);
+  const command = profiles.get('demo')?.command;
+  const wall = ['env', 'WALL=1'];
+  const profile = (id: string, sandbox: object | null) => ({ id, command, mcp: true, ...(sandbox && { sandbox }) });
+  const agentsConfig = await writeProfiles(
+    { mcp: true, sandbox: { driver: 'none' } },
+    profile('usual', null),
+    profile('usual-too', null),
+    profile('sandboxed', { driver: 'bwrap' }),
+    profile('shown', { driver: 'bwrap', read_only: ['/srv'] }),
+    profile('walled', { command: wall }),
+    profile('walled-off', { command: wall, network: 'gateway' }),
+    profile('otherwise', { command: ['env'], network: 'gateway' }),
+  );
+  const walled = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 4, sandbox: 'none' });
+  try {
+    const names = ['demo', 'usual', 'usual-too', 'sandboxed', 'shown', 'walled', 'walled-off', 'otherwise'];
+    // Who may be started by whom.
+    const allowed = {
+      'demo': ['demo', 'walled-off'],
+      'usual': ['usual', 'usual-too', 'sandboxed'],
+      'walled': ['walled', 'walled-off'],
+      'walled-off': ['walled-off'],
+    };
+    const start = (agent: string) => {
+      const tried = agent === 'demo' ? allowed.demo : names;
+      const prompt = tried.map((name) => `mcp start_session {"prompt": "say hi", "agent": "${name}"}`).join('\n');
+      return createSession(walled, { prompt, agent });
+    };
+    // All at once, so that none waits for another's children.
+    const ids = await Promise.all(Object.keys(allowed).map(start));
+    for (const [n, [agent, expected]] of Object.entries(allowed).entries()) {
+      const id = ids[n] as string;
+      await untilOver(walled, id);
+      const calls = await readCalls(walled, id);
+      const tried = agent === 'demo' ? allowed.demo : names;
+      expect(calls.length).toBe(tried.length);
+      const started = tried.filter((_, each) => calls[each]?.toolStatus === 'completed');
+      expect({ agent, started }).toEqual({ agent, started: expected });
+      for (const { output } of calls.filter(({ toolStatus }) => toolStatus === 'failed')) {
+        expect(output).toMatch(
+          /^"agent" must be this session's own, "[a-z-]+", or one that is kept apart as strictly, but/,
+        );
+      }
+    }
+  } finally {
+    await walled.close();
+  }
+}, 90_000);

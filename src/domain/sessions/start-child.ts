@@ -3,6 +3,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import type { ParentRun } from './admit-child.ts';
+import { requireChildAgent } from './child-agent.ts';
 import { createSession } from './create-session.ts';
 import type { SessionRecord } from './session.ts';
 
@@ -37,15 +38,19 @@ const parentOf = `
 
 /**
  * Starts a session for the agent of another: in the same organization, in the name and with the present rights of whom the
- * parent belongs to, with no secrets and no knowledge that the parent has not. The errors of {@link createSession} and
- * {@link admitChild}; FORBIDDEN when the owner is gone.
+ * parent belongs to, with no secrets and no knowledge that the parent has not, and no less apart from its host. The errors of
+ * {@link createSession}, {@link admitChild} and {@link requireChildAgent}; FORBIDDEN when the owner is gone.
  */
 export async function startChild(context: Context, parent: ParentRun, input: ChildInput): Promise<SessionRecord> {
   const [row] = await context.store.query<ParentRow>(parentOf, [parent.sessionId]);
   if (!row) throw new Error(`Session ${parent.sessionId} has no row.`);
   const viewer = await findOwnerViewer(context, row, [permissionFor.createSession]);
   if (!viewer) throw new DomainError('FORBIDDEN', 'Whoever started this session is no longer there.');
-  const { agent, isUnlisted, secretIds, knowledgeIds } = row;
+  const { isUnlisted, secretIds, knowledgeIds } = row;
+  // As the parent's own run reads it: a session of old may name none.
+  const own = row.agent ?? context.defaultAgent;
+  const agent = input.agent ?? own;
+  requireChildAgent(context, own, agent);
   // Not a copy: a context's services may be its prototype's.
   const asOwner: Context = Object.create(context, {
     viewer: { value: viewer, enumerable: true },
@@ -53,7 +58,7 @@ export async function startChild(context: Context, parent: ParentRun, input: Chi
   });
   const { session } = await createSession(
     asOwner,
-    { ...input, agent: input.agent ?? agent, isUnlisted, secretIds, knowledgeIds },
+    { ...input, agent, isUnlisted, secretIds, knowledgeIds },
     { organizationId: row.organizationId, origin: 'other', parent },
   );
   return session;

@@ -1,0 +1,37 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AgentProfile, SandboxSettings } from '../../agents/agent.ts';
+import { isInside } from '../../agents/isolation/program-files.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+
+/**
+ * Whether the agent of a session may choose this agent for a session that it starts: else it would walk out of its sandbox by
+ * telling another one outside what to do. INVALID_INPUT. An agent that there is not is refused elsewhere.
+ */
+export function requireChildAgent({ agentProfiles }: Context, parent: string, child: string): void {
+  const chosen = agentProfiles.get(child);
+  if (child === parent || chosen === undefined) return;
+  const own = agentProfiles.get(parent);
+  const laxer = own === undefined ? `${JSON.stringify(parent)} is not configured any more` : laxity(own, chosen);
+  if (laxer === null) return;
+  const said = `"agent" must be this session's own, ${JSON.stringify(parent)}, or one that is kept apart as strictly, but was ${JSON.stringify(child)}: ${laxer}.`;
+  throw refuse(['agent'], said);
+}
+
+// In which respect the child would be less confined, or might be; null: in none.
+function laxity({ sandbox: own }: AgentProfile, { sandbox: chosen }: AgentProfile): string | null {
+  if (own?.driver === 'none') return null;
+  if (!isDriverAsStrict(own, chosen)) return 'its sandbox has another driver, or none';
+  if (own?.network === 'gateway' && chosen?.network !== 'gateway') return 'the network of its sandbox is not "gateway"';
+  const shown = own?.readOnly ?? [];
+  const isMoreShown = (chosen?.readOnly ?? []).some((path) => !shown.some((each) => isInside(path, each)));
+  return isMoreShown ? 'its sandbox shows more of the host' : null;
+}
+
+// Without settings a worker decides, and it may be another worker: so that may be no sandbox, and may be bubblewrap. What a
+// command of the operator's does is only known to be as strict as the same command.
+function isDriverAsStrict(own: SandboxSettings | null, chosen: SandboxSettings | null): boolean {
+  if (own === null) return chosen === null || chosen.driver === 'bwrap';
+  if (own.driver === 'bwrap') return chosen?.driver === 'bwrap';
+  return chosen?.driver === 'command' && isDeepStrictEqual(own.command, chosen.command);
+}

@@ -1,12 +1,12 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { uploadTo } from '../support/uploads.ts';
-import { readEvents, readMessages, untilOver } from '../support/watching.ts';
+import { readEvents, readMessages, untilOver, untilWaiting } from '../support/watching.ts';
 
 let test: TestApp;
 let outside: string;
@@ -113,6 +113,7 @@ describe('what the agent leaves in its outputs', () => {
     const folder = join(sessionDir(id), 'outputs');
     await symlink(secret, join(folder, 'out.txt'));
     await symlink(outside, join(folder, 'dir'));
+    await symlink(join(outside, 'nothing'), join(folder, 'nowhere'));
     await symlink('../../real.txt', join(folder, 'in.txt'));
     await mkdir(join(folder, 'empty'));
     await writeFile(join(folder, 'big.bin'), 'b'.repeat(1_001));
@@ -125,9 +126,32 @@ describe('what the agent leaves in its outputs', () => {
     const notices = data.session.events.nodes.flatMap(({ body }: { body?: string }) => body ?? []);
     expect(notices).toEqual([
       'The file .session/outputs/big.bin could not be kept: it has more than 1000 bytes.',
-      'The file .session/outputs/out.txt could not be kept: it leads out of the workspace.',
+      // The same whether or not there is something.
+      ...['dir', 'nowhere', 'out.txt'].map(
+        (name) => `The file .session/outputs/${name} could not be kept: it leads to no file of the workspace.`,
+      ),
     ]);
     expect(await ended(place, id)).toMatchObject({ status: 'exit', status_detail: 'finished' });
+  });
+
+  it('tells no name of what lies outside, also where the directory itself is a link', async () => {
+    const place = await makePlace('Names');
+    const { session_id: id } = await admin('POST', `${place}/sessions`, { prompt: 'ask Now?' });
+    await untilWaiting(test, id);
+    await mkdir(join(outside, 'deep'));
+    onTestFinished(() => rm(join(outside, 'deep'), { recursive: true }));
+    await writeFile(join(outside, 'deep', 'c4n4ry-name.txt'), 'outside');
+    const folder = join(sessionDir(id), 'outputs');
+    await rm(folder, { recursive: true });
+    await symlink(outside, folder);
+    await tell(place, id, 'yes');
+    expect((await lstat(folder)).isSymbolicLink()).toBe(true);
+    expect((await readMessages(test, id)).at(-1)).toContain('You answered: yes');
+    const { data } = await call(test, test.adminToken, 'POST', '/graphql', {
+      query: `{ session(id: "${id}") { events(first: 100) { nodes { ... on NoticeEvent { body } } } } }`,
+    }).then(({ body }) => body);
+    expect(data.session.events.nodes.flatMap(({ body }: { body?: string }) => body ?? [])).toEqual([]);
+    expect(await attachmentsOf(place, id)).toEqual([]);
   });
 });
 

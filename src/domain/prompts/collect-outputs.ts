@@ -1,4 +1,5 @@
-import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { keepAgentFile } from '../attachments/keep-agent-file.ts';
 import type { Context } from '../context.ts';
@@ -7,6 +8,7 @@ import type { ClaimedRun } from '../runs/claims.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
 import type { Mask } from '../runs/masking.ts';
 import { appendEntries, FencedError } from '../sessions/log.ts';
+import { listBelow, openInside } from './held-directory.ts';
 import { outputsDirectory, sessionDirectory } from './session-files.ts';
 
 /** The most files that the end of one turn makes attachments of; the others wait for the next. */
@@ -52,32 +54,32 @@ async function changedFiles(
   known: Collected,
 ): Promise<readonly { readonly path: string; readonly state: string }[]> {
   const changed: { path: string; state: string }[] = [];
-  let names = 0;
-  const look = async (folder: string, depth: number): Promise<void> => {
-    const entries = await readdir(join(workspaceDir, folder), { withFileTypes: true }).catch(() => []);
-    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (changed.length >= maxFiles || ++names > maxNames) return;
-      const path = `${folder}/${entry.name}`;
-      if (entry.isDirectory()) {
-        if (depth < maxDepth) await look(path, depth + 1);
-        continue;
-      }
-      // Where a link leads is looked at when it is opened.
-      const found = await stat(join(workspaceDir, path)).catch(() => null);
-      if (!found?.isFile()) continue;
-      const state = `${found.ino} ${found.size} ${found.mtimeMs}`;
-      if (known[path] !== state) changed.push({ path, state });
-    }
-  };
-  await look(root, 1);
+  for (const file of await listBelow(workspaceDir, [sessionDirectory, outputsDirectory], { maxDepth, maxNames })) {
+    if (changed.length >= maxFiles) break;
+    const path = `${root}/${file.path}`;
+    const { ino, size, mtimeMs } = (file.isLink ? await behindLink(workspaceDir, path) : null) ?? file;
+    const state = `${ino} ${size} ${mtimeMs}`;
+    if (known[path] !== state) changed.push({ path, state });
+  }
   return changed;
+}
+
+// Null for a link out of the workspace, and for one to nothing: whether there is something outside is not told.
+async function behindLink(workspaceDir: string, path: string): Promise<Stats | null> {
+  const handle = await openInside(workspaceDir, path);
+  if (handle === null) return null;
+  try {
+    return await handle.stat();
+  } finally {
+    await handle.close();
+  }
 }
 
 function reasonOf(context: Context, error: unknown): string {
   const { log, maxAttachmentBytes } = context;
   if (error instanceof DomainError) {
     const isTooLarge = error.code === 'LIMIT_EXCEEDED';
-    return isTooLarge ? `it has more than ${maxAttachmentBytes} bytes.` : 'it leads out of the workspace.';
+    return isTooLarge ? `it has more than ${maxAttachmentBytes} bytes.` : 'it leads to no file of the workspace.';
   }
   log.error({ err: error }, 'A file that an agent left could not be kept.');
   return 'something went wrong inside of the service.';

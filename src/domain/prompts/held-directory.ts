@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants, createWriteStream } from 'node:fs';
+import { constants, createWriteStream, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { Readable } from 'node:stream';
@@ -63,6 +63,61 @@ async function openDirectory(path: string): Promise<FileHandle> {
       else if (code !== 'ENOENT') throw error;
       await mkdir(path, { mode: 0o700 }).catch(unless('EEXIST'));
     }
+  }
+}
+
+/** A file or a link below a directory, and what it was like itself when it was looked at. */
+export interface FoundFile {
+  /** From the directory on, with `/`. */
+  readonly path: string;
+  readonly isLink: boolean;
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/**
+ * The ordinary files and the links below a directory of a workspace, by their names, down to `maxDepth`; at most `maxNames`
+ * names are looked at. No link is followed, not even the directory itself: what lies behind one need not be the workspace's, and
+ * the names there are told to nobody. Nothing when there is no such directory.
+ */
+export async function listBelow(
+  workspaceDir: string,
+  names: readonly string[],
+  { maxDepth, maxNames }: { readonly maxDepth: number; readonly maxNames: number },
+): Promise<FoundFile[]> {
+  const found: FoundFile[] = [];
+  let seen = 0;
+  const look = async (directory: string, prefix: string, depth: number): Promise<void> => {
+    for (const name of (await readdir(directory)).sort()) {
+      if (++seen > maxNames) return;
+      const status = await lstat(join(directory, name)).catch(() => null);
+      const isLink = status?.isSymbolicLink() ?? false;
+      if (status !== null && (status.isFile() || isLink)) found.push({ path: prefix + name, isLink, ...pick(status) });
+      else if (status?.isDirectory() && depth < maxDepth) {
+        await within(directory, [name], (inner) => look(inner, `${prefix}${name}/`, depth + 1));
+      }
+    }
+  };
+  await within(workspaceDir, names, (directory) => look(directory, '', 1));
+  return found;
+}
+
+function pick({ ino, size, mtimeMs }: Stats): Omit<FoundFile, 'path' | 'isLink'> {
+  return { ino, size, mtimeMs };
+}
+
+// Like inDirectory, and nothing is made: where there is no such directory, or may not be read, nothing is done.
+async function within(start: string, names: readonly string[], work: (path: string) => Promise<void>): Promise<void> {
+  const [name, ...rest] = names;
+  if (name === undefined) return work(start).catch(unless('ENOENT', 'EACCES'));
+  const path = join(start, name);
+  const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(() => null);
+  if (handle === null) return;
+  try {
+    await within(pathOf(handle, path), rest, work);
+  } finally {
+    await handle.close();
   }
 }
 

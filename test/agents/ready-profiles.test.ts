@@ -44,11 +44,13 @@ it('builds an entry with the id of a ready profile on that, and one that extends
       command: ['/opt/qwen', '--acp'],
       provider: { 'base_url': 'http://x/v1/' },
     },
+    { id: 'plain', extends: 'qwen' },
     { id: 'codex', extends: null, command: ['mine'] },
   ]);
   const qwen = await readyProfile('qwen');
   expect(get('qwen')).toEqual({ ...qwen, env: { ...qwen.env, OPENAI_MODEL: 'm' }, memoryMb: 1 });
   expect(get('fast')).toMatchObject({ name: 'Fast', command: ['/opt/qwen', '--acp'], resumeOrder: ['load', 'new'] });
+  expect(get('plain').name).toBe('plain');
   expect(get('codex')).toMatchObject({ command: ['mine'], authMethod: null, provider: null, env: {} });
 });
 

@@ -49,6 +49,8 @@ export function expandEntry(raw: unknown, report: (field: string, message: strin
   }
   const ready: Record<string, unknown> = { ...readyEntries[base] };
   const { npx, uvx } = isObject(raw.distribution) ? raw.distribution : {};
+  // Two agents of one name could not be told apart.
+  if (isNamed && base !== raw.id) delete ready.name;
   const { command, ...others } = ready;
   // An entry of the registry says itself how the agent is started, unless by a binary that has to be there already.
   const start = npx !== undefined || uvx !== undefined ? {} : { command };

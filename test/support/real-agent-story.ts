@@ -171,6 +171,15 @@ export function tellStory(agent: RealAgent): void {
       expect(JSON.stringify(await readTools(test, id))).not.toContain(value);
     });
 
+    it('shows its model the tool by which it asks the user', { timeout: patienceMs }, async () => {
+      const tool = name === 'gemini' ? 'ask_the_user' : 'ask_user';
+      const id = await createSession(test, {
+        prompt: `do: tool ${tool} {"question": "Which colour?"}\ndo: say I have asked.`,
+      });
+      await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WAITING_FOR_USER');
+      expect(await messagesOf(id)).toContain('devin_message: Which colour?');
+    });
+
     it('says at once that the provider refused the key', { timeout: patienceMs }, async () => {
       const id = await createSession(test, { prompt: 'do: say Never.', agent: 'refused' });
       expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });

@@ -94,6 +94,18 @@ it.each([
   expect(await problem(agents)).toMatch(message);
 });
 
+it('says once what an unknown ready profile is, and what is missing in words of its own', async () => {
+  const lines = (await problem(['cody', { id: 'a', extends: 'cody' }, { command: ['a'], env: 3 }]))
+    .split('\n')
+    .slice(1);
+  expect(lines.map((line) => line.trim()).sort()).toEqual([
+    expect.stringMatching(/^agents\.0: must be one of demo, /),
+    expect.stringMatching(/^agents\.1\.extends: must be one of demo, /),
+    'agents.2.env: must be an object',
+    'agents.2.id: must be a string',
+  ]);
+});
+
 it('takes the key of a provider from this process, and another only when it is named', async () => {
   const { get } = await load(['qwen', 'claude', { id: 'own', command: ['own'] }], withKey);
   expect(get('qwen').env.OPENAI_API_KEY).toBe(key);

@@ -32,11 +32,15 @@ export async function readProfilesFile(path: string): Promise<ProfilesFile> {
   return { default: result.data.default, agents: result.data.agents };
 }
 
+// Stands for a ready profile that there is not: that is told once, and the schema is to add nothing.
+const stranger = { id: 'stranger', command: ['stranger'] };
+
 /** An entry as the schema takes it, with what it leaves out filled in from the ready profile that it extends. */
 export function expandEntry(raw: unknown, report: (field: string, message: string) => void): unknown {
   if (typeof raw === 'string') {
     if (!Object.hasOwn(readyEntries, raw)) {
       report('', `must be one of ${Object.keys(readyEntries).join(', ')}, or an object`);
+      return stranger;
     }
     return expandEntry({ id: raw }, report);
   }
@@ -45,7 +49,7 @@ export function expandEntry(raw: unknown, report: (field: string, message: strin
   const base = isNamed ? raw.extends : raw.extends === undefined ? idOfReady(raw.id) : null;
   if (typeof base !== 'string' || !Object.hasOwn(readyEntries, base)) {
     if (isNamed) report('extends', `must be one of ${Object.keys(readyEntries).join(', ')}`);
-    return raw;
+    return isNamed ? { command: stranger.command, ...raw } : raw;
   }
   const ready: Record<string, unknown> = { ...readyEntries[base] };
   const { npx, uvx } = isObject(raw.distribution) ? raw.distribution : {};
@@ -75,8 +79,15 @@ function expand(json: unknown, problems: string[]): unknown {
 
 function linesOf(issue: z.core.$ZodIssue): string[] {
   const path = issue.path.join('.');
+  if (issue.code === 'invalid_type') return [`${path || '(file)'}: must be ${article(issue.expected)}`];
   if (issue.code !== 'unrecognized_keys') return [`${path || '(file)'}: ${issue.message}`];
   return issue.keys.map((key) => `${path === '' ? key : `${path}.${key}`}: is not a field that is known here`);
+}
+
+// The checker's own words are for programmers.
+function article(type: string): string {
+  const name = type === 'record' ? 'object' : type === 'int' ? 'integer' : type;
+  return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`;
 }
 
 // What concerns several agents; on the unchecked file, so that it is told together with everything else.

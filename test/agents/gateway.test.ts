@@ -168,6 +168,21 @@ it.each([
   { method: 'POST', target: '/v1/chat/completions/../files' },
   { method: 'POST', target: '/v1/chat/completions/%2e%2e/files' },
   { method: 'GET', target: '//elsewhere.example/v1/files' },
+  { method: 'GET', target: '//elsewhere.example/models' },
+  { method: 'GET', target: '/files/models' },
+  { method: 'GET', target: '/organization/users/models' },
+  { method: 'GET', target: '/files%3F/models' },
+  { method: 'GET', target: '/models/..%2ffiles%2Ffile-1%2fcontent' },
+  { method: 'GET', target: '/models/..%5c..%5Cfiles' },
+  { method: 'GET', target: '/models/x%252ffiles' },
+  { method: 'GET', target: '/models/..;/files' },
+  { method: 'GET', target: '/models/%00' },
+  { method: 'GET', target: '/models/%ff' },
+  { method: 'GET', target: '/models/x%0d%0aEvil:1' },
+  { method: 'GET', target: '/v1/v1/models' },
+  { method: 'POST', target: '/models/mine' },
+  { method: 'POST', target: '/files/chat/completions' },
+  { method: 'GET', target: '/v1/chat/completions' },
 ])('lets an agent call its model, and not act in the name of the key: $method $target', async ({ method, target }) => {
   const { seen, at, gateway } = await open({ body: '{}' });
   const { request } = await import('node:http');
@@ -178,6 +193,46 @@ it.each([
   });
   expect(status).toBe(403);
   expect(seen).toEqual([]);
+});
+
+it.each([
+  { api: 'openai', target: '/models' },
+  { api: 'openai', target: '/v1/models/ft:gpt-4o-mini:acme::7p4l' },
+  { api: 'openai', target: '/v1/models/ft%3Agpt-4o-mini' },
+  { api: 'openai', target: '/v1/models/maker/model-1.5' },
+  { api: 'anthropic', target: '/v1/models/claude-1' },
+  { api: 'gemini', target: '/v1beta/models/gemini-2.5-flash' },
+] as const)('answers a question about models of $api: $target', async ({ api, target }) => {
+  const { ask, seen } = await open({ body: '{}' }, api);
+  expect((await ask(target, { method: 'GET', body: null })).status).toBe(200);
+  expect(seen).toEqual([expect.objectContaining({ method: 'GET', url: target })]);
+});
+
+it.each([
+  { api: 'anthropic', target: '/v1/messages/count_tokens?beta=true' },
+  { api: 'gemini', target: '/v1beta/models/gemini-2.5-flash:countTokens' },
+] as const)('lets tokens be counted, which is no call: $target', async ({ api, target }) => {
+  const { ask, seen, usages } = await open({ body: '{"usage":{"input_tokens":1}}' }, api);
+  expect((await ask(target)).status).toBe(200);
+  expect(seen[0]?.url).toBe(target);
+  expect(usages).toEqual([]);
+});
+
+it('passes on what a call needs, and nothing that speaks for the key’s owner or for another method', async () => {
+  const { ask, seen } = await open({ body: '{}' });
+  const needed = { 'openai-beta': 'responses=v1', 'user-agent': 'agent/1', 'x-stainless-lang': 'js' };
+  const kept = {
+    'openai-organization': 'org-other',
+    'openai-project': 'proj-other',
+    'x-forwarded-host': 'elsewhere.example',
+    'x-http-method-override': 'DELETE',
+    'x-method-override': 'DELETE',
+    'x-original-url': '/files',
+  };
+  const target = '/v1/chat/completions?$httpMethod=DELETE&_method=DELETE&api-version=2&access_token=t';
+  expect((await ask(target, { headers: { ...needed, ...kept } })).status).toBe(200);
+  expect(seen[0]).toMatchObject({ url: '/v1/chat/completions?api-version=2', headers: needed });
+  for (const name of Object.keys(kept)) expect(seen[0]?.headers).not.toHaveProperty(name);
 });
 
 it('counts no question about the models, and no refusal, and blots the key out of one', async () => {

@@ -11,7 +11,8 @@ import {
 import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
-import { keyHeaders, keysOf, kindOfRequest, providerApis } from './providers.ts';
+import { headersPassedOn, queryPassedOn } from './passed-on.ts';
+import { keysOf, kindOfRequest, providerApis } from './providers.ts';
 import { createUsageReader } from './usage-reader.ts';
 
 /** The way of one agent to its model: it adds the provider's key, which the agent never has, and counts. */
@@ -116,8 +117,7 @@ function pass(
   signal: AbortSignal,
 ): void {
   const { api, baseUrl } = provider.gateway;
-  given.searchParams.delete('key');
-  const target = new URL(baseUrl + given.pathname + given.search);
+  const target = new URL(baseUrl + given.pathname + queryPassedOn(given.searchParams));
   const send = target.protocol === 'https:' ? requestHttps : requestHttp;
   const passed = send(target, { method: incoming.method, headers: headersFor(incoming, provider), signal });
   passed.on('error', () => {
@@ -163,12 +163,9 @@ function usageOf(call: ReturnType<ReturnType<typeof createUsageReader>['total']>
 }
 
 function headersFor(incoming: IncomingMessage, provider: GatewayOptions['provider']): OutgoingHttpHeaders {
-  const kept = Object.entries(incoming.headers).filter(
-    ([name]) => name !== 'host' && !hopByHop.has(name) && !(keyHeaders as readonly string[]).includes(name),
-  );
   const { key, gateway } = provider;
   return {
-    ...Object.fromEntries(kept),
+    ...headersPassedOn(incoming.headers),
     // In the clear, so that it can be read along.
     'accept-encoding': 'identity',
     ...(key === null ? {} : providerApis[gateway.api].keyHeader(key)),

@@ -14,7 +14,9 @@ interface ProviderApi {
   keyHeader(key: string): OutgoingHttpHeaders;
   /** What is called with POST and counts as a call of the model. */
   readonly calls: RegExp;
-  /** What else an agent may ask for. The rest (files, stored answers, settings) is the key owner's alone. */
+  /** What is asked with POST and costs nothing; null: nothing. */
+  readonly counts: RegExp | null;
+  /** What is asked with GET. The rest (files, stored answers, settings) is the key owner's alone. */
   readonly questions: RegExp;
   /** From an answer, or one event of a stream. */
   readUsage(json: Json): CallUsage | null;
@@ -25,13 +27,20 @@ type Json = Readonly<Record<string, unknown>>;
 /** The headers, on both ways, in which a key may stand. The agent's are never passed on. */
 export const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie'] as const;
 
+// A path whole, decoded. Before it may stand the version, and nothing else: what an address has beside that is in `base_url`.
+const whole = (path: string) => new RegExp(String.raw`^(/v\d+(alpha|beta)?)?/${path}$`);
+// No separator, nothing that a server might decode once more, and no name that is only dots.
+const name = String.raw`(?!\.+(/|$))[\w.:@+~-]+`;
+
 /** By the word in a profile. */
 export const providerApis = {
   // https://platform.openai.com/docs/api-reference: chat completions, and responses.
   openai: {
     keyHeader: (key) => ({ authorization: `Bearer ${key}` }),
-    calls: /\/(chat\/completions|completions|responses|responses\/compact|embeddings)$/,
-    questions: /\/models(\/[^/]+)*$/,
+    calls: whole('(chat/completions|completions|responses|responses/compact|embeddings)'),
+    counts: null,
+    // Others than OpenAI have models of two names: `maker/model`.
+    questions: whole(`models(/${name}){0,2}`),
     readUsage(json) {
       const usage = object(json.usage) ?? object(object(json.response)?.usage);
       if (!usage) return null;
@@ -46,8 +55,9 @@ export const providerApis = {
   // https://docs.anthropic.com/en/api/messages: the cache is counted beside `input_tokens`.
   anthropic: {
     keyHeader: (key) => ({ 'x-api-key': key }),
-    calls: /\/messages$/,
-    questions: /\/(messages\/count_tokens|models(\/[^/]+)*)$/,
+    calls: whole('messages'),
+    counts: whole('messages/count_tokens'),
+    questions: whole(`models(/${name})?`),
     readUsage(json) {
       const usage = object(json.usage) ?? object(object(json.message)?.usage);
       if (!usage) return null;
@@ -64,8 +74,9 @@ export const providerApis = {
   // https://ai.google.dev/api/generate-content: thoughts are counted beside the candidates.
   gemini: {
     keyHeader: (key) => ({ 'x-goog-api-key': key }),
-    calls: /\/models\/[^/]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents)$/,
-    questions: /\/models(\/[^/:]+)*(:countTokens)?$/,
+    calls: whole(String.raw`models/[\w.-]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents)`),
+    counts: whole(String.raw`models/[\w.-]+:countTokens`),
+    questions: whole(String.raw`models(/(?!\.+$)[\w.-]+)?`),
     readUsage(json) {
       const usage = object(json.usageMetadata) ?? object(object(json.response)?.usageMetadata);
       if (!usage) return null;
@@ -80,11 +91,24 @@ export const providerApis = {
   },
 } satisfies Record<ProviderGateway['api'], ProviderApi>;
 
-/** Whether an agent may ask this, and whether it is a call of the model. `path` is without its query. */
+/** Whether an agent may ask this, and whether it is a call of the model. `path` is as it was sent, without its query. */
 export function kindOfRequest(api: ProviderGateway['api'], method: string, path: string): 'call' | 'question' | null {
-  const { calls, questions } = providerApis[api];
-  if (method === 'POST' && calls.test(path)) return 'call';
-  return (method === 'GET' || method === 'POST') && questions.test(path) ? 'question' : null;
+  const { calls, counts, questions } = providerApis[api] as ProviderApi;
+  const decoded = decode(path);
+  if (decoded === null) return null;
+  if (method === 'POST' && calls.test(decoded)) return 'call';
+  const isQuestion = method === 'POST' ? counts?.test(decoded) : method === 'GET' && questions.test(decoded);
+  return isQuestion ? 'question' : null;
+}
+
+// Null for what a server may understand in another way: an encoded separator is one to some, and none to others.
+function decode(path: string): string | null {
+  if (/%2f|%5c/i.test(path)) return null;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Every key that a request brings, wherever this maker's programs or others' put it. */

@@ -22,7 +22,7 @@ import { type AgentSelf, type BrokenRungs, openSession, type Rung } from './open
 import { createPauses } from './pauses.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { untilQuiet } from './quiet.ts';
-import { createRequests, type Requests } from './requests.ts';
+import { createRequests, named, type Requests } from './requests.ts';
 import { isEcho } from './titles.ts';
 import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -143,10 +143,15 @@ export class AcpProcess implements AgentProcess {
     const { openMs } = this.#timeouts;
     this.#sessionId = sessionId;
     try {
-      if (mode !== null) await this.#requests.send('session/set_mode', { sessionId, modeId: mode }, openMs);
+      if (mode !== null) {
+        const setting = this.#requests.send('session/set_mode', { sessionId, modeId: mode }, openMs);
+        await named(setting, `The agent did not take the mode ${JSON.stringify(mode)} of its profile`);
+      }
       for (const [configId, value] of Object.entries(config)) {
         const typed = typeof value === 'boolean' ? { type: 'boolean', value } : { value };
-        await this.#requests.send('session/set_config_option', { sessionId, configId, ...typed }, openMs);
+        const setting = this.#requests.send('session/set_config_option', { sessionId, configId, ...typed }, openMs);
+        const what = `${JSON.stringify(configId)}: ${JSON.stringify(value)}`;
+        await named(setting, `The agent did not take the option ${what} of its profile’s "config"`);
       }
     } catch (error) {
       this.#sessionId = null;
@@ -165,7 +170,7 @@ export class AcpProcess implements AgentProcess {
     const watchdog = startWatchdog({ inactivityMs, maxTurnMs, lastSign: () => this.#lastSign(), isWaiting });
     const prompt = blocks.map(toContent);
     this.#told = blocks;
-    const answer = this.#requests.send<{ stopReason: string }>('session/prompt', {
+    const answer = this.#requests.send<{ stopReason?: unknown } | null>('session/prompt', {
       sessionId: this.#sessionId,
       prompt,
     });
@@ -189,9 +194,10 @@ export class AcpProcess implements AgentProcess {
     try {
       const result = await Promise.race([answer, hung, stuck]);
       if (this.#isHanging) await hung;
-      const usage = readUsage(result);
+      const usage = readUsage(result ?? {});
       this.#deliver([...this.#joiner.endTurn(), ...(hasUsage(usage) ? [usage] : [])]);
-      return { stopReason: isOverdue && result.stopReason === 'cancelled' ? 'max_turn_time' : result.stopReason };
+      const stopReason = stopReasonOf(result);
+      return { stopReason: isOverdue && stopReason === 'cancelled' ? 'max_turn_time' : stopReason };
     } finally {
       watchdog.stop();
       this.#turn = null;
@@ -262,4 +268,12 @@ export class AcpProcess implements AgentProcess {
     if (this.questions.isAnyOpen()) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, patience: this.#joiner.isToolRunning() ? 3 : 1 };
   }
+}
+
+/** ACP's words for how a turn ends. */
+const stopReasons = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'];
+
+// Nothing else of an agent goes into a log unread: a word that the protocol does not have ends the turn as usual.
+function stopReasonOf(result: { stopReason?: unknown } | null): string {
+  return stopReasons.find((known) => known === result?.stopReason) ?? 'end_turn';
 }

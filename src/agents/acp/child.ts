@@ -98,7 +98,8 @@ async function superviseChild(
     streams.once('error', (error) => resolve(error.message));
     streams.once('exit', (code, signal) => resolve(howItEnded(code, signal, placement.isWrapped)));
   });
-  const masked = values.filter((value) => value.length >= shortestMasked);
+  // Longest first, so that one that contains another is blotted out whole.
+  const masked = values.filter((value) => value.length >= shortestMasked).sort((a, b) => b.length - a.length);
   const mask = (text: string) => storable(masked.reduce((rest, value) => rest.replaceAll(value, '********'), text));
   const isGoneWithin = (ms: number) => within(exited, ms);
 

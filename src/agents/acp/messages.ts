@@ -9,17 +9,23 @@ const newline = 10;
 /**
  * An agent's messages, one a line. What is no message is passed over in silence. The SDK's own stream answers it, and then
  * noise fills the stdin of an agent that does not read, until both wait for each other. A write to an agent that is gone
- * is no error here either: what it said last is still to be read, and its exit tells the rest.
+ * is no error here either: what it said last is still to be read, and its exit tells the rest. Nor is an answer that nobody
+ * waits for passed on: the SDK would print its id, which may be anything that the agent knows.
  */
 export function createMessageStream(stdin: Writable, stdout: Readable): Stream {
-  const readable = ReadableStream.from(readMessages(stdout));
+  const asked = new Set<unknown>();
+  const readable = ReadableStream.from(readMessages(stdout, asked));
   const writable = new WritableStream<AnyMessage>({
-    write: (message) => new Promise((resolve) => stdin.write(`${JSON.stringify(message)}\n`, () => resolve())),
+    write(message) {
+      if ('method' in message && 'id' in message) asked.add(message.id);
+      return new Promise((resolve) => stdin.write(`${JSON.stringify(message)}\n`, () => resolve()));
+    },
   });
   return { readable, writable } as Stream;
 }
 
-async function* readMessages(stdout: Readable): AsyncGenerator<AnyMessage> {
+async function* readMessages(stdout: Readable, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
+  const isAwaited = (message: AnyMessage) => 'method' in message || asked.delete(message.id);
   let line: Buffer[] = [];
   let lineBytes = 0;
   const add = (bytes: Buffer) => {
@@ -40,7 +46,7 @@ async function* readMessages(stdout: Readable): AsyncGenerator<AnyMessage> {
         add(chunk.subarray(from, at));
         from = at + 1;
         const message = end();
-        if (message) yield message;
+        if (message && isAwaited(message)) yield message;
       }
       add(chunk.subarray(from));
     }
@@ -48,7 +54,7 @@ async function* readMessages(stdout: Readable): AsyncGenerator<AnyMessage> {
     // Stdout was torn down with the process.
   }
   const message = end();
-  if (message) yield message;
+  if (message && isAwaited(message)) yield message;
 }
 
 function parseMessage(line: string): AnyMessage | null {

@@ -15,6 +15,14 @@ const loginCodes = [-32_000, 401, 403];
 const loginWords =
   /\b(401|403)\b|unauthori[sz]ed|unauthenticated|authentication|(invalid|incorrect|missing|no) api[ _-]?key|api[ _-]?key (is |not )?(invalid|missing|wrong|set|found|valid)/i;
 
+/** What is refused for what it is, by JSON-RPC's codes and HTTP's; the same would be refused again. */
+const refusalCodes = [-32_600, -32_602, 400, 404, 413, 422];
+const refusalWords =
+  /\b(400|404|413|422)\b:? (bad request|not found|content too large|unprocessable)|(status|http|error|code)[ "]*(code)?[ ":=(]*(400|404|413|422)\b|bad request|invalid[ _-]?(request|argument)|unprocessable|no such model|model[ _-]not[ _-]found|(unknown|invalid|unsupported) model|model\b.{0,80} (not found|does not exist|is not supported)/i;
+/** What may go better in a minute, whatever else is said beside it. */
+const passingWords =
+  /\b(408|409|425|429|5\d\d)\b|rate.?limit|overloaded|time[ds]? ?out|temporar|ECONN|ENOTFOUND|EAI_AGAIN|socket|fetch failed/i;
+
 /** An {@link AgentCrash} by an error that the agent answered, with its code. */
 export class AgentRefusal extends AgentCrash {
   readonly code: number | null;
@@ -57,11 +65,12 @@ export function createRequests(
     // A closed connection is only the shadow of an exit: give that a moment to be known, so that it can be named.
     if (connection.signal.aborted && (await within(child.exited, lastWordsMs))) throw await ended(method);
     const said = error instanceof Error ? error.message : String(error);
-    const words = `${said.replace(/\.$/, '')}${detailOf(error)}`;
+    const detail = detailOf(error, (text) => child.mask(text));
+    const words = `${said.replace(/\.$/, '')}${detail}`;
     const code = error instanceof RequestError ? error.code : null;
     const isLogin = loginCodes.includes(code ?? 0) || loginWords.test(words);
-    const message = `The agent refused "${method}": ${plain(said)}${detailOf(error)}.`;
-    throw new AgentRefusal(child.mask(message), child.stderrTail(), isLogin ? 'login' : 'crash', code);
+    const message = `The agent refused "${method}": ${plain(said)}${detail}.`;
+    throw new AgentRefusal(child.mask(message), child.stderrTail(), isLogin ? 'login' : causeOf(words, code), code);
   };
 
   const late = (method: string, timeoutMs: number, signal: AbortSignal): Promise<never> =>
@@ -103,6 +112,22 @@ export function createRequests(
   };
 }
 
+/** A setting of the profile: a refusal names it, and is the same in a minute unless it is one of a login. */
+export async function named(setting: Promise<unknown>, what: string): Promise<void> {
+  try {
+    await setting;
+  } catch (error) {
+    if (!(error instanceof AgentRefusal) || error.reason === 'login' || passingWords.test(error.message)) throw error;
+    throw new AgentCrash(`${what}. ${error.message}`, error.stderrTail, 'settings');
+  }
+}
+
+// A session that the agent has lost may be there again when it is started anew.
+function causeOf(words: string, code: number | null): CrashCause {
+  if (passingWords.test(words) || /session.{0,80}not found/i.test(words)) return 'crash';
+  return refusalCodes.includes(code ?? 0) || refusalWords.test(words) ? 'request' : 'crash';
+}
+
 // Gemini CLI gives the provider's answer as it came; people read what it says.
 function plain(said: string): string {
   let words = said;
@@ -117,9 +142,11 @@ function plain(said: string): string {
 }
 
 // Agents put the cause (a refused key, a model that does not exist) beside a bare "Internal error".
-function detailOf(error: unknown): string {
+function detailOf(error: unknown, mask: (text: string) => string): string {
   const data = error instanceof RequestError ? (error.data as unknown) : null;
   const { details, message } = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
   const detail = [data, details, message].find((each) => typeof each === 'string' && each.trim() !== '');
-  return typeof detail === 'string' ? ` (${detail.trim().slice(0, mostDetailCharacters).replace(/\.$/, '')})` : '';
+  return typeof detail === 'string'
+    ? ` (${mask(detail).trim().slice(0, mostDetailCharacters).replace(/\.$/, '')})`
+    : '';
 }

@@ -3,6 +3,9 @@ import type { AgentUpdate, ToolDiff } from '../agent.ts';
 
 /** The most that is kept of a tool's output, and of each side of a diff. */
 const mostOutputCharacters = 16_000;
+/** The most that is kept of a title, a path or a step of a plan, and of how many of them. */
+const mostNameCharacters = 2_000;
+const mostItems = 200;
 /** A longer block is cut into several: an agent that never ends one must not fill the memory. */
 const mostBlockCharacters = 200_000;
 
@@ -95,12 +98,12 @@ export function createUpdateJoiner(): UpdateJoiner {
         case 'session_info_update': {
           const { title } = update as { title?: string | null };
           return typeof title === 'string' && title.trim() !== ''
-            ? [{ type: 'title', title: storable(title.trim()) }]
+            ? [{ type: 'title', title: brief(title.trim()) }]
             : [];
         }
         case 'notice': {
           const { title, description } = update as { title: string; description?: string | null };
-          return [{ type: 'notice', text: storable(description ? `${title}\n${description}` : title) }];
+          return [{ type: 'notice', text: truncate(description ? `${title}\n${description}` : title) }];
         }
         case 'usage_update':
           return [readUsage(update)].filter(hasUsage);
@@ -149,18 +152,19 @@ function printedIn({ _meta }: ToolUpdate): string {
 }
 
 function mergeTool(before: ToolCall | undefined, update: ToolUpdate, printed: string): ToolCall {
-  const diffs = update.content?.flatMap((item) => (item.type === 'diff' ? [diffOf(item)] : []));
-  const said = update.content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
+  const content = update.content?.slice(0, mostItems);
+  const diffs = content?.flatMap((item) => (item.type === 'diff' ? [diffOf(item)] : []));
+  const said = content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
   const status = statusOf(before, update);
   const output = said || (status === 'completed' || status === 'failed' ? printed : '');
   return {
     type: 'toolCall',
-    toolCallId: storable(update.toolCallId),
-    title: storable(update.title ?? before?.title ?? update.toolCallId),
-    toolKind: update.kind ?? before?.toolKind ?? 'other',
+    toolCallId: brief(update.toolCallId),
+    title: brief(update.title ?? before?.title ?? update.toolCallId),
+    toolKind: brief(update.kind ?? before?.toolKind ?? 'other'),
     status,
     locations:
-      update.locations?.map(({ path, line }) => ({ path: storable(path), line: line ?? null })) ??
+      update.locations?.slice(0, mostItems).map(({ path, line }) => ({ path: brief(path), line: lineOf(line) })) ??
       before?.locations ??
       [],
     output: output ? truncate(output) : (before?.output ?? null),
@@ -175,7 +179,7 @@ function statusOf(before: ToolCall | undefined, { status }: ToolUpdate): ToolCal
 
 function diffOf({ path, oldText, newText }: ToolContent): ToolDiff {
   const old = oldText == null ? null : truncate(oldText);
-  return { path: storable(path ?? ''), oldText: old, newText: truncate(newText ?? '') };
+  return { path: brief(path ?? ''), oldText: old, newText: truncate(newText ?? '') };
 }
 
 function truncate(text: string): string {
@@ -183,6 +187,15 @@ function truncate(text: string): string {
   return storable(
     `${text.slice(0, mostOutputCharacters)}\n… (${text.length - mostOutputCharacters} more characters are not kept)`,
   );
+}
+
+function brief(text: string): string {
+  return storable(text.length <= mostNameCharacters ? text : `${text.slice(0, mostNameCharacters - 1)}…`);
+}
+
+// What GraphQL's Int can say; a line beyond that is none.
+function lineOf(line: number | null | undefined): number | null {
+  return line != null && Number.isInteger(line) && line >= 0 && line < 2 ** 31 ? line : null;
 }
 
 /** Text without NUL and halves of surrogate pairs, which neither PostgreSQL nor UTF-8 can hold. */
@@ -194,7 +207,11 @@ function planOf(update: SessionUpdate): AgentUpdate {
   const { entries } = update as unknown as { entries: { content: string; status: string; priority: string }[] };
   return {
     type: 'plan',
-    entries: entries.map(({ content, status, priority }) => ({ content: storable(content), status, priority })),
+    entries: entries.slice(0, mostItems).map(({ content, status, priority }) => ({
+      content: brief(content),
+      status: brief(status),
+      priority: brief(priority),
+    })),
   };
 }
 

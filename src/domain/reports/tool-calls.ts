@@ -130,11 +130,11 @@ export const toolCalls = {
     const { code, secondsLeft } = totpCode(found.value, context.now());
     return `${code} (good for ${secondsLeft} more seconds)`;
   },
-  'start_session': async ({ context, run }, args) => {
+  'start_session': async ({ context, run, mask }, args) => {
     const input = parseInput(child, args);
     const session = await startChild(context, run, {
-      prompt: input.prompt,
-      title: input.title ?? undefined,
+      prompt: mask(input.prompt),
+      title: input.title == null ? undefined : mask(input.title),
       playbookId: input.playbook_id ?? undefined,
       agent: input.agent ?? undefined,
       maxAcuLimit: input.max_acu_limit ?? undefined,

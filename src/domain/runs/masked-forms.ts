@@ -4,12 +4,13 @@ export const shortestMasked = 6;
 const shortestLine = 12;
 
 /**
- * The ways in which a program may write a secret down: as it is, each of its lines, in base64 wherever it stands in what was
+ * The ways in which a program may write a secret down: as it is, each of its lines, what a JSON document keeps under a telling name, in base64 wherever it stands in what was
  * encoded, in hexadecimal, and escaped as in addresses, forms, JSON and HTML. The shortest are left out.
  */
 export function formsOf(value: string): Set<string> {
   const forms = new Set<string>();
-  const values = [value, ...(/[\r\n]/.test(value) ? value.split(/[\r\n]+/).filter(isTelling) : [])];
+  const lines = /[\r\n]/.test(value) ? value.split(/[\r\n]+/).filter(isTelling) : [];
+  const values = [value, ...lines, ...secretsInside(value)];
   for (const each of values) {
     if (each.length < shortestMasked) continue;
     for (const form of [each, ...escaped(each), ...encoded(Buffer.from(each))]) forms.add(form);
@@ -20,6 +21,23 @@ export function formsOf(value: string): Set<string> {
 // What begins a block (`-----BEGIN …`) is in every key.
 function isTelling(line: string): boolean {
   return line.trim().length >= shortestLine && !line.startsWith('-----');
+}
+
+/** Names under which credentials that are JSON documents keep what is secret in them. */
+const tellingName = /pass|pwd|secret|token|key|credential|auth|private/i;
+
+// A program that has read such a document writes its parts, not the document.
+function secretsInside(value: string): string[] {
+  if (!/^\s*[{[]/.test(value)) return [];
+  const found: string[] = [];
+  try {
+    JSON.parse(value, (name, inner: unknown) => {
+      if (typeof inner === 'string' && tellingName.test(name) && !/^https?:/.test(inner)) found.push(inner);
+    });
+  } catch {
+    // It only looks like one.
+  }
+  return found;
 }
 
 function escaped(value: string): string[] {

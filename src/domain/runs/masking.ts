@@ -73,9 +73,13 @@ function blotted(text: string, spans: Span[]): string {
 // What may be a part of something longer: messages are cut where an agent pauses, output and diffs where they are too long.
 const pieces = new Set(['text', 'output', 'oldText', 'newText']);
 
-/** A {@link Mask} on every string inside a value, the names of its fields included. */
+/**
+ * A {@link Mask} on every string inside a value, the names of its fields included. A number that holds a secret becomes null:
+ * nothing else fits where a number stands.
+ */
 export function maskDeep<T>(value: T, mask: Mask, name = ''): T {
   if (typeof value === 'string') return mask(value, pieces.has(name)) as T;
+  if (typeof value === 'number' && mask(String(value)) !== String(value)) return null as T;
   if (Array.isArray(value)) return value.map((item: unknown) => maskDeep(item, mask, name)) as T;
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [mask(key), maskDeep(inner, mask, key)])) as T;

@@ -162,7 +162,9 @@ class SessionRun {
     held.agent = agent;
     if (held.isOver) return;
     const opened = await agent.open(run.agentSessionId, served ? [served.serverFor(agent.paths)] : []);
-    await noteAgentSession(context, run, opened.agentSessionId);
+    // An id that holds a secret is not kept: the agent begins anew next time.
+    const isTelling = parts.mask(opened.agentSessionId) !== opened.agentSessionId;
+    await noteAgentSession(context, run, isTelling ? null : opened.agentSessionId);
     await meter.opened(opened.how);
     const { how } = opened;
     await runTurns(held, { ...parts, plan, commands: this.#commands, agent, how });

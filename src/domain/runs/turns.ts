@@ -105,23 +105,30 @@ export async function noteAnswer(context: Context, run: ClaimedRun, messages: re
   });
 }
 
-// The same question of the same turn before the turn was taken up again: whoever answered that one is not asked twice.
+// The same question, with the same choice, of the same turn before the turn was taken up again: whoever answered that one
+// is not asked twice, and who has it open still sees it.
 const askedBefore = `
-  select min(q.seq) as seq from log_entry q
+  select min(q.seq) as seq,
+         coalesce(bool_or(not exists (select 1 from run r cross join unnest(r.answered_seqs) as answered(seq)
+                    where r.session_id = $1 and answered.seq > q.seq)), false) as "isOpen"
+    from log_entry q join log_entry said on said.session_id = q.session_id and said.seq = q.seq + 1 and said.body = $3
    where q.session_id = $1 and q.kind = 'QUESTION' and q.body = $2
      and q.seq > coalesce((select max(t.seq) from log_entry t
            where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'stopped'), 0)
      and q.seq < (select max(t.seq) from log_entry t
            where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'started')`;
 
+/** A question as it is written: its entry, and the message that people read. Both have a body. */
+export type QuestionEntries = readonly [question: NewEntry, message: NewEntry];
+
 /**
- * Writes a question that the agent waits for, inside its turn. Gives the number after which a message is an answer: the
- * question's own, or that of the same question before the turn was interrupted.
+ * Writes a question that the agent waits for, inside its turn; one that was open when the turn was interrupted is not written
+ * again. Gives the number after which a message is an answer: the question's own, or that of the same one before.
  */
 export async function noteQuestion(
   context: Context,
   run: ClaimedRun,
-  entries: readonly NewEntry[],
+  entries: QuestionEntries,
   statusDetail: 'waiting_for_user' | 'waiting_for_approval',
 ): Promise<number> {
   return context.store.transact(async (tx) => {
@@ -129,8 +136,9 @@ export async function noteQuestion(
     const [head] = await tx.query<{ seq: number }>('select next_seq as seq from session_head where session_id = $1', [
       run.sessionId,
     ]);
-    const [before] = await tx.query<{ seq: number | null }>(askedBefore, [run.sessionId, entries[0]?.body ?? '']);
-    await changeSession(context, tx, session, { status: 'running', statusDetail }, entries);
+    const bodies = entries.map(({ body }) => body ?? '');
+    const [before] = await tx.query<{ seq: number | null; isOpen: boolean }>(askedBefore, [run.sessionId, ...bodies]);
+    await changeSession(context, tx, session, { status: 'running', statusDetail }, before?.isOpen ? [] : entries);
     return before?.seq ?? head?.seq ?? 0;
   });
 }
@@ -201,7 +209,9 @@ export async function noteCrash(
     );
     const interrupted = await openToolCalls(tx, run.sessionId);
     if (retryAt) {
-      const body = `${message} Trying again${delayMs ? ` in ${delayMs / 1_000} s` : ''}.`;
+      const isAsking = session.status === 'running' && session.statusDetail !== 'working';
+      const when = isAsking ? ' once its question is answered' : delayMs ? ` in ${delayMs / 1_000} s` : '';
+      const body = `${message} Trying again${when}.`;
       await changeSession(context, tx, session, {}, [...interrupted, { kind: 'NOTICE', body }]);
     } else {
       const error: NewEntry = { kind: 'ERROR', body: message, data: { code } };
@@ -226,8 +236,12 @@ export async function closeInterrupted(context: Context, run: ClaimedRun): Promi
   });
 }
 
-/** Remembers the agent's own session id, for load or resume. */
-export async function noteAgentSession(context: Context, run: ClaimedRun, agentSessionId: string): Promise<void> {
+/** Remembers the agent's own session id, for load or resume. Null: there is none to be taken up. */
+export async function noteAgentSession(
+  context: Context,
+  run: ClaimedRun,
+  agentSessionId: string | null,
+): Promise<void> {
   const rows = await context.store.execute(
     'update run set agent_session_id = $3 where session_id = $1 and generation = $2 returning session_id',
     [run.sessionId, run.generation, agentSessionId],

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { secretCanary } from '../support/leaks.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import type { Script } from '../support/scripted-agent.ts';
+import { untilOver } from '../support/watching.ts';
+
+// Places of the protocol that are no text: an agent may put into them whatever it knows. That nothing of it is in the
+// database is seen when the app closes.
+const secret = `hunter2-${secretCanary}-overlapping`;
+const digits = '739182640551';
+const scripted = (id: string, script: Script, settings: object = {}) => {
+  const file = join(tmpdir(), `switchyard-script-${process.pid}-${id}.json`);
+  writeFileSync(file, JSON.stringify(script));
+  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
+  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
+  return { id, command, sandbox: { driver: 'none' }, mcp: false, warm_ttl_ms: 0, retry_delays_ms: [], ...settings };
+};
+
+let test: TestApp;
+beforeAll(async () => {
+  const stray = JSON.stringify({ jsonrpc: '2.0', id: secret, result: {} });
+  const call = {
+    sessionUpdate: 'tool_call',
+    toolCallId: 't',
+    title: 'look',
+    locations: [{ path: 'a', line: +digits }],
+  };
+  const far = { sessionUpdate: 'tool_call', toolCallId: 'u', title: 'far', locations: [{ path: 'b', line: 2 ** 31 }] };
+  const plan = {
+    sessionUpdate: 'plan',
+    entries: [{ content: 'x'.repeat(1_000_000), status: 'pending', priority: 'low' }],
+  };
+  const error = { error: { code: -32_603, message: 'Internal error', data: `${'x'.repeat(480)}${secret}` } };
+  const agentsConfig = await writeProfiles(
+    {},
+    scripted('teller', {
+      'session/new': [{ write: [{ result: { sessionId: secret } }] }],
+      'session/prompt': [
+        { write: [stray, ...[call, far, plan].map((update) => ({ update, sessionId: secret }))] },
+        { write: [{ result: { stopReason: secret } }] },
+      ],
+    }),
+    scripted('proto', { 'session/prompt': [{ write: [{ result: { stopReason: '__proto__' } }] }] }),
+    scripted('nothing', { 'session/prompt': [{ write: [{ result: null }] }] }),
+    scripted('failing', { 'session/prompt': [{ write: [error] }] }, { env: { LEVEL: 'hunter2' } }),
+  );
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 });
+});
+afterAll(() => test.close());
+
+const start = async (agent: string) => {
+  const sessionSecrets = [
+    { key: 'LEAK', value: secret },
+    { key: 'DIGITS', value: digits },
+  ];
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } userErrors { message } } }',
+    { input: { organizationId: test.organizationId, prompt: 'tell', agent, sessionSecrets } },
+  );
+  const id = data.createSession.session.sessionId as string;
+  await untilOver(test, id);
+  const read = await graphql(
+    test,
+    test.adminToken,
+    `query($id: ID!) { session(id: $id) { status messages(first: 50) { nodes { body } } events(first: 50) { nodes { kind
+      ... on TurnEvent { stopReason } ... on ToolCallEvent { title locations { path line } }
+      ... on PlanEvent { entries { content } } ... on ErrorEvent { body } } } } }`,
+    { id },
+  );
+  expect(read.errors).toBeUndefined();
+  return { id, session: read.data.session, all: JSON.stringify(read.data) };
+};
+
+it('keeps nothing that an agent hides in ids, stop reasons, numbers and stray answers', async () => {
+  const { id, session, all } = await start('teller');
+  expect(session.status).toBe('EXIT');
+  expect(all).not.toContain(secretCanary);
+  expect(all).not.toContain(digits);
+  const tools = session.events.nodes.filter(({ kind }: { kind: string }) => kind === 'TOOL_CALL');
+  expect(tools.map((tool: { locations: object[] }) => tool.locations[0])).toEqual([
+    { path: 'a', line: null },
+    { path: 'b', line: null },
+  ]);
+  const plan = session.events.nodes.find(({ kind }: { kind: string }) => kind === 'PLAN');
+  expect(plan.entries[0].content.length).toBe(2_000);
+  const rows = await test.app.services.store.query('select agent_session_id as id from run where session_id = $1', [
+    id.replace('devin-', ''),
+  ]);
+  expect(rows).toEqual([{ id: null }]);
+});
+
+it.each(['proto', 'nothing'])(
+  'ends the turn as usual when its end is told in no word of the protocol: %s',
+  async (agent) => {
+    const { session } = await start(agent);
+    expect(session.status).toBe('EXIT');
+    expect(session.messages.nodes).toHaveLength(1);
+  },
+);
+
+it('blots a secret out before an explanation is cut, and one that contains another whole', async () => {
+  const { session, all } = await start('failing');
+  expect(session.status).toBe('ERROR');
+  expect(all).toContain('xxxx');
+  expect(all).not.toContain(secretCanary.slice(0, 6));
+  expect(all).not.toMatch(/hunter2|overlapping/);
+});

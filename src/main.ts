@@ -5,13 +5,13 @@ import type { FirstStart } from './domain/bootstrap.ts';
 /** How long a stop may take before the process ends anyway. */
 const stopPatienceMs = 30_000;
 
-const app = await readAndCreate();
+const { app, roles } = await readAndCreate();
 const { url } = await app.start().catch(async (error: unknown) => {
   await app.stop();
   return giveUp(error);
 });
 if (app.installation.firstStart) process.stdout.write(firstStartText(url, app.installation.firstStart));
-else process.stdout.write(`Switchyard is at ${url}. A lost administrator token is replaced by "npm run token".\n`);
+else process.stdout.write(`Switchyard is at ${url}. ${hint()}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
@@ -22,10 +22,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 async function readAndCreate() {
   try {
-    return await createApp(readConfig());
+    const config = readConfig();
+    return { app: await createApp(config), roles: config.roles };
   } catch (error) {
     return giveUp(error);
   }
+}
+
+function hint(): string {
+  if (roles.includes('api')) return 'A lost administrator token is replaced by "npm run token".';
+  return `It is here only as ${roles.join(' and ')}: it does not serve the API, and its address is for probes.`;
 }
 
 function giveUp(error: unknown): never {

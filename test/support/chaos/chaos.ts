@@ -123,6 +123,8 @@ function createReaper(service: ChaosService, wanted: Kills, random: Random, step
         const kind = plan.shift() as keyof Kills;
         beforeLast = busy;
         busy = busy.then(() => strike(kind));
+        // Whoever waits for it hears of it.
+        busy.catch(() => undefined);
       }
     },
     room: () => beforeLast,

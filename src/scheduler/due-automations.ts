@@ -1,7 +1,6 @@
 import { fireDueAutomations, nextDueAt } from '../domain/automations/claim-due.ts';
 import { startQueuedRuns } from '../domain/automations/queued-runs.ts';
 import type { Services } from '../domain/context.ts';
-import type { Topic } from '../events/topics.ts';
 import type { Scheduled } from './retention.ts';
 
 /** A ring may be lost, and a clock may be set forward: so long after the last look there is another. */
@@ -14,6 +13,8 @@ const queueWaitMs = 5_000;
 const lanes = { pglite: 1, postgres: 3 } as const;
 /** Of so many organizations the ends of sessions are listened to; the others' waiting runs are looked at now and then. */
 const mostListened = 1_000;
+
+type Topic = Parameters<Services['bell']['on']>[0];
 
 /** Fires automations when they are due, and starts runs that wait when others end. */
 export function createDueAutomations(services: Services): Scheduled {

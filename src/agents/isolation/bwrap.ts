@@ -70,7 +70,7 @@ export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): 
   return {
     program: options.program,
     args,
-    env: { PATH: path, ...temporary },
+    env: { PATH: seenPath(path, [...command, process.execPath], sandbox?.readOnly ?? []), ...temporary },
     paths: sandboxPaths,
     isWrapped: true,
     stopCommand: [],
@@ -89,6 +89,15 @@ function kernelArguments(): string[] {
 function searchPath(path: string): string {
   const own = dirname(process.execPath);
   return path.split(':').includes(own) ? path : [path, own].filter((part) => part !== '').join(':');
+}
+
+// Without the directories that are not there: they would only tell the agent how its host is laid out.
+function seenPath(path: string, command: readonly string[], readOnly: readonly string[]): string {
+  const { directories, links } = filesOfCommand(command);
+  const whole = [...systemDirectories, ...directories, ...readOnly, ...Object.values(sandboxPaths)];
+  const parents = [...directories, ...links.map(({ at }) => at)].map((each) => dirname(each));
+  const isThere = (part: string) => parents.includes(part) || whole.some((each) => isInside(part, each));
+  return path.split(':').filter(isThere).join(':');
 }
 
 // As the system says it where there is no sandbox.

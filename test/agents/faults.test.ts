@@ -92,6 +92,43 @@ it('cancels the question that is open when the turn is cancelled, and asks again
   expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
 });
 
+it('puts questions that are asked side by side to the user one after another', async () => {
+  const first = { ...permission, jsonrpc: '2.0', id: 'first', params: { ...permission.params } };
+  first.params.toolCall = { toolCallId: 'u', title: 'ls' };
+  const { agent, said, next, updates } = await opened(
+    { 'session/prompt': [{ write: [JSON.stringify(first)] }, { ask: permission }, { write: [end] }] },
+    { permission: 'ask' },
+  );
+  const turn = agent.prompt(text('go'));
+  const one = await next('question');
+  expect(one.text).toBe('May I run ls?');
+  updates.length = 0;
+  expect(agent.answer(one.questionId, 'no')).toBe(true);
+  expect(agent.answer(one.questionId, 'no')).toBe(false);
+  const two = await next('question');
+  expect(two.text).toBe('May I run rm?');
+  expect(agent.answer(two.questionId, 'once')).toBe(true);
+  await turn;
+  expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
+  const told = updates.flatMap((each) => (each.type === 'permission' ? `${each.title} ${each.decision}` : each.type));
+  const wanted = ['ls cancelled', 'question', 'rm allowed'];
+  expect(told.filter((each) => each !== 'toolCall' && each !== 'message')).toEqual(wanted);
+});
+
+it('cancels with the question that is open those that were not put yet', async () => {
+  const first = JSON.stringify({ ...permission, jsonrpc: '2.0', id: 'first' });
+  const { agent, said, next, updates } = await opened(
+    { 'session/prompt': [{ write: [first] }, { ask: permission }, { write: [end] }] },
+    { permission: 'ask' },
+  );
+  const turn = agent.prompt(text('go'));
+  await next('question');
+  await agent.cancel();
+  await turn;
+  expect(said()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
+  expect(updates.filter(({ type }) => type === 'question')).toHaveLength(1);
+});
+
 it.each([
   {
     schema: {

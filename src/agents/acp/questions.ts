@@ -12,7 +12,7 @@ import { storable } from './updates.ts';
 export interface Questions {
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   elicitation(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
-  /** Gives the user's words to an open question; false when it is not open. */
+  /** Gives the user's words to the question that was put to them; false when it is not open. The next is put then. */
   answer(questionId: string, text: string): boolean;
   /** Ends every open question, and each that still comes: agents wait for that after a cancel. */
   cancelAll(): void;
@@ -24,23 +24,41 @@ export interface Questions {
 
 type Option = RequestPermissionRequest['options'][number];
 
-/** `report` puts an update into the agent's stream, in order. */
+interface Asked {
+  readonly update: Extract<AgentUpdate, { type: 'question' }>;
+  isPut: boolean;
+  readonly resolve: (words: string | null) => void;
+}
+
+/**
+ * `report` puts an update into the agent's stream, in order. Agents ask while a question is open (tools that run side by
+ * side); a session has one at a time, so that it is clear what the user's words answer.
+ */
 export function createQuestions(policy: AgentProfile['permission'], report: (update: AgentUpdate) => void): Questions {
-  const open = new Map<string, (text: string | null) => void>();
+  const asked: Asked[] = [];
   let isCancelled = false;
+
+  const putFirst = () => {
+    const [first] = asked;
+    if (first === undefined || first.isPut) return;
+    first.isPut = true;
+    report(first.update);
+  };
 
   const ask = (text: string, options: readonly QuestionOption[], reason: 'question' | 'permission') => {
     if (isCancelled) return Promise.resolve(null);
-    const questionId = randomUUID();
-    const answered = new Promise<string | null>((resolve) => {
-      open.set(questionId, (words) => {
-        open.delete(questionId);
-        resolve(words);
-      });
-    });
     const named = options.map(({ id, name }) => ({ id: storable(id), name: storable(name) }));
-    report({ type: 'question', questionId, text: storable(text), options: named, reason });
-    return answered;
+    const update = {
+      type: 'question',
+      questionId: randomUUID(),
+      text: storable(text),
+      options: named,
+      reason,
+    } as const;
+    return new Promise<string | null>((resolve) => {
+      asked.push({ update, isPut: false, resolve });
+      if (asked.length === 1) putFirst();
+    });
   };
 
   const choose = async (request: RequestPermissionRequest): Promise<Option | null> => {
@@ -75,18 +93,22 @@ export function createQuestions(policy: AgentProfile['permission'], report: (upd
       return { action: 'accept', content: { [form.name]: fillField(form, words) } };
     },
     answer(questionId, text) {
-      const resolve = open.get(questionId);
-      resolve?.(text);
-      return resolve !== undefined;
+      const [first] = asked;
+      if (first?.update.questionId !== questionId) return false;
+      asked.shift();
+      first.resolve(text);
+      // Not at once: what came of this one is told first.
+      setImmediate(putFirst);
+      return true;
     },
     open() {
       isCancelled = false;
     },
     cancelAll() {
       isCancelled = true;
-      for (const resolve of [...open.values()]) resolve(null);
+      for (const { resolve } of asked.splice(0)) resolve(null);
     },
-    isAnyOpen: () => open.size > 0,
+    isAnyOpen: () => asked.length > 0,
   };
 }
 

@@ -138,8 +138,23 @@ it('does not take what an agent says in another form for its word', async () => 
 
 it('names a program that is missing', async () => {
   const { code, out } = await agents(['check', 'qwen'], { PATH: '/nowhere' });
-  expect(out).toMatch(/The agent "qwen" cannot be started/);
+  expect(out).toMatch(/The agent "qwen" cannot be started.*npm install -g @qwen-code\/qwen-code/);
+  expect(out.split('\n').map((line) => line.trim().split(' ')[0])).toEqual(['qwen', 'command', 'sandbox', 'The', '']);
   expect(code).toBe(1);
+});
+
+it('does not call it a failure that an agent came to no MCP server without a turn', async () => {
+  const env = configure(
+    { initialize: says({ protocolVersion: 1 }), 'session/new': says({ sessionId: 's1' }) },
+    { mcp: true },
+  );
+  const startedAt = performance.now();
+  const { code, out } = await agents(['check', 'a', '--json'], env);
+  const report = JSON.parse(out);
+  expect(report).toMatchObject({ failure: null, mcp: { state: 'not tried' }, promptContent: ['text', 'link'] });
+  // The ten seconds in which it might have come are no part of its start.
+  expect(report.readyMs).toBeLessThan(performance.now() - startedAt - 10_000);
+  expect(code).toBe(0);
 });
 
 it('lists the agents, the default, and where their programs are', async () => {

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentExchange, AgentProcess, AgentProfile, Agents } from '../agent.ts';
+import { AgentCrash, type AgentExchange, type AgentProcess, type AgentProfile, type Agents } from '../agent.ts';
 import { unchosenModels } from '../profiles/model-choice.ts';
+import { howToInstall, programOf } from '../profiles/programs.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
 import { type AgentReport, describeSelf, type Outcome } from './report.ts';
 
@@ -48,6 +49,7 @@ async function check(
   const exchanges: AgentExchange[] = [];
   const said: string[] = [];
   const launchedAt = performance.now();
+  let readyMs: number | null = null;
   let failure: string | null = null;
   let agent: AgentProcess | null = null;
   let probe: McpProbe | null = null;
@@ -57,14 +59,15 @@ async function check(
     agent = await launch(agents, profile, place, exchanges, said);
     probe = await openMcpProbe(place.runtimeDir);
     ({ agentSessionId } = await agent.open(null, [probe.serverFor(agent.paths.runtime)]));
+    readyMs = performance.now() - launchedAt;
     const asked = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
     asked?.catch(() => undefined);
     if (profile.mcp) mcp = await probe.outcome(asked);
     await asked;
   } catch (error) {
     failure = sentenceOf(error);
+    if (error instanceof AgentCrash && error.reason === 'program') failure += howToInstall(programOf(profile));
   }
-  const readyMs = performance.now() - launchedAt;
   await agent?.stop();
   await probe?.close();
   const self = describeSelf(exchanges);

@@ -50,8 +50,8 @@ export async function openMcpProbe(runtimeDir: string): Promise<McpProbe> {
       const tookMs = await Promise.race([arrival, over]);
       late.abort();
       if (tookMs !== null) return { state: 'works', tookMs };
-      const reason = `The agent did not connect to it within ${connectMs / 1_000} s. Some do so only in a turn: try --prompt.`;
-      return { state: 'failed', reason: turn === null ? reason : 'The agent did not connect to it.' };
+      // Some come to it only in a turn: without one nothing is known.
+      return turn === null ? { state: 'not tried' } : { state: 'failed', reason: 'The agent did not connect to it.' };
     },
     close: () => server.close(),
   };

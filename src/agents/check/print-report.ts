@@ -5,6 +5,10 @@ const mostChoices = 6;
 
 /** A report for a terminal, ending with a line that says whether the agent can be used. */
 export function printReport(report: AgentReport): string {
+  // Of one that never spoke there is nothing else to say.
+  if (report.failure !== null && report.protocolVersion === null) {
+    return `${report.id}\n  command  ${report.command.join(' ')}\n  sandbox  ${report.sandbox}\n${report.failure}\n`;
+  }
   const lines: [string, string][] = [
     ['command', report.command.join(' ')],
     ['sandbox', report.sandbox],
@@ -12,7 +16,7 @@ export function printReport(report: AgentReport): string {
     ['protocol', report.protocolVersion === null ? '-' : `ACP ${report.protocolVersion}`],
     ['sign-in', listed(report.authMethods.map(({ id, name }) => (id === name ? id : `${id} (${name})`)))],
     ['offers', listed(report.offers)],
-    ['prompts', listed(['text', 'link', ...report.promptContent])],
+    ['prompts', listed(report.promptContent)],
     ['modes', listed(report.modes.map((mode) => (mode === report.currentMode ? `${mode} (now)` : mode)))],
     ...report.options.map(({ id, value, choices }): [string, string] => [
       `option ${id}`,
@@ -32,8 +36,10 @@ export function printReport(report: AgentReport): string {
     shown.push(
       '  Some agents keep no session that had no turn: try --prompt before you believe that it cannot be taken up.',
     );
+  if (report.answer === null && report.mcp.state === 'not tried')
+    shown.push('  It came to no MCP server yet. Some agents do so only in a turn: --prompt tells.');
   shown.push(...report.warnings.map((sentence) => `  ${sentence}`));
-  const verdict = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs)}.`;
+  const verdict = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs ?? 0)}.`;
   return `${report.id}\n${shown.join('\n')}\n${verdict}\n`;
 }
 

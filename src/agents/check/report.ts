@@ -16,8 +16,8 @@ export interface AgentReport extends AgentDescription {
   readonly failure: string | null;
   /** What is likely to be wrong with its profile, in sentences. */
   readonly warnings: readonly string[];
-  /** From its start until its session was open and, where there was one, its turn was over. */
-  readonly readyMs: number;
+  /** From its start until its session was open; null: it never was. */
+  readonly readyMs: number | null;
   readonly mcp: Outcome;
   readonly close: Outcome;
   readonly resume: Outcome;
@@ -33,7 +33,7 @@ export interface AgentDescription {
   readonly protocolVersion: number | null;
   /** Of `load`, `resume`, `close` and others, those that it offers. */
   readonly offers: readonly string[];
-  /** Kinds of content that it takes in prompts beside text and links. */
+  /** Kinds of content that it takes in prompts; every agent takes text and links. */
   readonly promptContent: readonly string[];
   readonly authMethods: readonly { readonly id: string; readonly name: string }[];
   readonly modes: readonly string[];
@@ -86,9 +86,12 @@ export function describeSelf(exchanges: readonly AgentExchange[]): AgentDescript
     version: agentInfo?.version ?? null,
     protocolVersion: protocolVersion ?? null,
     offers: [...(agentCapabilities?.loadSession ? ['load'] : []), ...offered.map(([name]) => name)],
-    promptContent: Object.entries(agentCapabilities?.promptCapabilities ?? {}).flatMap(([name, is]) =>
-      is === true ? [name] : [],
-    ),
+    promptContent: [
+      ...['text', 'link'],
+      ...Object.entries(agentCapabilities?.promptCapabilities ?? {}).flatMap(([name, is]) =>
+        is === true ? [name] : [],
+      ),
+    ],
     authMethods: (authMethods ?? []).map(({ id, name }) => ({ id, name: name ?? id })),
     modes: modes?.availableModes?.map(({ id }) => id) ?? [],
     currentMode: modes?.currentModeId ?? null,

@@ -1,6 +1,17 @@
 import { access, constants } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { AgentProfile } from '../agent.ts';
 import { findProgram } from '../isolation/program-files.ts';
+
+/** The npm packages that bring the programs of the ready profiles. */
+const npmPackages: Readonly<Record<string, string>> = {
+  opencode: 'opencode-ai',
+  gemini: '@google/gemini-cli',
+  'codex-acp': '@agentclientprotocol/codex-acp',
+  'claude-agent-acp': '@agentclientprotocol/claude-agent-acp',
+  qwen: '@qwen-code/qwen-code',
+  cline: 'cline',
+};
 
 /** Where the program of an agent is, by that PATH; null when there is none that may be run. */
 export async function locateProgram(profile: AgentProfile, path: string): Promise<string | null> {
@@ -17,6 +28,13 @@ export function programOf({ command, sandbox }: AgentProfile): string {
   return (sandbox?.driver === 'command' ? sandbox.command[0] : command[0]) ?? '';
 }
 
+/** How to get the program of a ready profile: a sentence with a space before it; empty for others. */
+export function howToInstall(program: string): string {
+  const name = basename(program);
+  const source = Object.hasOwn(npmPackages, name) ? npmPackages[name] : undefined;
+  return source === undefined ? '' : ` Install it (npm install -g ${source}), or name it in the profile's "command".`;
+}
+
 /** A sentence for each profile whose program is not there. It is no error: the program may come while the service runs. */
 export async function missingPrograms(profiles: Iterable<AgentProfile>, path: string): Promise<string[]> {
   const sentences: string[] = [];
@@ -24,7 +42,9 @@ export async function missingPrograms(profiles: Iterable<AgentProfile>, path: st
     if ((await locateProgram(profile, path)) !== null) continue;
     const program = programOf(profile);
     const place = program.includes('/') ? 'does not exist or may not be run' : 'is not in PATH';
-    sentences.push(`The agent "${profile.id}" cannot work here: its program "${program}" ${place}.`);
+    sentences.push(
+      `The agent "${profile.id}" cannot work here: its program "${program}" ${place}.${howToInstall(program)}`,
+    );
   }
   return sentences;
 }

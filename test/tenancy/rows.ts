@@ -9,7 +9,14 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Rows = ReadonlyMap<string, readonly Row[]>;
 
 /** Tables that hold nothing of a tenant's, or only how far somebody has come in reading. */
-const ofNobody = new Set(['_prisma_migrations', 'installation', 'rate_limit', 'offset_walk']);
+const ofNobody = new Set([
+  '_prisma_migrations',
+  'installation',
+  'rate_limit',
+  'offset_walk',
+  'webhook_feed',
+  'webhook_progress',
+]);
 /** What moves by itself when a key is used. */
 const unstable = new Set(['last_used_at']);
 

@@ -237,10 +237,11 @@ export interface Agents {
 }
 
 /**
- * Why an agent failed: it crashed or hung, and may do better when it is tried again; its program cannot be started; or it
- * was refused a login or a key.
+ * Why an agent failed: it crashed or hung, and may do better when it is tried again; its program cannot be started; it was
+ * refused a login or a key; what it was asked is refused for what it is (a model that does not exist); or it does not take
+ * what its profile sets.
  */
-export type CrashCause = 'crash' | 'program' | 'login';
+export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings';
 
 /**
  * An agent that ended, hung or refused its protocol. The message is for users; `stderrTail`, for the log, is whatever it

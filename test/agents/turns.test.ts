@@ -111,6 +111,16 @@ it.each([
   expect(await crash(agent.prompt(text('go')))).toMatchObject({ reason: 'login' });
 });
 
+it.each([
+  { error: { code: 400, message: 'nope' }, reason: 'request' },
+  { error: { code: -32_603, message: 'Internal error', data: { details: 'No such model' } }, reason: 'request' },
+  { error: { code: -32_603, message: 'Internal error', data: { details: '422 Unprocessable' } }, reason: 'request' },
+  { error: { code: -32_603, message: 'Bad request: 429 too many requests' }, reason: 'crash' },
+])('knows $error.message ($error.code) as a $reason', async ({ error, reason }) => {
+  const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
+  expect(await crash(agent.prompt(text('go')))).toMatchObject({ reason });
+});
+
 it('knows other errors as crashes', async () => {
   const error = { code: -32_603, message: 'The file 4010.txt of the API keyboard was not found' };
   const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
@@ -130,9 +140,11 @@ it('sets the options of the session, and says so when the agent refuses one', as
   const ok = await launchScripted(script({ result: { configOptions: [] } }), { config });
   await expect(ok.agent.open(null)).resolves.toMatchObject({ how: 'new' });
   const refused = await launchScripted(script({ error: { code: -32_602, message: 'no such option' } }), { config });
-  expect((await crash(refused.agent.open(null))).message).toBe(
-    'The agent refused "session/set_config_option": no such option.',
-  );
+  expect(await crash(refused.agent.open(null))).toMatchObject({
+    message:
+      'The agent did not take the option "model": "small" of its profile’s "config". The agent refused "session/set_config_option": no such option.',
+    reason: 'settings',
+  });
 });
 
 it('does not try a rung again that the agent advertises and does not have', async () => {

@@ -117,9 +117,13 @@ export async function named(setting: Promise<unknown>, what: string): Promise<vo
   try {
     await setting;
   } catch (error) {
-    if (!(error instanceof AgentRefusal) || error.reason === 'login' || passingWords.test(error.message)) throw error;
-    throw new AgentCrash(`${what}. ${error.message}`, error.stderrTail, 'settings');
+    throw ofSetting(error, what);
   }
+}
+
+function ofSetting(error: unknown, what: string): unknown {
+  const isPassing = !(error instanceof AgentRefusal) || error.reason === 'login' || passingWords.test(error.message);
+  return isPassing ? error : new AgentCrash(`${what}. ${error.message}`, error.stderrTail, 'settings');
 }
 
 // A session that the agent has lost may be there again when it is started anew.

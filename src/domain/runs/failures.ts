@@ -3,7 +3,13 @@ import { AgentCrash, type CrashCause } from '../../agents/agent.ts';
 /** A failure of an agent as it is told to users and clients. */
 export interface Failure {
   /** For the log of the session: which kind it was. */
-  readonly code: 'agent_failed' | 'agent_not_found' | 'agent_login_refused' | 'internal';
+  readonly code:
+    | 'agent_failed'
+    | 'agent_not_found'
+    | 'agent_login_refused'
+    | 'agent_request_refused'
+    | 'agent_settings_refused'
+    | 'internal';
   readonly message: string;
   /** Whether another try may end better. */
   readonly isWorthRetrying: boolean;
@@ -19,6 +25,15 @@ const hopeless = {
   login: {
     code: 'agent_login_refused',
     advice: 'Check the key or the login that its profile gives it, then send a message to let it go on.',
+  },
+  request: {
+    code: 'agent_request_refused',
+    advice:
+      'The same would be refused again. Check the model and the provider of its profile, or ask for something else, then send a message to let it go on.',
+  },
+  settings: {
+    code: 'agent_settings_refused',
+    advice: 'Correct its profile, then send a message to let it go on.',
   },
 } as const satisfies Record<CrashCause, { code: Failure['code']; advice: string } | null>;
 

@@ -92,7 +92,9 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
   await first.kill();
   const second = await startServer(env);
   await untilWaiting(target(second), id);
-  expect(findByEnvironment(runMark(id))).not.toContain(left);
+  // It waits for the user alone: whoever came after it has an agent, and it has none.
+  await untilOver(target(second), await create(second, 'say hello'));
+  expect(findByEnvironment(runMark(id))).toEqual([]);
   const { data } = await graphql(
     second,
     bootstrapToken,
@@ -106,6 +108,7 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
   const messages = await readMessages(target(second), id);
   expect(messages[0]).toContain('say started');
   expect(messages.filter((message) => message === 'USER_MESSAGE: yes')).toHaveLength(1);
+  expect(messages.filter((message) => message === 'AGENT_MESSAGE: Go on?')).toHaveLength(1);
   expect(messages.at(-1)).toBe('AGENT_MESSAGE: done');
   expect(await second.stop()).toBe(0);
   expect(findByEnvironment(runMark(id))).toEqual([]);

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { resumeSession, suspendSession } from '../../src/domain/sessions/suspend-session.ts';
@@ -70,7 +71,33 @@ it('puts a session to sleep that waits for an answer, and gives the answer to it
   await untilWaiting(test, id);
   await ask('POST', id, '/messages', { message: 'blue' });
   await untilOver(test, id);
-  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: You answered: blue');
+  expect(await readMessages(test, id)).toEqual([
+    'INITIAL_USER_MESSAGE: ask Which colour?',
+    'AGENT_MESSAGE: Which colour?',
+    'USER_MESSAGE: blue',
+    'AGENT_MESSAGE: You answered: blue',
+  ]);
+});
+
+it('does not ask again what is answered while it sleeps, but asks anew what was answered before', async () => {
+  const context = await asAdministrator(test);
+  const id = await createSession(test, { prompt: 'ask Really?\nask Sure?' });
+  await untilWaiting(test, id);
+  await suspendSession(context, { sessionId: id });
+  await untilNoAgent(id);
+  await ask('POST', id, '/messages', { message: 'Yes' });
+  while (!(await readMessages(test, id)).includes('AGENT_MESSAGE: Sure?')) await setTimeout(50);
+  const asked = ['INITIAL_USER_MESSAGE: ask Really?\nask Sure?', 'AGENT_MESSAGE: Really?', 'USER_MESSAGE: Yes'];
+  const answered = ['AGENT_MESSAGE: You answered: Yes', 'AGENT_MESSAGE: Sure?'];
+  expect(await readMessages(test, id)).toEqual([...asked, ...answered]);
+
+  await suspendSession(context, { sessionId: id });
+  await untilNoAgent(id);
+  await ask('POST', id, '/messages', { message: 'No' });
+  await untilOver(test, id);
+  const all = await readMessages(test, id);
+  expect(all.filter((message) => message === 'AGENT_MESSAGE: Sure?')).toHaveLength(1);
+  expect(all.at(-1)).toBe('AGENT_MESSAGE: You answered: No');
 });
 
 it('wakes a session that has nothing to do without starting an agent: it waits for the user', async () => {

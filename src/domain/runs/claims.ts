@@ -24,11 +24,18 @@ const waiting = `
     from run r join session s on s.id = r.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
     left join lease l on l.session_id = r.session_id`;
 
+// A session whose question is open and not answered has nothing for an agent to do: it is claimed when an answer is there.
+const isForUserToAnswer = `
+  s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval')
+  and not exists (select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
+    and e.message_type <> 'agent_message' and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs))`;
+
 // Whoever has the workspace is waited for, from when the session began to wait or its last lease ended; as long as it has
 // other work it is alive, and will come to this: another worker would begin with nothing.
 const candidates = `
   select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent ${waiting}
    where r.queued_at <= $1::timestamptz and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')
+     and not (${isForUserToAnswer})
      and (r.home_worker_id is null or r.home_worker_id = $3
           or (r.queued_at <= $1::timestamptz - $4::int * interval '1 millisecond'
               and (l.session_id is null or l.expires_at < now() - ($2::int + $4::int) * interval '1 millisecond')

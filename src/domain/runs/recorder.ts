@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { appendEntries, type NewEntry } from '../sessions/log.ts';
 import type { ClaimedRun } from './claims.ts';
 import { type Mask, maskDeep } from './masking.ts';
-import { noteQuestion, noteTitle } from './turns.ts';
+import { noteQuestion, noteTitle, type QuestionEntries } from './turns.ts';
 
 /** A question that an agent waits for: its id for the agent, and its number in the log. */
 export interface OpenQuestion {
@@ -52,7 +52,7 @@ export function createRecorder(
     const options = update.options.map((option, n) => `${n + 1}. ${option.name}`);
     const said = [update.text, ...options].join('\n');
     const { questionId, reason } = update;
-    const entries: NewEntry[] = [
+    const entries: QuestionEntries = [
       { kind: 'QUESTION', body: update.text, data: { questionId, reason, options: update.options } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: said },
     ];

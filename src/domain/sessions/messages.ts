@@ -111,15 +111,19 @@ interface MessageToWrite {
   readonly owner: Owner;
 }
 
+// A session whose question is open is in the queue already, but waits for a worker only from its answer on.
+const enqueue = `
+  update run set crash_count = 0, queued_at = greatest(queued_at, case when queued_at is null or exists (
+      select 1 from session s where s.id = run.session_id and s.status = 'running'
+         and s.status_detail in ('waiting_for_user', 'waiting_for_approval')) then $2::timestamptz end)
+   where session_id = $1`;
+
 async function writeMessage(
   context: Context,
   tx: Transaction,
   { id, sessionId, message, attachmentIds, owner }: MessageToWrite,
 ): Promise<SessionRecord> {
-  await tx.query(
-    'update run set queued_at = coalesce(queued_at, $2::timestamptz), crash_count = 0 where session_id = $1',
-    [sessionId, context.now()],
-  );
+  await tx.query(enqueue, [sessionId, context.now()]);
   const locked = await lockSession(tx, sessionId, null);
   if (!takesMessages(locked)) {
     const isExpired = locked.endedBy === 'expired';

@@ -33,7 +33,7 @@ describe('createSession', () => {
         isArchived: false,
         isUnlisted: false,
         origin: 'API',
-        agent: null,
+        agent: 'demo',
         maxAcuLimit: null,
         structuredOutputSchema: null,
         organization: { organizationId: other.organizationId },

@@ -90,7 +90,9 @@ it.skipIf(chromium === null)(
       await page.until(`(${result}).includes('SERVICE_USER')`);
       // The schema has come, without another click.
       await page.run(`document.querySelector('button[aria-label="Show Documentation Explorer"]').click()`);
-      await page.until(`/query:\\s*Query/.test(document.querySelector('.graphiql-doc-explorer-content')?.innerText ?? '')`);
+      await page.until(
+        `/query:\\s*Query/.test(document.querySelector('.graphiql-doc-explorer-content')?.innerText ?? '')`,
+      );
 
       await page.run(
         `document.querySelector('.graphiql-editor textarea, .graphiql-editor .native-edit-context').focus()`,

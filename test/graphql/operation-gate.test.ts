@@ -32,7 +32,11 @@ const circles = `query { ...F0 } ${range(15)
 const refused: [string, string, string][] = [
   ['too many tokens', `{ viewer { ${'permissions '.repeat(operationLimits.tokens)} } }`, 'tokens'],
   ['fields too deep', nested(operationLimits.depth + 1), 'too many levels of fields inside one another: at most 15'],
-  ['too many fields at the top', `{ ${'viewer { permissions } '.repeat(21)} }`, 'too many fields at the top: at most 20'],
+  [
+    'too many fields at the top',
+    `{ ${'viewer { permissions } '.repeat(21)} }`,
+    'too many fields at the top: at most 20',
+  ],
   [
     'too many fields at the top by a fragment',
     `{ ...F ...F } fragment F on Query { ${'viewer { permissions } '.repeat(11)} }`,

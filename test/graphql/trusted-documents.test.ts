@@ -124,7 +124,11 @@ describe('a manifest', () => {
     ['is of another form', [1], 'other.json must be an object of ids and documents'],
     ['has what does not parse', { ok: who, bad: '{' }, '"bad": Syntax Error'],
     ['has what the schema has not', { bad: '{ viewer { nothing } }' }, '"bad": Cannot query field "nothing"'],
-    ['has what is too large', { bad: `{ ${'viewer { permissions } '.repeat(21)} }` }, '"bad": The operation has too many'],
+    [
+      'has what is too large',
+      { bad: `{ ${'viewer { permissions } '.repeat(21)} }` },
+      '"bad": The operation has too many',
+    ],
   ])('that %s is refused with its path', async (_what, content, said) => {
     await expect(load(content)).rejects.toThrow(said);
     await expect(load(content)).rejects.toThrow(directory);

@@ -17,10 +17,10 @@ const mostSleepMs = 30_000;
  * Tells the endpoints of organizations what happens in their sessions: reads the logs as the bell says, and sends what is due.
  * Any number of processes may do it at once.
  */
-export function createWebhooks(services: Services, options: { readonly timeoutMs?: number } = {}): Scheduled {
-  const stopping = new AbortController();
-  const isStopped = () => stopping.signal.aborted;
-  const sending = createSending(services, stopping.signal, options.timeoutMs);
+export function createWebhooks(services: Services): Scheduled {
+  let isOver = false;
+  const isStopped = () => isOver;
+  const sending = createSending(services, isStopped);
   const reading = createReading(services, isStopped);
   const look = repeated(catchUpMs, () => reading.lookAtAll().catch(warn(services, 'changes of sessions')));
   let silences: (() => void)[] = [];
@@ -36,7 +36,7 @@ export function createWebhooks(services: Services, options: { readonly timeoutMs
       sending.look();
     },
     async stop() {
-      stopping.abort();
+      isOver = true;
       for (const silence of silences) silence();
       await look.stop();
       await Promise.all([reading.stop(), sending.stop()]);
@@ -105,11 +105,8 @@ function createReading(services: Services, isStopped: () => boolean) {
   };
 }
 
-function createSending(services: Services, stopping: AbortSignal, timeoutMs: number | undefined) {
-  const sender = createWebhookSender({
-    allowPrivate: services.isPrivateWebhookAllowed,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+function createSending(services: Services, isStopped: () => boolean) {
+  const sender = createWebhookSender({ allowPrivate: services.isPrivateWebhookAllowed });
   /** What is being sent, by its endpoint. */
   const busy = new Map<string, Promise<void>>();
   let inFlight = 0;
@@ -120,7 +117,7 @@ function createSending(services: Services, stopping: AbortSignal, timeoutMs: num
   const send = (endpointId: string, batch: readonly ClaimedDelivery[]) => {
     inFlight += batch.length;
     const each = batch.map((delivery) =>
-      deliver(services, sender, delivery, stopping).catch((error: unknown) =>
+      deliver(services, sender, delivery, isStopped).catch((error: unknown) =>
         services.log.error({ err: error, deliveryId: delivery.id }, 'A webhook could not be sent.'),
       ),
     );
@@ -132,7 +129,7 @@ function createSending(services: Services, stopping: AbortSignal, timeoutMs: num
     busy.set(endpointId, sent);
   };
   const claim = async () => {
-    while (isAgain && !stopping.aborted) {
+    while (isAgain && !isStopped()) {
       isAgain = false;
       const room = mostInFlight - inFlight;
       // Whatever ends next looks again.
@@ -141,23 +138,23 @@ function createSending(services: Services, stopping: AbortSignal, timeoutMs: num
       for (const [endpointId, batch] of byEndpoint(claimed)) send(endpointId, batch);
       if (claimed.length > 0) isAgain = true;
     }
-    if (!stopping.aborted) await sleep();
+    if (!isStopped()) await sleep();
   };
   const sleep = async () => {
     const dueAt = await nextDueAt(services, [...busy.keys()]);
     const waitMs = dueAt === null ? mostSleepMs : dueAt.getTime() - services.now().getTime();
     if (timer) clearTimeout(timer);
-    timer = stopping.aborted ? null : setTimeout(look, Math.max(10, Math.min(mostSleepMs, waitMs))).unref();
+    timer = isStopped() ? null : setTimeout(look, Math.max(10, Math.min(mostSleepMs, waitMs))).unref();
   };
   const look = () => {
     isAgain = true;
-    if (stopping.aborted) return;
+    if (isStopped()) return;
     running ??= claim()
       .catch((error: unknown) => {
         warn(services, 'deliveries')(error);
         isAgain = false;
         if (timer) clearTimeout(timer);
-        timer = stopping.aborted ? null : setTimeout(look, catchUpMs).unref();
+        timer = isStopped() ? null : setTimeout(look, catchUpMs).unref();
       })
       .finally(() => {
         running = null;
@@ -167,10 +164,10 @@ function createSending(services: Services, stopping: AbortSignal, timeoutMs: num
   return {
     look,
     async stop() {
-      if (timer) clearTimeout(timer);
       await running;
-      await Promise.all(busy.values());
+      if (timer) clearTimeout(timer);
       await sender.close();
+      await Promise.all(busy.values());
     },
   };
 }

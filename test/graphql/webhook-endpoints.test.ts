@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { keepSecrets } from '../../src/domain/secrets/keep-secrets.ts';
+import { createKeyring } from '../../src/store/cipher.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeRole, runMutation } from '../support/people.ts';
@@ -142,4 +144,25 @@ it('has its deliveries paged both ways, and by their status', async () => {
     waiting: deliveries(status: [PENDING]) { totalCount } over: deliveries(status: [DELIVERED, FAILED]) { totalCount nodes { id } } } } }`;
   const { data } = await graphql(test, token, document, { id });
   expect(data.node).toEqual({ waiting: { totalCount: 5 }, over: { totalCount: 0, nodes: [] } });
+});
+
+// The last one here: the app's own key opens nothing any more.
+it('has its secrets sealed anew when SECRET_KEY is changed', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Sealed anew');
+  const { id, secret, webhookEndpointId } = await makeEndpoint(test, token, { url });
+  const rotated = await runMutation(test, 'rotateWebhookSecret', 'secret', { webhookEndpointId: id }, token);
+  const { store, log } = test.app.services;
+  const keys = {
+    secretKey: 'another secret key, for these tests only',
+    previousSecretKey: 'a secret key that is only for the tests',
+  };
+  await keepSecrets({ store, log, keyring: createKeyring(keys) }, () => false);
+  const after = createKeyring({ ...keys, previousSecretKey: null });
+  const bare = webhookEndpointId.replace('webhook-', '');
+  const [row] = await store.query<{ sealed: string; previous: string }>(
+    'select sealed, previous_sealed as previous from webhook_endpoint where id = $1',
+    [bare],
+  );
+  const open = (sealed = '') => after.open(sealed, `${organizationId.replace('org-', '')}:${bare}`);
+  expect([open(row?.sealed), open(row?.previous)]).toEqual([rotated.secret, secret]);
 });

@@ -7,7 +7,7 @@ import { type ClaimedDelivery, secretsOf } from './claim-deliveries.ts';
 import type { WebhookAttempt } from './deliveries.ts';
 import { webhookMessageId, webhookPayload } from './event-payload.ts';
 import { testEventType } from './event-types.ts';
-import type { WebhookAnswer, WebhookSender } from './send-webhook.ts';
+import type { WebhookAnswer, WebhookRequest, WebhookSender } from './send-webhook.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -26,7 +26,7 @@ export const retryDelaysMs: readonly number[] = [
 ];
 /** Attempts are made up to so much later, so that what failed together does not come back together. */
 const mostJitter = 0.1;
-/** What could not be sent for so long, because its endpoint was disabled, is not sent any more. */
+/** What could not be sent for so long, because its endpoint was disabled or is too slow, is not sent any more. */
 const mostWaitMs = 30 * hourMs;
 /** Attempts that a delivery's log has. */
 const keptAttempts = 20;
@@ -34,27 +34,40 @@ const keptAttempts = 20;
 const giveUp = { afterMs: 24 * hourMs, failures: 10 } as const;
 const goneStatus = 410;
 
-/** Sends a delivery that was claimed, and writes down how it went. What is broken off by `stopping` is left to be sent again. */
+/**
+ * Sends a delivery that was claimed, and writes down how it went. What was broken off, because the process stops, is left to be
+ * sent again.
+ */
 export async function deliver(
   services: Services,
   sender: WebhookSender,
   delivery: ClaimedDelivery,
-  stopping: AbortSignal,
+  isStopping: () => boolean,
 ): Promise<void> {
   const startedAt = services.now();
   if (startedAt.getTime() - delivery.begunAt.getTime() > mostWaitMs) {
-    const error = 'It could not be sent in time, because the endpoint was disabled.';
+    const error = `It could not be sent within ${mostWaitMs / hourMs} hours.`;
     return record(services, delivery, { statusCode: null, error, answer: '', durationMs: 0 }, startedAt, true);
   }
-  const answer = await sender.send(signed(services, delivery, startedAt), stopping);
-  if (stopping.aborted && answer.statusCode === null) return;
+  const request = signed(services, delivery, startedAt);
+  const answer = request === null ? unsigned : await sender.send(request);
+  if (isStopping() && answer.statusCode === null) return;
   await record(services, delivery, answer, startedAt, false);
 }
 
-function signed(services: Services, delivery: ClaimedDelivery, at: Date) {
+const unsigned: WebhookAnswer = {
+  statusCode: null,
+  error: 'It could not be signed: the secret of the endpoint cannot be opened. Give it another.',
+  answer: '',
+  durationMs: 0,
+};
+
+function signed(services: Services, delivery: ClaimedDelivery, at: Date): WebhookRequest | null {
+  const secrets = openSecrets(services, delivery);
+  if (secrets === null) return null;
   const id = webhookMessageId(delivery);
   const body = webhookPayload(delivery, services.baseUrl);
-  const signatures = secretsOf(services.keyring, delivery).map((secret) => new Webhook(secret).sign(id, at, body));
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(id, at, body));
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Switchyard-Webhooks',
@@ -63,6 +76,15 @@ function signed(services: Services, delivery: ClaimedDelivery, at: Date) {
     'webhook-signature': signatures.join(' '),
   };
   return { url: delivery.url, headers, body };
+}
+
+function openSecrets({ keyring, log }: Services, delivery: ClaimedDelivery): string[] | null {
+  try {
+    return secretsOf(keyring, delivery);
+  } catch (error) {
+    log.error({ err: error, endpointId: delivery.endpointId }, 'The secret of a webhook endpoint cannot be opened.');
+    return null;
+  }
 }
 
 async function record(

@@ -22,8 +22,9 @@ export interface WebhookAnswer {
 
 /** Posts webhooks; each over a connection of its own. */
 export interface WebhookSender {
-  /** Never rejects. `signal` breaks it off. */
-  send(webhook: WebhookRequest, signal?: AbortSignal): Promise<WebhookAnswer>;
+  /** Never rejects. */
+  send(webhook: WebhookRequest): Promise<WebhookAnswer>;
+  /** Breaks off what is being sent. */
   close(): Promise<void>;
 }
 
@@ -62,10 +63,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     },
   });
   return {
-    async send({ url, headers, body }, stopping) {
+    async send({ url, headers, body }) {
       const startedAt = performance.now();
-      const timeout = AbortSignal.timeout(timeoutMs);
-      const signal = stopping ? AbortSignal.any([timeout, stopping]) : timeout;
+      const signal = AbortSignal.timeout(timeoutMs);
       const durationMs = () => Math.round(performance.now() - startedAt);
       try {
         const response = await request(url, { method: 'POST', headers, body, dispatcher: agent, signal });
@@ -73,7 +73,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
         const { statusCode } = response;
         return { statusCode, error: refusal(statusCode), answer, durationMs: durationMs() };
       } catch (error) {
-        const words = timeout.aborted ? `No answer came within ${timeoutMs / 1_000} seconds.` : complaint(error);
+        const words = signal.aborted ? `No answer came within ${timeoutMs / 1_000} seconds.` : complaint(error);
         return { statusCode: null, error: words, answer: '', durationMs: durationMs() };
       }
     },

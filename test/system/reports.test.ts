@@ -102,6 +102,12 @@ describe('a structured output that is missing', () => {
     expect(thoughts).toHaveLength(3);
   });
 
+  it('is given up with what was wrong with the one that was tried', async () => {
+    const id = await createSession(test, { prompt: 'json {"answer": "x"}', structuredOutputSchema: schema });
+    await untilOver(test, id);
+    expect((await readMessages(test, id)).at(-1)).toMatch(/fits its schema: at "\/answer" it must be/);
+  });
+
   it('stays what it was in an earlier turn', async () => {
     const id = await createSession(test, { prompt: 'json {"answer": 1}', structuredOutputSchema: schema });
     await untilOver(test, id);

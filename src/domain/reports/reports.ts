@@ -89,6 +89,7 @@ export async function createReports(
     isFromTool: false,
     asks: 0,
     isHopeless: false,
+    lastProblems: [],
   };
   const turn = { isWaiting: false, isFinished: false };
   let calls = 0;

@@ -21,6 +21,8 @@ export interface OutputState {
   asks: number;
   /** The schema itself cannot be used: to ask again would be in vain. */
   isHopeless: boolean;
+  /** What was wrong with the last one that was given, by the tool or in words. */
+  lastProblems: readonly string[];
 }
 
 /** What {@link settleOutput} needs of the run. */
@@ -52,6 +54,7 @@ export async function settleOutput(
       return null;
     }
     problems = verdict.problems;
+    state.lastProblems = problems;
     state.isHopeless ||= verdict.isHopeless;
   }
   if (state.isThere) return null;
@@ -59,7 +62,8 @@ export async function settleOutput(
     state.asks++;
     return askingWords(problems, hasTool);
   }
-  const body = `The agent gave no structured output that fits its schema: ${problems.join('; ')}.`;
+  const told = state.lastProblems.length > 0 ? state.lastProblems : problems;
+  const body = `The agent gave no structured output that fits its schema: ${told.join('; ')}.`;
   const entry = { kind: 'MESSAGE', messageType: 'agent_message', body: mask(body) } as const;
   await appendEntries(context.store, run.sessionId, run.generation, [entry], context.now());
   context.bell.ring(`session:${run.sessionId}`);

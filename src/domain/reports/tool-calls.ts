@@ -72,6 +72,7 @@ export const toolCalls = {
     const { problems, isHopeless } = await checkOutput(output.schema, given);
     output.isHopeless ||= isHopeless;
     if (problems.length > 0) {
+      output.lastProblems = problems;
       return { text: `The output does not fit: ${problems.join('; ')}. Nothing was set.`, isError: true };
     }
     await keepOutput(context, run, given, mask);

@@ -208,7 +208,13 @@ eventType('PermissionEvent', 'A permission that the agent asked for, and what it
   }),
 }));
 
-eventType('UsageEvent', 'What the agent says that it used; null where it does not say.', (t) => ({
+eventType('UsageEvent', 'What a part of the work used; null where nobody says.', (t) => ({
+  source: t.string({
+    nullable: true,
+    description:
+      'Who counted it: `gateway`, one call of a model; `response` and `quota`, the agent at the end of a turn; `update`, the agent while it works. The same work may be told by several: consumption counts the first of these that there is.',
+    resolve: (entry) => textOf(data(entry).source),
+  }),
   inputTokens: t.int({
     nullable: true,
     description: 'Tokens read.',
@@ -226,7 +232,7 @@ eventType('UsageEvent', 'What the agent says that it used; null where it does no
   }),
   costUsd: t.float({
     nullable: true,
-    description: 'Cost in US dollars.',
+    description: 'Cost in US dollars. What an agent says is the sum since its session began.',
     resolve: (entry) => numberOf(data(entry).costUsd),
   }),
   contextUsed: t.int({

@@ -101,6 +101,8 @@ it('makes by hand what the schema file cannot say', async () => {
     'role_assignment_of_user': '(user_id IS NOT NULL)',
     'role_name': '(enterprise_id IS NOT NULL)',
     'run_queue': '(queued_at IS NOT NULL)',
+    'session_asleep': "(status = 'suspended'::text)",
+    'session_at_work': "(status = 'running'::text)",
     'session_automation': '(automation_id IS NOT NULL)',
     'session_playbook': '(playbook_id IS NOT NULL)',
     'session_service_user': '(service_user_id IS NOT NULL)',

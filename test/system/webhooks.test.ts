@@ -1,11 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Config } from '../../src/config.ts';
 import { retryDelaysMs } from '../../src/domain/webhooks/deliver.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { runMutation } from '../support/people.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { testDatabase } from '../support/test-store.ts';
 import { endpointFields, makeEndpoint, readEndpoint, untilSent } from '../support/webhooks.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -307,4 +309,32 @@ it('sends nothing more to one that was deleted', async () => {
   await kept.until((all) => all.length === 2);
   expect(gone.received).toEqual([]);
   expect(await readEndpoint(test, token, id)).toBeNull();
+});
+
+// PGlite is in one process by its nature.
+it.skipIf(testDatabase === 'pglite')('sends each thing once when several processes do it', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Several');
+  const receiver = await startReceiver();
+  const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
+  const settings: Partial<Config> = { roles: ['scheduler'], isPrivateWebhookAllowed: true };
+  const others = [await test.another(settings), await test.another(settings)];
+  stopClock(test, ...others);
+  try {
+    const sessions = await Promise.all(Array.from({ length: 10 }, () => createSession(test, {}, token)));
+    for (let n = 0; n < 10; n++) {
+      await Promise.all(sessions.map((session) => sayAs(organizationId, session, `Message ${n}`)));
+    }
+    await untilSent(
+      test,
+      token,
+      id,
+      ({ deliveries: { nodes, totalCount } }) =>
+        totalCount === 110 && nodes.every(({ status }: { status: string }) => status === 'DELIVERED'),
+    );
+    const received = await receiver.until((all) => all.length >= 110);
+    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(110);
+    expect(received).toHaveLength(110);
+  } finally {
+    for (const other of others) await other.close();
+  }
 });

@@ -112,9 +112,9 @@ it('refuses for a key what does not go with its kind, and makes none', async () 
   const wrong: [string, Record<string, unknown>][] = [
     ['serviceUserId', { kind: 'PERSONAL', organizationId, userId, serviceUserId }],
     ['roleId', { kind: 'PERSONAL', organizationId, userId, roleId: 'org_member' }],
-    ['organizationId', { kind: 'PERSONAL_ACCESS_TOKEN', userId, organizationId }],
+    ['roleId', { kind: 'PERSONAL_ACCESS_TOKEN', userId, organizationId, roleId: 'org_member' }],
     ['userId', { kind: 'SERVICE', organizationId, userId }],
-    ['organizationId', { kind: 'SERVICE_USER', serviceUserId, organizationId }],
+    ['userId', { kind: 'SERVICE_USER', serviceUserId, organizationId, userId }],
   ];
   for (const [name, input] of wrong) {
     const payload = await runMutation(test, 'createApiKey', 'token apiKey { id }', { name: 'c4n4ry', ...input });

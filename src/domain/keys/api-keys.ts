@@ -59,14 +59,15 @@ export async function createApiKey(
 /** What says, beside its kind, whose a key is, or where and as what it acts. */
 const belongings = ['organizationId', 'userId', 'serviceUserId', 'roleId'] as const;
 
+// An organization may be named with all: callers that work in one send it with everything.
 const fitting = {
   PERSONAL: ['organizationId', 'userId'],
-  PERSONAL_ACCESS_TOKEN: ['userId'],
+  PERSONAL_ACCESS_TOKEN: ['organizationId', 'userId'],
   SERVICE: ['organizationId', 'roleId'],
-  SERVICE_USER: ['serviceUserId'],
+  SERVICE_USER: ['organizationId', 'serviceUserId'],
 } as const satisfies Record<ApiKeyKind, readonly (typeof belongings)[number][]>;
 
-// What would be passed over is refused: the key would be another's, or reach further, than who asked for it thinks.
+// What would be passed over is refused: the key would be another's, or hold other rights, than who asked for it thinks.
 function requireFitting(input: ParsedInput): void {
   const fits: readonly string[] = fitting[input.kind];
   const superfluous = belongings.find((name) => input[name] != null && !fits.includes(name));

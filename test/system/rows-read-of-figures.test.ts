@@ -37,7 +37,14 @@ beforeAll(async () => {
      values ($1, $2, 'Sweep', true, 'organization', '[]', '[]', now(), now())`,
     [automationId, organizationId],
   );
-  for (const table of ['session', 'usage', 'organization', 'automation']) await store.execute(`analyze ${table}`);
+  await store.execute(
+    `insert into automation_run (id, automation_id, organization_id, delivery_key, trigger, status, session_id, created_at, started_at)
+     select md5('run' || s.id), coalesce(s.automation_id, md5('other' || s.user_id)), $1, 'manual:' || s.id, '{"eventType": "manual"}',
+            'started', s.id, s.created_at, s.created_at from session s where s.organization_id = $1`,
+    [organizationId],
+  );
+  for (const table of ['session', 'usage', 'organization', 'automation', 'automation_run'])
+    await store.execute(`analyze ${table}`);
 });
 afterAll(() => test.close());
 
@@ -70,10 +77,13 @@ it('counts the sessions of a day by reading that day', async () => {
   expect(rows.session).toBeLessThanOrEqual(3 * 144);
 });
 
-it('finds the runs of an automation among all sessions by reading them', async () => {
-  const { answer, read: rows } = await read('automations { nodes { runs(first: 20) { nodes { startedAt } } } }');
+it('finds the runs of an automation among all runs by reading them', async () => {
+  const { answer, read: rows } = await read(
+    'automations { nodes { runs(first: 20) { nodes { startedAt session { title } } } } }',
+  );
   expect(answer.errors).toBeUndefined();
   expect(answer.data.organization.automations.nodes[0].runs.nodes).toHaveLength(3);
+  expect(rows.automation_run).toBeLessThanOrEqual(10);
   expect(rows.session).toBeLessThanOrEqual(10);
 });
 

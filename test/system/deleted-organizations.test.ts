@@ -49,7 +49,7 @@ describe('with workers', () => {
     await untilSession(test, working, ({ statusDetail }) => statusDetail === 'WORKING');
     await Promise.all([untilWaiting(test, asking), untilOver(test, finished), untilWaiting(test, neighbour)]);
     const doomed = [working, asking, finished];
-    for (const id of [...doomed, neighbour]) expect(agentsOf(id)).toHaveLength(1);
+    for (const id of [...doomed, neighbour]) expect(agentsOf(id)).not.toHaveLength(0);
 
     const { status } = await call(test, test.adminToken, 'DELETE', `/v3/enterprise/organizations/${organizationId}`);
     expect(status).toBe(200);
@@ -58,7 +58,7 @@ describe('with workers', () => {
       await untilGone(id);
       expect(await readRow(test, id)).toMatchObject({ status: 'exit', ...terminated });
     }
-    expect(agentsOf(neighbour)).toHaveLength(1);
+    expect(agentsOf(neighbour)).not.toHaveLength(0);
     const audited = await test.app.services.store.query<{ sessionId: string; by: string | null }>(
       `select session_id as "sessionId", coalesce(user_id, service_user_id, api_key_id) as by from audit_entry
         where action = 'terminate_session' and organization_id = $1`,

@@ -79,7 +79,7 @@ it('puts a session to sleep that waits for an answer, and gives the answer to it
   ]);
 });
 
-it('does not ask again what is answered while it sleeps', async () => {
+it('does not ask again what is answered while it sleeps, but asks anew what was answered before', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'ask Really?\nask Sure?' });
   await untilWaiting(test, id);
@@ -90,7 +90,23 @@ it('does not ask again what is answered while it sleeps', async () => {
   const asked = ['INITIAL_USER_MESSAGE: ask Really?\nask Sure?', 'AGENT_MESSAGE: Really?', 'USER_MESSAGE: Yes'];
   const answered = ['AGENT_MESSAGE: You answered: Yes', 'AGENT_MESSAGE: Sure?'];
   expect(await readMessages(test, id)).toEqual([...asked, ...answered]);
-  await ask('DELETE', id, '');
+
+  await suspendSession(context, { sessionId: id });
+  await untilNoAgent(id);
+  await ask('POST', id, '/messages', { message: 'No' });
+  // The demo agent begins its turn anew and has forgotten: what was answered is asked anew, and "No" is not for that.
+  while ((await readMessages(test, id)).at(-1) !== asked[1]) await setTimeout(50);
+  await ask('POST', id, '/messages', { message: 'Yes' });
+  await untilOver(test, id);
+  expect((await readMessages(test, id)).slice(asked.length + answered.length)).toEqual([
+    'USER_MESSAGE: No',
+    'AGENT_MESSAGE: Really?',
+    'USER_MESSAGE: Yes',
+    'AGENT_MESSAGE: You answered: Yes',
+    'AGENT_MESSAGE: You answered: No',
+    // The first answer was given again with the turn's words, which the demo agent takes for commands.
+    'AGENT_MESSAGE: I do not know the command "Yes".',
+  ]);
 });
 
 it('wakes a session that has nothing to do without starting an agent: it waits for the user', async () => {

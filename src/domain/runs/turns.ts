@@ -105,18 +105,20 @@ export async function noteAnswer(context: Context, run: ClaimedRun, messages: re
   });
 }
 
-// The same question, with the same choice, of the same turn before the turn was taken up again: whoever answered that one
-// is not asked twice, and who has it open still sees it.
-const askedBefore = `
-  select min(q.seq) as seq,
-         coalesce(bool_or(not exists (select 1 from run r cross join unnest(r.answered_seqs) as answered(seq)
-                    where r.session_id = $1 and answered.seq > q.seq)), false) as "isOpen"
-    from log_entry q join log_entry said on said.session_id = q.session_id and said.seq = q.seq + 1 and said.body = $3
+// The same question, with the same choice, that was open when the turn was interrupted: it still stands, and what came after
+// it may be meant for it. One that was answered does not: an answer belongs to the last question before it, and who asks for
+// a permission once more must not be given the earlier one.
+const stillOpen = `
+  select q.seq from log_entry q join log_entry said on said.session_id = q.session_id and said.seq = q.seq + 1 and said.body = $3
    where q.session_id = $1 and q.kind = 'QUESTION' and q.body = $2
      and q.seq > coalesce((select max(t.seq) from log_entry t
            where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'stopped'), 0)
      and q.seq < (select max(t.seq) from log_entry t
-           where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'started')`;
+           where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'started')
+     and not exists (select 1 from run r cross join unnest(r.answered_seqs) as answered(seq)
+           where r.session_id = $1 and answered.seq > q.seq and not exists (select 1 from log_entry later
+                 where later.session_id = $1 and later.kind = 'QUESTION' and later.seq > q.seq and later.seq < answered.seq))
+   order by q.seq desc limit 1`;
 
 /** A question as it is written: its entry, and the message that people read. Both have a body. */
 export type QuestionEntries = readonly [question: NewEntry, message: NewEntry];
@@ -137,8 +139,8 @@ export async function noteQuestion(
       run.sessionId,
     ]);
     const bodies = entries.map(({ body }) => body ?? '');
-    const [before] = await tx.query<{ seq: number | null; isOpen: boolean }>(askedBefore, [run.sessionId, ...bodies]);
-    await changeSession(context, tx, session, { status: 'running', statusDetail }, before?.isOpen ? [] : entries);
+    const [before] = await tx.query<{ seq: number }>(stillOpen, [run.sessionId, ...bodies]);
+    await changeSession(context, tx, session, { status: 'running', statusDetail }, before ? [] : entries);
     return before?.seq ?? head?.seq ?? 0;
   });
 }

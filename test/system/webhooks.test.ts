@@ -318,7 +318,7 @@ it.skipIf(testDatabase === 'pglite')('sends each thing once when several process
   const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
   const settings: Partial<Config> = { roles: ['scheduler'], isPrivateWebhookAllowed: true };
   const others = [await test.another(settings), await test.another(settings)];
-  stopClock(test, ...others);
+  clock.join(...others);
   try {
     const sessions = await Promise.all(Array.from({ length: 10 }, () => createSession(test, {}, token)));
     for (let n = 0; n < 10; n++) {

@@ -113,15 +113,37 @@ function principal(
     sight(tenant, table, row);
   const seen = new Set<string>();
   const hidden = new Set<string>();
-  for (const [table, rows] of world.rows) {
-    for (const row of rows) {
-      const strings = tellingStrings(JSON.stringify(row));
-      const into = maySee(world.tenantOf(table, row), table, row) ? seen : hidden;
-      for (const string of strings) into.add(string);
-    }
+  for (const { table, row, tenant, strings } of tellingRows(world)) {
+    const into = maySee(tenant, table, row) ? seen : hidden;
+    for (const string of strings) into.add(string);
   }
   for (const string of seen) hidden.delete(string);
   return { name, token, who, maySee, mayChange, home, hidden };
+}
+
+interface TellingRow {
+  readonly table: string;
+  readonly row: Row;
+  readonly tenant: TenantName;
+  readonly strings: ReadonlySet<string>;
+}
+
+const ofWorlds = new WeakMap<World, readonly TellingRow[]>();
+
+// Every principal looks at every row of the world; what is in a row is the same for all of them.
+function tellingRows(world: World): readonly TellingRow[] {
+  const known = ofWorlds.get(world);
+  if (known) return known;
+  const all = [...world.rows].flatMap(([table, rows]) =>
+    rows.map((row) => ({
+      table,
+      row,
+      tenant: world.tenantOf(table, row),
+      strings: tellingStrings(JSON.stringify(row)),
+    })),
+  );
+  ofWorlds.set(world, all);
+  return all;
 }
 
 // The key's own id, then its owner's.

@@ -127,15 +127,19 @@ const telling =
   // among addresses; sealed values.
   /canary-[a-z]-[a-z0-9-]*[a-z0-9]|(?<![0-9a-f])[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}(?:[0-9a-f]{32})?(?![0-9a-f])|(?:apk_user_|apk_|cog_)[a-z0-9]{4}(?:…|[a-z0-9]{16,})|203\.0\.113\.\d+|v1\.[\w-]+\.[\w-]{20,}/g;
 
+/** Words that may be base64. They begin where no such word goes on: asked at every letter, it is most of the walk's work. */
+export const encodedWords = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g;
+const isId = /^[0-9a-f-]+$/;
+
 /** What in a text tells one tenant's things from another's; also inside base64, and in ids with hyphens. */
 export function tellingStrings(text: string): Set<string> {
-  const decoded = [...text.matchAll(/[A-Za-z0-9+/_-]{24,}={0,2}/g)].map(([word]) =>
+  const decoded = [...text.matchAll(encodedWords)].map(([word]) =>
     Buffer.from(word, 'base64').toString('latin1'),
   );
   const found = new Set<string>();
   for (const part of [text, ...decoded]) {
     for (const [match] of part.toLowerCase().matchAll(telling)) {
-      found.add(match.startsWith('canary') ? match : match.replaceAll(/(?<=^[0-9a-f-]*)-/g, ''));
+      found.add(isId.test(match) ? match.replaceAll('-', '') : match);
     }
   }
   return found;

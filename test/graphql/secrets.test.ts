@@ -39,11 +39,12 @@ it('is made, changed and deleted, and its value is never given back', async () =
   });
   const noted = await run('updateSecret', { secretId: made.id, note: null, isSensitive: false }, token);
   expect(noted.secret).toMatchObject({ key: 'API_TOKEN', note: null, isSensitive: false });
-  expect(await valuesOf(organizationId)).toMatchObject([{ key: 'API_TOKEN', value, isSensitive: false }]);
+  const kept = { type: 'key-value', isSensitive: false } as const;
+  expect(await valuesOf(organizationId)).toEqual([{ key: 'API_TOKEN', value, ...kept }]);
   const renamed = await run('updateSecret', { secretId: made.secretId, key: 'TOKEN', value: 'c4n4ry-second' }, token);
   expect(renamed.secret.key).toBe('TOKEN');
   expect(JSON.stringify(renamed)).not.toContain('c4n4ry');
-  expect(await valuesOf(organizationId)).toMatchObject([{ key: 'TOKEN', value: 'c4n4ry-second', isSensitive: false }]);
+  expect(await valuesOf(organizationId)).toEqual([{ key: 'TOKEN', value: 'c4n4ry-second', ...kept }]);
   const same = await run('updateSecret', { secretId: made.id, key: 'TOKEN' }, token);
   expect(same.secret.updatedAt).toBe(renamed.secret.updatedAt);
   const entries = await test.app.services.store.query(

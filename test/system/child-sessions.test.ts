@@ -16,8 +16,8 @@ afterAll(() => test.close());
 
 const run = async (token: string, query: string, input: object) => {
   const { data, errors } = await graphql(test, token, query, { input });
-  const [payload] = Object.values(data ?? {}) as any[];
-  if (errors || payload.userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
+  const [payload] = Object.values<{ token: string; userErrors: unknown[] }>(data ?? {});
+  if (!payload || errors || payload.userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
   return payload;
 };
 const start = 'mcp start_session {"prompt": "say hi"}';
@@ -154,16 +154,22 @@ it('is started with no agent that is kept apart less than its parent', async () 
     profile('walled', { command: wall }),
     profile('walled-off', { command: wall, network: 'gateway' }),
     profile('otherwise', { command: ['env'], network: 'gateway' }),
+    { ...profile('asking', { driver: 'none' }), permission: 'ask' },
+    { ...profile('asking-too', { driver: 'none' }), permission: 'ask' },
+    { ...profile('denying', { driver: 'none' }), permission: 'deny' },
   );
   const walled = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 4, sandbox: 'none' });
   try {
-    const names = ['demo', 'usual', 'usual-too', 'sandboxed', 'shown', 'walled', 'walled-off', 'otherwise'];
+    const apart = ['demo', 'usual', 'usual-too', 'sandboxed', 'shown', 'walled', 'walled-off', 'otherwise'];
+    const names = [...apart, 'asking', 'asking-too', 'denying'];
     // Who may be started by whom.
     const allowed = {
       'demo': ['demo', 'walled-off'],
       'usual': ['usual', 'usual-too', 'sandboxed'],
       'walled': ['walled', 'walled-off'],
       'walled-off': ['walled-off'],
+      'asking': ['asking', 'asking-too', 'denying'],
+      'denying': ['denying'],
     };
     const start = (agent: string) => {
       const tried = agent === 'demo' ? allowed.demo : names;
@@ -181,9 +187,7 @@ it('is started with no agent that is kept apart less than its parent', async () 
       const started = tried.filter((_, each) => calls[each]?.toolStatus === 'completed');
       expect({ agent, started }).toEqual({ agent, started: expected });
       for (const { output } of calls.filter(({ toolStatus }) => toolStatus === 'failed')) {
-        expect(output).toMatch(
-          /^"agent" must be this session's own, "[a-z-]+", or one that is kept apart as strictly, but/,
-        );
+        expect(output).toMatch(/^"agent" must be this session's own, "[a-z-]+", or one that is kept as strictly, but/);
       }
     }
   } finally {

@@ -5,8 +5,9 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 
 /**
- * Whether the agent of a session may choose this agent for a session that it starts: else it would walk out of its sandbox by
- * telling another one outside what to do. INVALID_INPUT. An agent that there is not is refused elsewhere.
+ * Whether the agent of a session may choose this agent for a session that it starts: else it would walk out of its sandbox, or
+ * past whom it must ask, by telling another one outside what to do. INVALID_INPUT. An agent that there is not is refused
+ * elsewhere.
  */
 export function requireChildAgent({ agentProfiles }: Context, parent: string, child: string): void {
   const chosen = agentProfiles.get(child);
@@ -14,12 +15,20 @@ export function requireChildAgent({ agentProfiles }: Context, parent: string, ch
   const own = agentProfiles.get(parent);
   const laxer = own === undefined ? `${JSON.stringify(parent)} is not configured any more` : laxity(own, chosen);
   if (laxer === null) return;
-  const said = `"agent" must be this session's own, ${JSON.stringify(parent)}, or one that is kept apart as strictly, but was ${JSON.stringify(child)}: ${laxer}.`;
+  const said = `"agent" must be this session's own, ${JSON.stringify(parent)}, or one that is kept as strictly, but was ${JSON.stringify(child)}: ${laxer}.`;
   throw refuse(['agent'], said);
 }
 
+// How far an agent comes with what it asks a permission for.
+const freedom = { deny: 0, ask: 1, auto: 2 } as const satisfies Record<AgentProfile['permission'], number>;
+
 // In which respect the child would be less confined, or might be; null: in none.
-function laxity({ sandbox: own }: AgentProfile, { sandbox: chosen }: AgentProfile): string | null {
+function laxity(parent: AgentProfile, child: AgentProfile): string | null {
+  if (freedom[child.permission] > freedom[parent.permission]) {
+    return `its permission is "${child.permission}", not "${parent.permission}"`;
+  }
+  const { sandbox: own } = parent;
+  const { sandbox: chosen } = child;
   if (own?.driver === 'none') return null;
   if (!isDriverAsStrict(own, chosen)) return 'its sandbox has another driver, or none';
   if (own?.network === 'gateway' && chosen?.network !== 'gateway') return 'the network of its sandbox is not "gateway"';

@@ -133,9 +133,7 @@ const isId = /^[0-9a-f-]+$/;
 
 /** What in a text tells one tenant's things from another's; also inside base64, and in ids with hyphens. */
 export function tellingStrings(text: string): Set<string> {
-  const decoded = [...text.matchAll(encodedWords)].map(([word]) =>
-    Buffer.from(word, 'base64').toString('latin1'),
-  );
+  const decoded = [...text.matchAll(encodedWords)].map(([word]) => Buffer.from(word, 'base64').toString('latin1'));
   const found = new Set<string>();
   for (const part of [text, ...decoded]) {
     for (const [match] of part.toLowerCase().matchAll(telling)) {

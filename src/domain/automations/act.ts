@@ -1,3 +1,5 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
@@ -6,6 +8,7 @@ import { insertSession } from '../sessions/create-session.ts';
 import { insertMessage } from '../sessions/messages.ts';
 import type { AutomationRecord } from './automations.ts';
 import type { Action } from './definition.ts';
+import { resolvePrompt } from './prompt-references.ts';
 
 /** What is to be done, and where. */
 export interface Acting {
@@ -16,49 +19,65 @@ export interface Acting {
 }
 
 /**
- * Does what an automation is for, as its owner: `context` is the owner's. Gives the session that it started, or else the
+ * Does what an automation is for, as its owner: `context` is the owner's. What the prompts name is looked up now: a playbook, a
+ * macro or a secret may have gone since they were written (UNKNOWN_REFERENCE). Gives the session that it started, or else the
  * first that it wrote to. The errors of starting sessions and of sending messages; the caller undoes what was done before one.
  */
 export async function act(context: Context, tx: Transaction, acting: Acting): Promise<string> {
   let started: string | null = null;
   let written: string | null = null;
-  for (const action of acting.automation.actions) {
+  const { actions } = acting.automation;
+  const after: Action[] = [...actions];
+  for (const [n, action] of actions.entries()) {
+    const path = ['actions', String(n), 'prompt'];
     if (action.type === 'start_session') {
-      started = await startSession(context, tx, acting, action);
+      started = await startSession(context, tx, acting, { ...action, path });
     } else if (action.type === 'message_session') {
-      const sessionId = await writeToSession(context, tx, acting, action);
+      const sessionId = await writeToSession(context, tx, acting, { ...action, path });
+      if (sessionId !== action.targetSessionId) after[n] = { ...action, targetSessionId: sessionId };
       written ??= sessionId;
     } else {
       throw new DomainError('INVALID_STATE', 'monitor_session watches Slack, which this service is not connected to.');
     }
   }
+  if (after.some((action, n) => action !== actions[n])) await keepTargets(tx, acting.automation, after);
   const sessionId = started ?? written;
   if (sessionId === null) throw new DomainError('INVALID_STATE', 'The automation has nothing to do.');
   return sessionId;
 }
 
-type StartSession = Extract<Action, { type: 'start_session' }>;
-type MessageSession = Extract<Action, { type: 'message_session' }>;
+// The session that was made is what it writes to from now on. Nobody has changed the automation by that.
+async function keepTargets(tx: Transaction, { id }: AutomationRecord, actions: readonly Action[]): Promise<void> {
+  await tx.query('update automation set actions = $2::jsonb where id = $1', [id, JSON.stringify(actions)]);
+}
 
+/** An action, and where its prompt stands. */
+type Placed<Type extends Action['type']> = Extract<Action, { type: Type }> & { readonly path: readonly string[] };
+
+// What is added is not looked through for names: whoever sends an event must not choose secrets by it.
 const promptOf = (prompt: string, { addition }: Acting) => (addition === null ? prompt : `${prompt}\n\n${addition}`);
 
 async function startSession(
   context: Context,
   tx: Transaction,
   acting: Acting,
-  { prompt, session }: Pick<StartSession, 'prompt' | 'session'>,
+  { prompt, session, path }: Pick<Placed<'start_session'>, 'prompt' | 'session' | 'path'>,
 ): Promise<string> {
   const { automation, organization } = acting;
+  const { playbookId, secretIds } = await resolvePrompt(tx, placeOf(organization), prompt, path);
   return insertSession(context, tx, organization, {
     input: {
       prompt: promptOf(prompt, acting),
       tags: session?.tags,
-      playbookId: session?.playbookId,
+      playbookId: playbookId ?? session?.playbookId,
+      secretIds: secretIds && [...secretIds],
       maxAcuLimit: mostAcus(automation, organization),
     },
     automationId: automation.id,
   });
 }
+
+const placeOf = ({ id, enterpriseId }: OrganizationRecord) => ({ organizationId: id, enterpriseId });
 
 // An automation may be older than its organization's limit, which holds then.
 function mostAcus({ options }: AutomationRecord, { maxSessionAcuLimit: most }: OrganizationRecord): number | null {
@@ -70,16 +89,41 @@ async function writeToSession(
   context: Context,
   tx: Transaction,
   acting: Acting,
-  { prompt, targetSessionId, autoCreate }: MessageSession,
+  action: Placed<'message_session'>,
 ): Promise<string> {
-  if (targetSessionId == null) {
-    if (autoCreate) return startSession(context, tx, acting, { prompt, session: null });
+  const { prompt, targetSessionId, autoCreate, path } = action;
+  const { organization } = acting;
+  if (targetSessionId == null && !autoCreate) {
     throw new DomainError('INVALID_STATE', 'There is no session that the message could be sent to.');
   }
-  await insertMessage(context, tx, {
-    sessionId: targetSessionId,
-    organizationId: acting.organization.id,
-    message: promptOf(prompt, acting),
-  });
-  return targetSessionId;
+  if (targetSessionId != null) {
+    await resolvePrompt(tx, placeOf(organization), prompt, path);
+    const message = { sessionId: targetSessionId, organizationId: organization.id, message: promptOf(prompt, acting) };
+    if (!autoCreate) {
+      await insertMessage(context, tx, message);
+      return targetSessionId;
+    }
+    if (await wasTaken(context, tx, message)) return targetSessionId;
+  }
+  // Leave to write is not leave to start.
+  requirePermission(context.viewer, permissionFor.createSession, organization.id, true);
+  return startSession(context, tx, acting, { prompt, session: null, path });
+}
+
+/** Sends a message; false, and nothing has been done, where its session is gone or takes no more. */
+async function wasTaken(
+  context: Context,
+  tx: Transaction,
+  message: Parameters<typeof insertMessage>[2],
+): Promise<boolean> {
+  await tx.query('savepoint message');
+  try {
+    await insertMessage(context, tx, message);
+    return true;
+  } catch (error) {
+    const isOver = error instanceof DomainError && (error.code === 'NOT_FOUND' || error.code === 'INVALID_STATE');
+    if (!isOver) throw error;
+    await tx.query('rollback to savepoint message');
+    return false;
+  }
 }

@@ -4,32 +4,55 @@ import { DomainError, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { getSessionFor } from '../sessions/find-session.ts';
 import type { Action } from './definition.ts';
+import { type PromptReferences, resolvePrompt } from './prompt-references.ts';
 
 /**
- * The actions with bare ids. A playbook must be one that the organization may use; a session that gets messages must be one of
- * the organization's that the caller may write to. UNKNOWN_REFERENCE at the id, FORBIDDEN.
+ * The actions with bare ids, and with the playbook and the repositories that their prompts name. A playbook, a macro and a
+ * secret must be one that the organization may use; a session that gets messages must be one of the organization's that the
+ * caller may write to. UNKNOWN_REFERENCE at the id or the prompt, FORBIDDEN.
  */
 export async function resolveActions(
   context: Context,
   organizationId: string,
   actions: readonly Action[],
 ): Promise<Action[]> {
+  const place = { organizationId, enterpriseId: context.viewer.enterpriseId };
   const resolved: Action[] = [];
   for (const [n, action] of actions.entries()) {
     const path = ['actions', String(n)];
+    if (action.type === 'monitor_session') {
+      resolved.push(action);
+      continue;
+    }
+    const named = await resolvePrompt(context.store, place, action.prompt, [...path, 'prompt']);
     if (action.type === 'message_session' && action.targetSessionId != null) {
       const targetSessionId = await findTarget(context, organizationId, action.targetSessionId, [
         ...path,
         'targetSessionId',
       ]);
       resolved.push({ ...action, targetSessionId });
-    } else if (action.type === 'start_session' && action.session?.playbookId != null) {
+    } else if (action.type === 'start_session') {
+      const given = action.session?.playbookId ?? null;
       const where = [...path, 'session', 'playbookId'];
-      const playbookId = await findPlaybook(context, organizationId, action.session.playbookId, where);
-      resolved.push({ ...action, session: { ...action.session, playbookId } });
+      const chosen = given === null ? null : await findPlaybook(context, organizationId, given, where);
+      resolved.push(withNamed(action, named, chosen));
     } else resolved.push(action);
   }
   return resolved;
+}
+
+// What the prompt names goes before what is given beside it, which may be what an earlier prompt named (wire-facts 4).
+function withNamed(
+  action: Extract<Action, { type: 'start_session' }>,
+  { playbookId, repos }: PromptReferences,
+  given: string | null,
+): Action {
+  const derived = {
+    ...(given === null ? {} : { playbookId: given }),
+    ...(playbookId === null ? {} : { playbookId }),
+    ...(repos === null ? {} : { repos: [...repos] }),
+  };
+  return Object.keys(derived).length === 0 ? action : { ...action, session: { ...action.session, ...derived } };
 }
 
 /** The bare id of a session of the organization that the caller may write to. UNKNOWN_REFERENCE at `path`, FORBIDDEN. */

@@ -10,6 +10,7 @@ import { useOrganization } from '../organizations/use-organization.ts';
 import { resolveActions } from './action-references.ts';
 import type { AutomationPlace, AutomationRecord } from './automations.ts';
 import {
+  type Action,
   type AutomationInput,
   type AutomationOptions,
   definitionSchema,
@@ -110,7 +111,10 @@ export async function updateAutomation(
     const isOther = canonicalJson(triggers) !== canonicalJson(before.triggers);
     if (isOther) requireFiring(triggers, before.createdAt, context.now());
     const webhook = newWebhookSecret(context, triggers, before.webhookSecretHash);
-    const isSchedule = !isOther && (!actions || canonicalJson(actions) === canonicalJson(before.actions));
+    // As they were read, or with what their prompts name, which a schedule does not keep beside them.
+    const isSame = (wanted: readonly Action[] | undefined) =>
+      wanted === undefined || canonicalJson(wanted) === canonicalJson(before.actions);
+    const isSchedule = !isOther && (isSame(actions) || isSame(change.actions));
     const wanted: AutomationRecord = {
       ...before,
       name: change.name ?? before.name,

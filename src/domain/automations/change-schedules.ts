@@ -9,6 +9,7 @@ import { chooseOwner } from '../sessions/as-user.ts';
 import { findPlaybook, findTarget } from './action-references.ts';
 import type { AutomationPlace, AutomationRecord } from './automations.ts';
 import { nextTime } from './due-times.ts';
+import { resolvePrompt } from './prompt-references.ts';
 import { changedBy, insertAutomation, lockAutomation, removeAutomation, saveAutomation } from './save-automation.ts';
 import {
   combineSchedule,
@@ -147,7 +148,9 @@ async function resolveReferences(
   organizationId: string,
   input: ParsedSchedule,
 ): Promise<ParsedSchedule> {
-  const { playbookId, targetSessionId } = input;
+  const { playbookId, targetSessionId, prompt } = input;
+  const place = { organizationId, enterpriseId: context.viewer.enterpriseId };
+  if (prompt !== undefined) await resolvePrompt(context.store, place, prompt, ['prompt']);
   return {
     ...input,
     ...(playbookId != null

@@ -11,10 +11,17 @@ export interface MacroText {
 }
 
 /** The most macros of one turn; what a text names beyond them is only text. */
-const maxMacros = 20;
+export const maxMacros = 20;
 
-// A word of its own: no part of a longer one (`a!b`, `!important-looking/path`), but a sentence may end behind it.
-const named = /(?<![\w!/.-])![A-Za-z0-9_-]{1,99}(?![\w/-])/g;
+// A word of its own: no part of a longer one (`a!b`, `!important-looking/path`), but a sentence may end behind it. With a
+// backslash before it, it is only text.
+const named = /(?<![\w!/.\\-])![A-Za-z0-9_-]{1,99}(?![\w/-])/g;
+
+/** The macros that texts name, each once, in the texts' order, in lower case. They may be none that there are. */
+export function macrosIn(texts: readonly string[]): string[] {
+  const words = texts.flatMap((text) => [...text.matchAll(named)].map(([word]) => word.toLowerCase()));
+  return [...new Set(words)];
+}
 
 // The organization's own stands before the enterprise's of the same name.
 const expansion = `
@@ -31,12 +38,11 @@ const expansion = `
  * whatever notes the session selects.
  */
 export async function expandMacros(
-  context: Pick<Context, 'store'>,
+  context: { readonly store: Pick<Context['store'], 'query'> },
   facts: Pick<SessionFacts, 'enterpriseId' | 'organizationId'>,
   texts: readonly string[],
 ): Promise<MacroText[]> {
-  const words = texts.flatMap((text) => [...text.matchAll(named)].map(([word]) => word.toLowerCase()));
-  const wanted = [...new Set(words)].slice(0, maxMacros);
+  const wanted = macrosIn(texts).slice(0, maxMacros);
   if (wanted.length === 0) return [];
   const rows = await context.store.query<MacroText>(expansion, [facts.enterpriseId, facts.organizationId, wanted]);
   const orderOf = ({ macro }: MacroText) => wanted.indexOf(macro.toLowerCase());

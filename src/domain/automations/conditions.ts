@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { text } from '../input.ts';
+import { findGlobs, findPattern, mostInstructions } from './patterns.ts';
 
 /** What each operator compares with (wire-facts 4). */
 const operators = {
@@ -20,8 +21,8 @@ const operators = {
   'not_in': 'texts',
   'matches': 'pattern',
   'not_matches': 'pattern',
-  'globs': 'texts',
-  'not_globs': 'texts',
+  'globs': 'globs',
+  'not_globs': 'globs',
   'is_empty': 'nothing',
   'is_not_empty': 'nothing',
   'recurrence': 'text',
@@ -43,7 +44,18 @@ const operands = {
     is: 'two numbers, the lower one first',
   },
   texts: { schema: z.array(string).min(1).max(200), is: 'a list of 1 to 200 texts' },
-  pattern: { schema: text('value', { min: 1, max: 1_000 }), is: 'a regular expression of at most 1000 characters' },
+  pattern: {
+    schema: text('value', { min: 1, max: 1_000 }).refine((source) => findPattern(source) !== null),
+    is: 'a regular expression of RE2 (without look-around and back-references) of at most 1000 characters',
+  },
+  globs: {
+    schema: z
+      .array(text('value', { min: 1, max: 1_000 }))
+      .min(1)
+      .max(200)
+      .refine((globs) => globs.join('').length <= 5_000 && findGlobs(globs) !== null),
+    is: 'a list of 1 to 200 globs of at most 1000 characters, 5000 together',
+  },
   nothing: { schema: z.null(), is: 'null or left out' },
 } as const satisfies Record<Operand, { schema: z.ZodType; is: string }>;
 
@@ -65,16 +77,32 @@ const conditionSchema = z
   });
 
 /** Some of which all must hold: any of these is enough. */
-export const conditionsSchema = z.strictObject({
-  any: z
-    .array(
-      z.strictObject({
-        all: z
-          .array(conditionSchema)
-          .min(1, '"all" must have at least one item.')
-          .max(50, '"all" must have at most 50 items.'),
-      }),
-    )
-    .min(1, '"any" must have at least one item.')
-    .max(50, '"any" must have at most 50 items.'),
-});
+export const conditionsSchema = z
+  .strictObject({
+    any: z
+      .array(
+        z.strictObject({
+          all: z
+            .array(conditionSchema)
+            .min(1, '"all" must have at least one item.')
+            .max(50, '"all" must have at most 50 items.'),
+        }),
+      )
+      .min(1, '"any" must have at least one item.')
+      .max(50, '"any" must have at most 50 items.'),
+  })
+  .superRefine(({ any }, check) => {
+    const sizes = any.flatMap(({ all }) => all.map(({ operator, value }) => sizeOf(operators[operator], value)));
+    if (sizes.reduce((sum, size) => sum + size, 0) <= mostInstructions) return;
+    check.addIssue({
+      code: 'custom',
+      path: ['any'],
+      message: 'The regular expressions and globs of a trigger are too large together: use fewer, or shorter ones.',
+    });
+  });
+
+function sizeOf(operand: Operand, value: unknown): number {
+  if (operand === 'pattern' && typeof value === 'string') return findPattern(value)?.programSize() ?? 0;
+  if (operand === 'globs' && Array.isArray(value)) return findGlobs(value)?.programSize() ?? 0;
+  return 0;
+}

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { conditionsSchema, operatorNames } from '../../src/domain/automations/conditions.ts';
+import { type EventJson, matchesConditions, valueAt } from '../../src/domain/automations/match-conditions.ts';
+
+const event: EventJson = {
+  text: 'feature/login-page',
+  empty: '',
+  number: 42,
+  zero: 0,
+  yes: true,
+  no: false,
+  nothing: null,
+  list: ['bug', 'urgent'],
+  numbers: [1, 5],
+  none: [],
+  object: { inner: { deep: 'x' }, 'a.b': 'dotted' },
+  hollow: {},
+  items: [{ name: 'first' }, { name: 'second' }],
+};
+
+type Operator = (typeof operatorNames)[number];
+/** For each operator: a field, what it is compared with, whether it holds. */
+const cases: Readonly<Record<Operator, readonly (readonly [string, unknown, boolean])[]>> = {
+  'eq': [
+    ['text', 'feature/login-page', true],
+    ['text', 'feature', false],
+    ['number', 42, true],
+    ['number', '42', false],
+    ['yes', true, true],
+    ['yes', 'true', false],
+    ['no', false, true],
+    ['zero', false, false],
+    ['list', 'bug', true],
+    ['nothing', '', false],
+    ['missing', '', false],
+    ['object', 'x', false],
+  ],
+  'neq': [
+    ['text', 'other', true],
+    ['text', 'feature/login-page', false],
+    ['number', 41, true],
+    ['list', 'bug', false],
+    ['missing', 'x', true],
+  ],
+  'contains': [
+    ['text', 'login', true],
+    ['text', 'LOGIN', false],
+    ['number', '4', true],
+    ['list', 'bug', true],
+    ['list', 'bu', false],
+    ['numbers', '5', true],
+    ['object', 'inner', false],
+    ['missing', 'x', false],
+  ],
+  'not_contains': [
+    ['text', 'login', false],
+    ['list', 'bu', true],
+    ['missing', 'x', true],
+  ],
+  'starts_with': [
+    ['text', 'feature/', true],
+    ['text', 'login', false],
+    ['list', 'urg', true],
+    ['yes', 'tr', true],
+  ],
+  'not_starts_with': [
+    ['text', 'feature/', false],
+    ['nothing', 'n', true],
+  ],
+  'ends_with': [
+    ['text', 'page', true],
+    ['text', 'pag', false],
+  ],
+  'not_ends_with': [
+    ['text', 'page', false],
+    ['missing', 'page', true],
+  ],
+  'gt': [
+    ['number', 41, true],
+    ['number', 42, false],
+    ['text', 1, false],
+    ['numbers', 4, true],
+    ['yes', 0, false],
+    ['missing', -1, false],
+  ],
+  'lt': [
+    ['number', 43, true],
+    ['number', 42, false],
+    ['nothing', 1, false],
+  ],
+  'gte': [
+    ['number', 42, true],
+    ['number', 43, false],
+  ],
+  'lte': [
+    ['number', 42, true],
+    ['number', 41, false],
+  ],
+  'between': [
+    ['number', [42, 50], true],
+    ['number', [1, 42], true],
+    ['number', [43, 50], false],
+    ['text', [1, 2], false],
+    ['numbers', [4, 6], true],
+  ],
+  'in': [
+    ['text', ['a', 'feature/login-page'], true],
+    ['text', ['a'], false],
+    ['number', ['42'], true],
+    ['yes', ['true'], true],
+    ['list', ['urgent'], true],
+    ['missing', ['a'], false],
+  ],
+  'not_in': [
+    ['text', ['a'], true],
+    ['list', ['urgent'], false],
+    ['missing', ['a'], true],
+  ],
+  'matches': [
+    ['text', 'log[io]n', true],
+    ['text', '^login', false],
+    ['text', '(?i)LOGIN', true],
+    ['number', '^\\d+$', true],
+    ['list', '^urg', true],
+    ['object', '.*', false],
+    ['missing', '.*', false],
+  ],
+  'not_matches': [
+    ['text', 'log[io]n', false],
+    ['missing', '.*', true],
+  ],
+  'globs': [
+    ['text', ['main', 'feature/*'], true],
+    ['text', ['*'], false],
+    ['text', ['**'], true],
+    ['text', ['**/login-page'], true],
+    ['text', ['feature/login-pag?'], true],
+    ['text', ['feature?login-page'], false],
+    ['text', ['f[a-z]*/*'], false],
+    ['list', ['ur*'], true],
+    ['missing', ['**'], false],
+  ],
+  'not_globs': [
+    ['text', ['feature/*'], false],
+    ['text', ['main'], true],
+    ['missing', ['**'], true],
+  ],
+  'is_empty': [
+    ['empty', null, true],
+    ['nothing', null, true],
+    ['missing', null, true],
+    ['none', null, true],
+    ['hollow', null, true],
+    ['zero', null, false],
+    ['no', null, false],
+    ['text', null, false],
+    ['list', null, false],
+  ],
+  'is_not_empty': [
+    ['empty', null, false],
+    ['missing', null, false],
+    ['zero', null, true],
+    ['object', null, true],
+  ],
+  'recurrence': [['text', 'FREQ=DAILY', false]],
+};
+
+const holds = (field: string, operator: Operator, value: unknown) =>
+  matchesConditions(conditionsSchema.parse({ any: [{ all: [{ field, operator, value }] }] }), event);
+
+describe.each(operatorNames)('the operator %s', (operator) => {
+  it.each(cases[operator])('of %s with %j: %s', (field, value, expected) => {
+    expect(holds(field, operator, value)).toBe(expected);
+  });
+});
+
+it('says of what a negated operator says the other, whatever a field is', () => {
+  const pairs = operatorNames.flatMap((name) => {
+    const negated = name === 'eq' ? 'neq' : name === 'is_empty' ? 'is_not_empty' : (`not_${name}` as Operator);
+    return operatorNames.includes(negated) ? [[name, negated] as const] : [];
+  });
+  expect(pairs).toHaveLength(8);
+  for (const [name, negated] of pairs) {
+    for (const [field, value] of [...cases[name], ...cases[negated]]) {
+      expect([field, negated, holds(field, negated, value)]).toEqual([field, negated, !holds(field, name, value)]);
+    }
+  }
+});
+
+describe('a field', () => {
+  it.each([
+    ['object.inner.deep', 'x'],
+    ['object.a.b', 'dotted'],
+    ['items.1.name', 'second'],
+    ['items.2.name', undefined],
+    ['items.length', 2],
+    ['text.length', undefined],
+    ['__proto__', undefined],
+    ['constructor.name', undefined],
+    ['object.', undefined],
+    ['', undefined],
+  ])('%s is %j', (field, value) => {
+    expect(valueAt(event, field)).toEqual(value);
+  });
+});
+
+describe('conditions', () => {
+  const all = (...conditions: [string, Operator, unknown][]) => ({
+    all: conditions.map(([field, operator, value]) => ({ field, operator, value })),
+  });
+  const hold = (...any: ReturnType<typeof all>[]) => matchesConditions(conditionsSchema.parse({ any }), event);
+
+  it('hold where all of any group do; none of them is every event', () => {
+    expect(hold(all(['number', 'gt', 1], ['text', 'eq', 'no']), all(['yes', 'eq', true]))).toBe(true);
+    expect(hold(all(['number', 'gt', 1], ['text', 'eq', 'no']), all(['yes', 'eq', false]))).toBe(false);
+    expect(matchesConditions(null, event)).toBe(true);
+  });
+
+  it.each([
+    ['matches', '(?=look)'],
+    ['matches', '(a)\\1'],
+    ['matches', '['],
+    ['matches', `${'(a?){1000}'.repeat(5)}`],
+    ['globs', Array.from({ length: 6 }, () => 'x'.repeat(1_000))],
+    ['like', 'x'],
+  ])('are refused with %s of %j', (operator, value) => {
+    expect(conditionsSchema.safeParse({ any: [{ all: [{ field: 'text', operator, value }] }] }).success).toBe(false);
+  });
+
+  it('look at the first 10,000 characters for a pattern, and take no time to speak of for a hostile one', () => {
+    const hostile = { long: `${'a'.repeat(60_000)}!`, list: Array.from({ length: 60_000 }, () => 'a') };
+    const started = performance.now();
+    for (const field of ['long', 'list']) {
+      const conditions = conditionsSchema.parse({ any: [all([field, 'matches', '^(a+)+!$'])] });
+      expect(matchesConditions(conditions, hostile)).toBe(false);
+    }
+    expect(performance.now() - started).toBeLessThan(2_000);
+    const first = conditionsSchema.parse({ any: [all(['long', 'matches', '^a{1000}'])] });
+    expect(matchesConditions(first, hostile)).toBe(true);
+  });
+});

@@ -10,8 +10,6 @@ const notLookedUp = [
   /^PATCH .*\/automations\/\{automation_id\} \/ body:\.actions\.target_devin_id$/,
   // No session is started by a schedule.
   / \/ query:schedule_id$/,
-  // Of many at once none are ended without a condition, which is not sent here; archiving by filter is walked.
-  /^Mutation\.terminateSessions \/ input\.organizationId$/,
   // There are no searches to be counted, and no categories.
   /\/metrics\/(?:searches|sessions-by-category) \/ query:/,
   // Of the figures themselves only the users that were active are read here, and no service user is one.

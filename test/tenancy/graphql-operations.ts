@@ -216,8 +216,8 @@ export function mutationOperations(seen: Seen): Operation[] {
   });
 }
 
-// Where an act is for many, an organization says something only beside a filter.
+// Where an act is for many, an organization says something only beside a filter; ending many wants to know how many, too.
 function withFilter(name: string, values: Record<string, any>, { ids }: Fill): Record<string, unknown> {
   if (!/Sessions$/.test(name) || !ids.has('input.organizationId')) return values;
-  return { ...values, input: { filter: {}, ...values.input } };
+  return { ...values, input: { filter: {}, ...(name === 'terminateSessions' && { first: 1 }), ...values.input } };
 }

@@ -5,6 +5,7 @@ import { type AuditEntryRecord, entryActors, entryColumns } from './audit-entry.
 import { type AuditLogFilter, auditLogStatement, byCommit, byTime, type EntryOrder } from './audit-log-statement.ts';
 import type { Context } from './context.ts';
 import { type Issue, invalidInput, notFound } from './errors.ts';
+import { inOrderOf } from './find-by-ids.ts';
 import { parseId } from './ids.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow, toPage } from './pages.ts';
 
@@ -52,8 +53,7 @@ export async function findAuditEntries(context: Context, ids: readonly string[])
     `select ${entryColumns} from audit_entry e ${entryActors} where e.id = any($1::text[]) and e.enterprise_id = $2`,
     [ids, viewer.enterpriseId],
   );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }
 
 async function getOwnId(context: Context, id: string): Promise<string> {

@@ -1,7 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith, requirePermission } from '../../auth/viewer.ts';
+import { requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { type NestedList, sessionOwners } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
@@ -28,16 +29,15 @@ export const attachmentColumns = `a.id, a.organization_id as "organizationId", a
   a.content_type as "contentType", a.size_bytes as "sizeBytes", a.source, a.created_at as "createdAt"`;
 
 /** Those of these bare ids that the viewer may use, in the ids' order; null for each other. */
-export async function findAttachments(context: Context, ids: readonly string[]): Promise<(AttachmentRecord | null)[]> {
-  const place = organizationsWith(context.viewer, permissionFor.viewAttachment, permissionFor.viewSession);
-  const rows = await context.store.query<AttachmentRecord>(
-    `select ${attachmentColumns} from attachment a join organization o on o.id = a.organization_id
-      where a.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
-        and ($3::boolean or o.id = any($4::text[]))`,
-    [ids, place.enterpriseId, place.all, place.ids],
+export function findAttachments(context: Context, ids: readonly string[]): Promise<(AttachmentRecord | null)[]> {
+  const table = { table: 'attachment', row: 'a', columns: attachmentColumns };
+  return findInOrganizations<AttachmentRecord>(
+    context,
+    table,
+    ids,
+    permissionFor.viewAttachment,
+    permissionFor.viewSession,
   );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
 }
 
 /** Which attachment: its id in any form, its name as its address has it, and the organization of the path, if any. */

@@ -1,7 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { holds, organizationsWith } from '../../auth/viewer.ts';
+import { holds } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { type OrganizationRecord, requireUsable, useOrganization } from '../organizations/use-organization.ts';
@@ -121,16 +122,9 @@ export function automationsOf(context: Context, organizationId: string): NestedL
 }
 
 /** Those of these bare ids that the viewer may see, in the ids' order, deleted ones too; null for each other. */
-export async function findAutomations(context: Context, ids: readonly string[]): Promise<(AutomationRecord | null)[]> {
-  const place = organizationsWith(context.viewer, ...keepers);
-  const rows = await context.store.query<AutomationRecord>(
-    `select ${automationColumns} from automation a join organization o on o.id = a.organization_id
-      where a.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
-        and ($3::boolean or o.id = any($4::text[]))`,
-    [ids, place.enterpriseId, place.all, place.ids],
-  );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+export function findAutomations(context: Context, ids: readonly string[]): Promise<(AutomationRecord | null)[]> {
+  const table = { table: 'automation', row: 'a', columns: automationColumns };
+  return findInOrganizations<AutomationRecord>(context, table, ids, ...keepers);
 }
 
 /** Where the automation of an id in any form is, for an act that names no organization. NOT_FOUND, also for a deleted one. */

@@ -2,6 +2,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { type ApiKeyKind, organizationsWith, ownerOf } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 
 /** A key as it may be shown: never its token. */
@@ -65,8 +66,7 @@ export async function findApiKeys(context: Context, ids: readonly string[]): Pro
     `select ${apiKeyColumns} from api_key k where k.id = any($1::text[]) and ${visibleKeys(context, bind)}`,
     values,
   );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }
 
 /** Which key is meant: its id in any form, and whose it must be where the path says so. */

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { inOrderOf } from '../find-by-ids.ts';
 import type { NestedList } from '../nested-pages.ts';
 import {
   listConditions,
@@ -39,8 +40,7 @@ export async function findFolders(context: Context, ids: readonly string[]): Pro
     `select ${folderColumns} from knowledge_folder f where f.id = any($1::text[]) and ${withinReach('f')}`,
     [ids, ...reachValues(reachOf(context.viewer, null, viewNotes))],
   );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }
 
 /** A page of the folders of an organization, or of the enterprise and all its organizations, newest first. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import type { Bind, NestedList } from '../nested-pages.ts';
@@ -63,8 +64,7 @@ async function readNotes(
     `select ${noteColumns} from knowledge_note n where n.id = any($1::text[]) and ${withinReach('n')}`,
     [ids, ...reachValues(reachOf(context.viewer, place, viewNotes))],
   );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }
 
 /** The notes of these bare ids that the viewer may read, in the ids' order; null for each other. One statement. */

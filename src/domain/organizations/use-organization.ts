@@ -2,6 +2,7 @@ import type { OrganizationPermission } from '../../auth/permissions.ts';
 import { holds, mayUseOrganization, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound, refuse } from '../errors.ts';
+import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 
 /** An organization as the doors read it. ACU limits are in whole ACUs; null: no limit. */
@@ -33,8 +34,7 @@ export async function findOrganizations(
       where o.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null`,
     [usable, context.viewer.enterpriseId],
   );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }
 
 /** The organization of an id in any form, or null: missing and forbidden are the same. */

@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
+import { inOrderOf } from '../find-by-ids.ts';
 
 /** A human of the enterprise. */
 export interface UserRecord {
@@ -65,8 +66,7 @@ async function findVisible<T extends { id: string }>(
   const sharesAll = viewer.everywhere.size > 0;
   const values = [ids, viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors, sharesAll];
   const rows = await context.store.query<T>(sql, values);
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }
 
 /** The live users of these bare ids whom the viewer may see, in the ids' order; null for each other. One statement. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { parseInput } from '../input.ts';
 import type { NestedList } from '../nested-pages.ts';
@@ -64,8 +65,7 @@ export async function findPlaybooks(context: Context, ids: readonly string[]): P
     ids,
     ...reachValues(reachOf(context.viewer, null, viewPlaybooks)),
   ]);
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }
 
 /**

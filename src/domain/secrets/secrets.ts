@@ -1,6 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { holds, organizationsWith } from '../../auth/viewer.ts';
+import { holds } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { type OrganizationRecord, requireUsable, useOrganization } from '../organizations/use-organization.ts';
@@ -80,16 +81,9 @@ function useSecretsOf(context: Context, organizationId: string): Promise<Organiz
 }
 
 /** Those of these bare ids that the viewer may see, in the ids' order; null for each other. */
-export async function findSecrets(context: Context, ids: readonly string[]): Promise<(SecretRecord | null)[]> {
-  const place = organizationsWith(context.viewer, permissionFor.viewSecrets, permissionFor.changeSecrets);
-  const rows = await context.store.query<SecretRecord>(
-    `select ${secretColumns} from secret x join organization o on o.id = x.organization_id
-      where x.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
-        and ($3::boolean or o.id = any($4::text[]))`,
-    [ids, place.enterpriseId, place.all, place.ids],
-  );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+export function findSecrets(context: Context, ids: readonly string[]): Promise<(SecretRecord | null)[]> {
+  const table = { table: 'secret', row: 'x', columns: secretColumns };
+  return findInOrganizations<SecretRecord>(context, table, ids, permissionFor.viewSecrets, permissionFor.changeSecrets);
 }
 
 /** A secret with its value, for an agent's process: never for a door, a log or an error. */

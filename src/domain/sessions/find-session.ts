@@ -7,6 +7,7 @@ import {
 import { holds, missingPermission, organizationsWith, ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { type DomainError, notFound } from '../errors.ts';
+import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 
@@ -26,8 +27,7 @@ async function readWith(
 ): Promise<(SessionRecord | null)[]> {
   const visible = organizationsWith(context.viewer, ...anyOf);
   const rows = await context.store.query<SessionRecord>(byIds, [ids, visible.enterpriseId, visible.all, visible.ids]);
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }
 
 /** The session of an id in any form, or null: missing and forbidden are the same. `organizationId`: it must be that one's. */

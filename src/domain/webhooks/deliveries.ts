@@ -1,6 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { inOrderOf } from '../find-by-ids.ts';
 import type { NestedList } from '../nested-pages.ts';
 import { requireUsable } from '../organizations/use-organization.ts';
 import type { WebhookEndpointRecord } from './endpoints.ts';
@@ -89,6 +90,5 @@ export async function findWebhookDeliveries(
         and ($3::boolean or o.id = any($4::text[]))`,
     [ids, place.enterpriseId, place.all, place.ids],
   );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  return inOrderOf(ids, rows);
 }

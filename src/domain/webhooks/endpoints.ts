@@ -1,7 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { requireUsable } from '../organizations/use-organization.ts';
@@ -58,19 +58,12 @@ export function webhookEndpointsOf(context: Context, organizationId: string): Ne
 }
 
 /** Those of these bare ids that the viewer may see, in the ids' order; null for each other. */
-export async function findWebhookEndpoints(
+export function findWebhookEndpoints(
   context: Context,
   ids: readonly string[],
 ): Promise<(WebhookEndpointRecord | null)[]> {
-  const place = organizationsWith(context.viewer, permissionFor.manageWebhooks);
-  const rows = await context.store.query<WebhookEndpointRecord>(
-    `select ${webhookEndpointColumns} from webhook_endpoint w join organization o on o.id = w.organization_id
-      where w.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
-        and ($3::boolean or o.id = any($4::text[]))`,
-    [ids, place.enterpriseId, place.all, place.ids],
-  );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  const table = { table: 'webhook_endpoint', row: 'w', columns: webhookEndpointColumns };
+  return findInOrganizations<WebhookEndpointRecord>(context, table, ids, permissionFor.manageWebhooks);
 }
 
 /** The endpoint of an id in any form. NOT_FOUND. */

@@ -220,6 +220,8 @@ export interface AgentProcess {
   ): Promise<{ agentSessionId: string; how: 'new' | 'resume' | 'load' }>;
   /** One turn; resolves when every update of it went through onUpdate. Rejects with {@link AgentCrash}. */
   prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd>;
+  /** Whether a question is open, and nothing shows that the agent works at something else meanwhile. */
+  isWaiting(): boolean;
   /** Answers an open question with the user's words; false when it is not open. */
   answer(questionId: string, text: string): boolean;
   /** Cancels the turn; resolves when it ended, or after the profile's grace. */

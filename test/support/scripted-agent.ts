@@ -18,6 +18,7 @@ type Step =
   /** A request to the client; says what it answered. */
   | { ask: { method: string; params: unknown } }
   | { wait: 'cancel' }
+  | { sleepMs: number }
   /** Starts a child in a session of its own; says its process id. */
   | { spawn: 'escaped' }
   | { exit: number }
@@ -68,6 +69,7 @@ async function play(message: Message): Promise<void> {
     else if ('stderr' in step) writeSync(2, step.stderr);
     else if ('exit' in step) process.exit(step.exit);
     else if ('wait' in step) await new Promise<void>((resolve) => cancels.add(resolve));
+    else if ('sleepMs' in step) await new Promise((resolve) => setTimeout(resolve, step.sleepMs));
     else if ('spawn' in step) await spawnEscaped();
     else await ask(step.ask);
   }

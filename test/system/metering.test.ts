@@ -12,7 +12,7 @@ import { writeProfiles } from '../support/profiles.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
-import { untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+import { readEvents, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'switchyard-metering-'));
 const cost = (amount: number) => ({
@@ -29,6 +29,29 @@ const script: Script = {
 const spending: Script = {
   'session/prompt': [{ write: [cost(1.5)] }, { wait: 'cancel' }, { write: [{ result: { stopReason: 'cancelled' } }] }],
 };
+// This one asks, and does not wait for the answer: a tool runs beside its question.
+const busy: Script = {
+  'session/prompt': [
+    {
+      write: [
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: 'q',
+          method: 'elicitation/create',
+          params: {
+            mode: 'form',
+            sessionId: 's1',
+            message: 'Which?',
+            requestedSchema: { type: 'object', properties: {} },
+          },
+        }),
+        { update: { sessionUpdate: 'tool_call', toolCallId: 'make', title: 'make', status: 'in_progress' } },
+      ],
+    },
+    { wait: 'cancel' },
+    { write: [{ result: { stopReason: 'cancelled' } }] },
+  ],
+};
 /** Dollars alone count, and a minute of an hour's ACU: tests can tell what comes from where. */
 const metering = { minutesPerAcu: 100_000, acusPerUsd: 2, everyMs: 100 };
 
@@ -41,7 +64,12 @@ beforeAll(async () => {
     const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
     return { id, command, sandbox: 'none', mcp: false, warm_ttl_ms: 0 };
   };
-  const agentsConfig = await writeProfiles({}, scripted('scripted', script), scripted('spender', spending));
+  const agentsConfig = await writeProfiles(
+    {},
+    scripted('scripted', script),
+    scripted('spender', spending),
+    scripted('busy', busy),
+  );
   test = await startApp({ roles: ['api', 'worker'], agentsConfig, metering });
 });
 afterAll(async () => {
@@ -105,6 +133,18 @@ it('grows the figure while the agent works, and not while it waits for the user'
   expect(await activeMs()).toBeGreaterThan(next + 900);
 });
 
+it('counts on while an agent works beside its question, and stops it at the limit', async () => {
+  const id = await createSession(test, { prompt: 'work', agent: 'busy', maxAcuLimit: 1 });
+  await untilWaiting(test, id);
+  const activeMs = async () => (await ledgerOf(id)).reduce((sum: number, entry: any) => sum + entry.activeMs, 0);
+  const atQuestion = await activeMs();
+  await expect.poll(activeMs, { timeout: 20_000 }).toBeGreaterThan(atQuestion + 2_000);
+  expect((await readEvents(test, id)).at(-1)).toMatchObject({ title: 'make', toolStatus: 'in_progress' });
+  // What it has used comes near to its limit by other means: minutes would be too long for a test.
+  await test.app.services.store.execute('update session set acus_consumed = 1 where id = $1', [id]);
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
+});
+
 it('takes nothing from a worker whose session was taken over, and lets it stop nothing', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'say hello' });
@@ -112,7 +152,8 @@ it('takes nothing from a worker whose session was taken over, and lets it stop n
   const before = await acusOf(id);
   const stale = { sessionId: id, generation: 0, agentSessionId: null, isTurnOpen: false } as never;
   const lost = new Promise<unknown>((resolve) => {
-    const meter = createMeter(context, stale, { onReached: () => resolve('reached'), onLost: resolve });
+    const hooks = { isWaiting: () => false, onReached: () => resolve('reached'), onLost: resolve };
+    const meter = createMeter(context, stale, hooks);
     meter.turnStarted();
   });
   expect(await lost).toBeInstanceOf(FencedError);

@@ -23,6 +23,7 @@ import { createPauses } from './pauses.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { untilQuiet } from './quiet.ts';
 import { createRequests, named, type Requests } from './requests.ts';
+import { createSideWork } from './side-work.ts';
 import { isEcho } from './titles.ts';
 import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -56,6 +57,7 @@ export class AcpProcess implements AgentProcess {
   readonly #timeouts: StartTimeouts;
   readonly #broken: BrokenRungs;
   readonly #joiner = createUpdateJoiner();
+  readonly #sideWork = createSideWork();
   readonly #pauses = createPauses(quietMs, longMs, () =>
     this.#deliver(this.#joiner.pause((text) => this.#launch.safeLength?.(text) ?? text.length)),
   );
@@ -78,7 +80,11 @@ export class AcpProcess implements AgentProcess {
     this.#child = child;
     this.#timeouts = timeouts;
     this.#broken = broken;
-    this.questions = createQuestions(launch.profile.permission, (update) => this.#report(update));
+    this.questions = createQuestions(
+      launch.profile.permission,
+      (update) => this.#report(update),
+      (toolCallId, isFirst) => this.#sideWork.asked(toolCallId, isFirst),
+    );
   }
 
   /** The handshake. `clientCapabilities` as ACP has them. */
@@ -105,6 +111,11 @@ export class AcpProcess implements AgentProcess {
 
   /** Takes in a `session/update`. */
   onUpdate({ sessionId, update }: SessionNotification): void {
+    if (sessionId === this.#sessionId) this.#sideWork.took(update);
+    this.#takeIn({ sessionId, update });
+  }
+
+  #takeIn({ sessionId, update }: SessionNotification): void {
     this.#lastSignAt = performance.now();
     // No session is open while one is loaded, whose history comes again, and the log has that already. One that comes
     // after its load was given up is of another session.
@@ -117,7 +128,7 @@ export class AcpProcess implements AgentProcess {
   /** A question for a permission tells of its tool call too, and opencode shows the diff of an edit only there. */
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
-    this.onUpdate({ sessionId, update: { ...toolCall, sessionUpdate: 'tool_call_update' } });
+    this.#takeIn({ sessionId, update: { ...toolCall, sessionUpdate: 'tool_call_update' } });
     return this.questions.permission(request);
   }
 
@@ -162,11 +173,12 @@ export class AcpProcess implements AgentProcess {
   async prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd> {
     if (this.#turn !== null) throw new Error('A turn is in flight already.');
     this.questions.open();
+    this.#sideWork.reset();
     // What was said between turns is no part of this one's first message.
     this.#deliver(this.#joiner.flush());
     this.#lastSignAt = performance.now();
     const { inactivityMs, maxTurnMs } = this.#launch.profile;
-    const isWaiting = () => this.questions.isAnyOpen();
+    const isWaiting = () => this.isWaiting();
     const watchdog = startWatchdog({ inactivityMs, maxTurnMs, lastSign: () => this.#lastSign(), isWaiting });
     const prompt = blocks.map(toContent);
     this.#told = blocks;
@@ -207,6 +219,10 @@ export class AcpProcess implements AgentProcess {
       this.#deliver(this.#joiner.endTurn());
       await this.#deliveries;
     }
+  }
+
+  isWaiting(): boolean {
+    return this.questions.isAnyOpen() && this.#sideWork.isQuiet();
   }
 
   answer(questionId: string, text: string): boolean {
@@ -263,9 +279,9 @@ export class AcpProcess implements AgentProcess {
     }
   }
 
-  // An agent that waits for the user is not hanging, and one whose tool runs may be silent for longer (agents.md 5.6).
+  // An agent that may be waiting for the user is not hanging, and one whose tool runs may be silent for longer (agents.md 5.6).
   #lastSign(): { atMs: number; patience: number } {
-    if (this.questions.isAnyOpen()) this.#lastSignAt = performance.now();
+    if (this.questions.isAnyOpen() && !this.#sideWork.isToolRunning()) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, patience: this.#joiner.isToolRunning() ? 3 : 1 };
   }
 }

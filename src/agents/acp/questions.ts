@@ -18,7 +18,7 @@ export interface Questions {
   cancelAll(): void;
   /** Lets questions be asked, also after {@link cancelAll}. */
   open(): void;
-  /** Whether the agent waits for the user. */
+  /** Whether something is asked and not answered. The agent may go on with other work meanwhile. */
   isAnyOpen(): boolean;
 }
 
@@ -32,9 +32,14 @@ interface Asked {
 
 /**
  * `report` puts an update into the agent's stream, in order. Agents ask while a question is open (tools that run side by
- * side); a session has one at a time, so that it is clear what the user's words answer.
+ * side); a session has one at a time, so that it is clear what the user's words answer. `onAsked` hears of each question for
+ * the user when it comes: which tool call it is about, if that was said, and whether no other was open.
  */
-export function createQuestions(policy: AgentProfile['permission'], report: (update: AgentUpdate) => void): Questions {
+export function createQuestions(
+  policy: AgentProfile['permission'],
+  report: (update: AgentUpdate) => void,
+  onAsked: (toolCallId: string | null, isFirst: boolean) => void,
+): Questions {
   const asked: Asked[] = [];
   let isCancelled = false;
 
@@ -45,8 +50,14 @@ export function createQuestions(policy: AgentProfile['permission'], report: (upd
     report(first.update);
   };
 
-  const ask = (text: string, options: readonly QuestionOption[], reason: 'question' | 'permission') => {
+  const ask = (
+    text: string,
+    options: readonly QuestionOption[],
+    reason: 'question' | 'permission',
+    toolCallId: string | null,
+  ) => {
     if (isCancelled) return Promise.resolve(null);
+    onAsked(toolCallId, asked.length === 0);
     const named = options.map(({ id, name }) => ({ id: storable(id), name: storable(name) }));
     const update = {
       type: 'question',
@@ -66,7 +77,7 @@ export function createQuestions(policy: AgentProfile['permission'], report: (upd
     if (policy !== 'ask') return pick(request.options, policy === 'auto' ? 'allow' : 'reject');
     const title = request.toolCall.title ?? 'a tool';
     const options = request.options.map(({ optionId, name }) => ({ id: optionId, name }));
-    const words = await ask(`May I run ${title}?`, options, 'permission');
+    const words = await ask(`May I run ${title}?`, options, 'permission', request.toolCall.toolCallId);
     return words === null ? null : matchOption(request.options, words);
   };
 
@@ -88,7 +99,9 @@ export function createQuestions(policy: AgentProfile['permission'], report: (upd
     async elicitation(request) {
       if (request.mode !== 'form') return { action: 'decline' };
       const form = fieldOf(request);
-      const words = await ask(request.message, form.options, 'question');
+      const { toolCallId } = request as { toolCallId?: unknown };
+      const about = typeof toolCallId === 'string' ? toolCallId : null;
+      const words = await ask(request.message, form.options, 'question', about);
       if (words === null) return { action: 'cancel' };
       return { action: 'accept', content: { [form.name]: fillField(form, words) } };
     },

@@ -14,7 +14,7 @@ export interface WatchOptions {
   readonly maxTurnMs: number | null;
   /** When the last sign was, by the monotonic clock, and how much patience the work at hand deserves. */
   lastSign(): { atMs: number; patience: number };
-  /** Whether the agent waits for the user: a turn is not blamed for that. */
+  /** Whether the agent waits for the user, and does nothing else: a turn is not blamed for that. */
   isWaiting(): boolean;
 }
 

@@ -7,8 +7,10 @@ import { readAgentCostUsd, writeWork } from './ledger-entry.ts';
 import { findReachedLimit, type LimitReached } from './limits.ts';
 import { acusOf } from './rates.ts';
 
-/** What a meter tells whoever runs the session; each once. */
+/** What a meter asks of whoever runs the session, and what it tells, each once. */
 export interface MeterHooks {
+  /** Whether the agent waits for the user, and does nothing beside that: such time does not count. */
+  isWaiting(): boolean;
   /** A limit was reached while the agent worked: see suspend-for-limit.ts. */
   onReached(reached: LimitReached): void;
   /** The run is no longer this worker's. */
@@ -21,8 +23,8 @@ export interface Meter {
   opened(how: 'new' | 'resume' | 'load'): Promise<void>;
   /** A prompt is about to be sent: from now on time counts, and is written down and compared with the limits now and then. */
   turnStarted(): void;
-  /** The agent waits for the user (true) or goes on (false), within a turn: that time does not count. */
-  waiting(isWaiting: boolean): void;
+  /** Something happened after which the agent may wait, or not any more. It is looked at now and then without this, too. */
+  noted(): void;
   usage(update: UsageUpdate): void;
   /** The turn is over, however it ended. Resolves when all of it is written; never rejects. */
   turnEnded(): Promise<void>;
@@ -71,11 +73,17 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
     writing = done.catch(() => undefined);
     return done;
   };
+  const settle = () => {
+    if (timer === null) return;
+    if (hooks.isWaiting()) counter.stop();
+    else counter.start();
+  };
   const check = async () => {
     await flush();
     return findReachedLimit(context, run.sessionId);
   };
   const look = async () => {
+    settle();
     try {
       const reached = await check();
       if (reached === null || isOver || timer === null) return;
@@ -104,11 +112,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
       counter.start();
       timer ??= setInterval(() => void look(), rates.everyMs).unref();
     },
-    waiting(isWaiting) {
-      if (timer === null) return;
-      if (isWaiting) counter.stop();
-      else counter.start();
-    },
+    noted: settle,
     usage(update) {
       const before = counter.agentCostUsd();
       counter.add(update);

@@ -37,8 +37,8 @@ export function createCommands(held: HeldRun, parts: () => CommandParts | null):
     if (answers.length === 0) return;
     await noteAnswer(context, run, answers);
     recorder.closeQuestion();
-    meter.waiting(false);
     held.agent?.answer(question.id, answers.map((message) => message.body).join('\n\n'));
+    meter.noted();
   };
 
   // A message ends the turn, and is the next one's. It waits when the agent does not obey.

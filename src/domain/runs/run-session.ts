@@ -129,12 +129,13 @@ class SessionRun {
       this.#halting = this.#halt(reached).catch((error: unknown) => this.#held.lose(error));
     };
     const onLost = (error: FencedError) => this.#held.lose(error);
+    const isWaiting = () => this.#held.agent?.isWaiting() ?? false;
     this.#parts = {
       profile,
       mask,
       recorder: createRecorder(context, run, plan.organizationId, mask, look),
       reports: await createReports(context, run, plan, { mask, mcp: profile.mcp, askTool: profile.askTool }),
-      meter: createMeter(context, run, { onReached, onLost }),
+      meter: createMeter(context, run, { isWaiting, onReached, onLost }),
     };
     return this.#parts;
   }
@@ -175,7 +176,7 @@ class SessionRun {
     try {
       if (update.type === 'usage') meter.usage(update);
       await recorder.record(update);
-      if (update.type === 'question') meter.waiting(true);
+      meter.noted();
       await reports.observe(update);
     } catch (error) {
       this.#held.lose(error);

@@ -1,0 +1,122 @@
+import { expect, it } from 'vitest';
+import { createSideWork, sideWorkMs } from '../../src/agents/acp/side-work.ts';
+import { launchScripted, text } from '../support/agents.ts';
+
+type Update = Parameters<ReturnType<typeof createSideWork>['took']>[0];
+const tool = (toolCallId: string, status?: string) =>
+  ({ sessionUpdate: 'tool_call_update', toolCallId, status }) as Update;
+const words: Update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'meanwhile' } };
+const plan: Update = { sessionUpdate: 'plan', entries: [] };
+
+const begun = () => {
+  let at = 1_000;
+  const work = createSideWork(() => at);
+  return {
+    work,
+    later(ms: number) {
+      at += ms;
+      return work.isQuiet();
+    },
+  };
+};
+
+it('an agent that does nothing after its question waits from the question on, whatever it did before', () => {
+  const { work, later } = begun();
+  work.took(words);
+  work.took(tool('asked', 'in_progress'));
+  work.asked('asked', true);
+  expect(work.isQuiet()).toBe(true);
+  expect(later(24 * 60 * 60_000)).toBe(true);
+});
+
+it('one that says or does something counts as working from then on, for half a minute', () => {
+  for (const sign of [words, plan, tool('other', 'pending'), tool('other', 'completed')]) {
+    const { work, later } = begun();
+    work.asked(null, true);
+    expect(later(60_000)).toBe(true);
+    work.took(sign);
+    expect(work.isQuiet()).toBe(false);
+    expect(later(sideWorkMs - 1)).toBe(false);
+    work.took(sign);
+    expect(later(sideWorkMs)).toBe(false);
+    expect(later(1)).toBe(true);
+  }
+});
+
+it('what is no work is no sign of it: its title, its commands, what its session has cost, the call that it asks about', () => {
+  const { work } = begun();
+  work.asked('asked', true);
+  work.took({ sessionUpdate: 'session_info_update', title: 'A title' });
+  work.took({ sessionUpdate: 'available_commands_update', availableCommands: [] });
+  work.took({ sessionUpdate: 'usage_update', used: 1, size: 2 });
+  work.took(tool('asked', 'in_progress'));
+  expect(work.isQuiet()).toBe(true);
+  expect(work.isToolRunning()).toBe(false);
+});
+
+it('a call that was begun after the question counts until it ends, however long it is silent', () => {
+  const { work, later } = begun();
+  work.took(tool('before', 'in_progress'));
+  work.asked('asked', true);
+  work.took(tool('before', 'in_progress'));
+  expect(work.isToolRunning()).toBe(false);
+  work.took(tool('after', 'in_progress'));
+  expect(later(60 * 60_000)).toBe(false);
+  expect(work.isToolRunning()).toBe(true);
+  work.took(tool('after', 'completed'));
+  expect(work.isToolRunning()).toBe(false);
+  expect(later(sideWorkMs + 1)).toBe(true);
+});
+
+it('a further question may be what the calls before it wait for', () => {
+  const { work, later } = begun();
+  work.asked(null, true);
+  work.took(tool('asks', 'in_progress'));
+  work.asked(null, false);
+  expect(work.isToolRunning()).toBe(false);
+  expect(later(sideWorkMs + 1)).toBe(true);
+  work.took(tool('next', 'in_progress'));
+  work.reset();
+  expect(work.isQuiet()).toBe(true);
+});
+
+const ask = {
+  method: 'elicitation/create',
+  params: { mode: 'form', sessionId: 's1', message: 'Which?', requestedSchema: { type: 'object', properties: {} } },
+};
+// Sent, and not waited for.
+const question = JSON.stringify({ jsonrpc: '2.0', id: 'q', ...ask });
+const running = { update: { sessionUpdate: 'tool_call', toolCallId: 'make', title: 'make', status: 'in_progress' } };
+
+it('an agent that hangs in a tool beside its question is stopped, and one that only waits is not', async () => {
+  const hanging = await launchScripted({ 'session/prompt': [{ write: [question, running] }] }, { inactivityMs: 100 });
+  await hanging.agent.open(null);
+  const turn = hanging.agent.prompt(text('go'));
+  const [asked] = await Promise.all([hanging.next('question'), hanging.next('toolCall')]);
+  expect(asked.text).toBe('Which?');
+  expect(hanging.agent.isWaiting()).toBe(false);
+  await expect(turn).rejects.toThrow(/^The agent gave no sign of life for 0.3 s\./);
+
+  const end = { write: [{ result: { stopReason: 'end_turn' } }] };
+  const waiting = await launchScripted(
+    { 'session/prompt': [{ write: [running] }, { ask }, end] },
+    { inactivityMs: 200 },
+  );
+  await waiting.agent.open(null);
+  const patient = waiting.agent.prompt(text('go'));
+  const { questionId } = await waiting.next('question');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(waiting.agent.isWaiting()).toBe(true);
+  expect(waiting.agent.answer(questionId, 'that')).toBe(true);
+  await expect(patient).resolves.toEqual({ stopReason: 'end_turn' });
+});
+
+it('a turn that works on beside its question may not take longer than turns may', async () => {
+  const stopped = [{ wait: 'cancel' as const }, { write: [{ result: { stopReason: 'cancelled' } }] }];
+  const { agent } = await launchScripted(
+    { 'session/prompt': [{ write: [question, running] }, ...stopped] },
+    { maxTurnMs: 500 },
+  );
+  await agent.open(null);
+  await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'max_turn_time' });
+});

@@ -114,7 +114,12 @@ async function assemble(
   const limits = createLimits(
     // Asked anew: tests move the time.
     { ...base, now: () => services.now() },
-    { rest: config.rateLimitRest, graphql: config.rateLimitGraphql, login: config.rateLimitLogin },
+    {
+      rest: config.rateLimitRest,
+      graphql: config.rateLimitGraphql,
+      login: config.rateLimitLogin,
+      webhook: config.rateLimitWebhook,
+    },
   );
   const services: Services = {
     ...base,

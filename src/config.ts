@@ -183,6 +183,8 @@ const variables = z.object({
   RATE_LIMIT_GRAPHQL: perMinute(60_000),
   /** Tokens from one address in a minute that are not good. */
   RATE_LIMIT_LOGIN: perMinute(30),
+  /** Deliveries to the incoming webhook of one automation in a minute; 0: no limit. */
+  RATE_LIMIT_WEBHOOK: perMinute(300),
   /** Whether webhooks may be sent to addresses of own networks, and over http. */
   WEBHOOK_ALLOW_PRIVATE: flag(false),
   /** Whether the GraphQL schema may be asked for. */
@@ -276,12 +278,14 @@ export interface Config {
   readonly trustProxy: number | readonly string[];
   /** Origins whose pages may call from a browser, as browsers write them, or `*` alone: all. Empty: none. */
   readonly corsOrigins: readonly string[];
-  /** REST requests of one key in a minute; 0: no limit, as in the next two. */
+  /** REST requests of one key in a minute; 0: no limit, as in the next three. */
   readonly rateLimitRest: number;
   /** Points of one key's GraphQL operations in a minute. */
   readonly rateLimitGraphql: number;
   /** Tokens from one address in a minute that are not good. */
   readonly rateLimitLogin: number;
+  /** Deliveries to an automation's incoming webhook in a minute; 0: no limit. */
+  readonly rateLimitWebhook: number;
   /** Whether webhooks may be sent to addresses of own networks, and over http. */
   readonly isPrivateWebhookAllowed: boolean;
   /** Whether the GraphQL schema may be asked for. */
@@ -356,6 +360,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     rateLimitRest: env.RATE_LIMIT_REST,
     rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
     rateLimitLogin: env.RATE_LIMIT_LOGIN,
+    rateLimitWebhook: env.RATE_LIMIT_WEBHOOK,
     isPrivateWebhookAllowed: env.WEBHOOK_ALLOW_PRIVATE,
     isIntrospectable: env.INTROSPECTION,
     hasExplorer: env.EXPLORER,

@@ -7,13 +7,23 @@ export const maxBodyBytes = 1_048_576; // 1 MiB
 /** How much of a larger one is still received before its sender is cut off. */
 const maxSkippedBytes = 16 * maxBodyBytes;
 
+const inWords: Readonly<Record<number, string>> = { [maxBodyBytes]: ' (1 MiB)', 65536: ' (64 KiB)' };
+
 /** How deep a body may nest. JSON.stringify recurses, so that a deeper value would end in a stack overflow further in. */
 const maxDepth = 128;
 
 /** The JSON of a request's body. 413 when it is too large, 400 when it is not UTF-8 or not JSON. */
 export async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBytes(request);
-  const text = decode(bytes);
+  return parseJson(await readText(request, maxBodyBytes));
+}
+
+/** A request's body as text. 413 when it has more bytes than `most`, 400 when it is not UTF-8. */
+export async function readText(request: Request, most: number): Promise<string> {
+  return decode(await readBytes(request, most));
+}
+
+/** The JSON of a text. 400 when it is none, or nests too deep. */
+export function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -29,9 +39,9 @@ export async function readJson(request: Request): Promise<unknown> {
 // Content-Length is only a promise, and chunked bodies have none: what counts is what arrives. What is a little too large
 // is read to its end, though not kept: a client that is still sending often does not see an answer, and a connection with
 // half a body on it cannot be used again.
-async function readBytes(request: Request): Promise<Uint8Array> {
+async function readBytes(request: Request, most: number): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? 0);
-  if (announced > maxSkippedBytes) throw tooLarge({ isCutOff: true });
+  if (announced > maxSkippedBytes) throw tooLarge(most, { isCutOff: true });
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -39,19 +49,19 @@ async function readBytes(request: Request): Promise<Uint8Array> {
     for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
       if (size > maxSkippedBytes) break;
-      if (size <= maxBodyBytes) chunks.push(chunk);
+      if (size <= most) chunks.push(chunk);
     }
   } catch (cause) {
     // The caller went away, or broke the transfer: no fault of ours that should be logged as one.
     throw new RequestError('The body could not be read to its end.', { status: 400, cause });
   }
-  if (size > maxBodyBytes) throw tooLarge({ isCutOff: size > maxSkippedBytes });
+  if (size > most) throw tooLarge(most, { isCutOff: size > maxSkippedBytes });
   return Buffer.concat(chunks);
 }
 
-function tooLarge({ isCutOff }: { isCutOff: boolean }): RequestError {
+function tooLarge(most: number, { isCutOff }: { isCutOff: boolean }): RequestError {
   const headers: Record<string, string> = isCutOff ? { connection: 'close' } : {};
-  return new RequestError(`The body must be at most ${maxBodyBytes} bytes (1 MiB).`, { status: 413, headers });
+  return new RequestError(`The body must be at most ${most} bytes${inWords[most] ?? ''}.`, { status: 413, headers });
 }
 
 function decode(bytes: Uint8Array): string {

@@ -3,6 +3,7 @@ import type { Watches } from '../domain/sessions/watch.ts';
 import { createAttachments } from './attachments.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
 import { createEventStreams, type EventStreams } from './event-streams.ts';
+import { createIncomingWebhooks } from './incoming-webhooks.ts';
 import { createDescriptions } from './openapi.ts';
 import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
@@ -66,6 +67,7 @@ export function createRest(services: Services, watches: Watches): Rest {
     ['v3', openV3(services, watches, streams)],
   ]);
   const attachments = createAttachments(services);
+  const webhooks = createIncomingWebhooks(services);
   const descriptions = createDescriptions(doors);
   return {
     async fetch(request, env) {
@@ -75,6 +77,7 @@ export function createRest(services: Services, watches: Watches): Rest {
       const door = doors.get(isEarliest ? 'v1' : (versionOf.get(segment) ?? segment));
       if (door) return door.fetch(request, env);
       if (segment === 'attachments') return attachments.fetch(request, env);
+      if (segment === 'webhooks') return webhooks.fetch(request, env);
       if (segment === 'openapi') return descriptions.fetch(request);
       return Response.json({ detail: 'There is no such route.' }, { status: 404 });
     },

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
@@ -23,6 +22,7 @@ import {
 } from './definition.ts';
 import { nextTime } from './due-times.ts';
 import { changedBy, insertAutomation, lockAutomation, removeAutomation, saveAutomation } from './save-automation.ts';
+import { type NewWebhookSecret, newWebhookSecret } from './webhook-secrets.ts';
 import { parseZonedRecurrence, zonedRecurrenceComplaint } from './zoned-recurrence.ts';
 
 /** An automation that was written, and the secret of its incoming webhook where that was made just now: it is shown once. */
@@ -50,7 +50,7 @@ export async function createAutomation(
   const actions = await resolveActions(context, id, input.actions);
   const owner = ownerOf(context.viewer);
   const runAs = input.runAs?.type ?? 'organization';
-  const webhook = newWebhookSecret(context, input.triggers, null);
+  const webhook = webhookSecretFor(input.triggers, null);
   const made: AutomationRecord = {
     id: newId(),
     organizationId: id,
@@ -62,7 +62,7 @@ export async function createAutomation(
     actions,
     options: changedOptions({}, input),
     schedule: null,
-    webhookSecretHash: webhook.hash,
+    webhookSecretHash: webhook.hash ?? null,
     nextRunAt: null,
     dueAt: null,
     lastRunAt: null,
@@ -81,7 +81,7 @@ export async function createAutomation(
     const replay = await findReplay(context, tx, options, claim);
     if (replay !== null) return { automation: await lockAutomation(tx, id, replay), webhookSecret: null };
     await insertAutomation(context, tx, automation);
-    return { automation, webhookSecret: webhook.secret };
+    return { automation, webhookSecret: webhook.secret ?? null };
   });
 }
 
@@ -110,7 +110,7 @@ export async function updateAutomation(
     // What has been taken once is not refused because its times are over.
     const isOther = canonicalJson(triggers) !== canonicalJson(before.triggers);
     if (isOther) requireFiring(triggers, before.createdAt, context.now());
-    const webhook = newWebhookSecret(context, triggers, before.webhookSecretHash);
+    const webhook = webhookSecretFor(triggers, before.webhookSecretHash);
     // As they were read, or with what their prompts name, which a schedule does not keep beside them.
     const isSame = (wanted: readonly Action[] | undefined) =>
       wanted === undefined || canonicalJson(wanted) === canonicalJson(before.actions);
@@ -124,10 +124,10 @@ export async function updateAutomation(
       actions: actions ?? before.actions,
       options: changedOptions(before.options, change),
       schedule: isSchedule ? before.schedule : null,
-      webhookSecretHash: webhook.hash,
+      webhookSecretHash: webhook.hash ?? null,
     };
     const automation = await saveAutomation(context, tx, before, wanted);
-    return { automation, webhookSecret: webhook.secret };
+    return { automation, webhookSecret: webhook.secret ?? null };
   });
 }
 
@@ -183,13 +183,7 @@ function changedOptions(before: AutomationOptions, change: Options): AutomationO
 }
 
 // A webhook's callers prove with the secret that they may call; only its hash is kept.
-function newWebhookSecret(
-  context: Context,
-  triggers: readonly Trigger[],
-  present: string | null,
-): { secret: string | null; hash: string | null } {
-  if (!hasWebhook(triggers)) return { secret: null, hash: null };
-  if (present !== null) return { secret: null, hash: present };
-  const secret = `whsec_${randomBytes(32).toString('base64url')}`;
-  return { secret, hash: context.keyring.hashToken(secret) };
+function webhookSecretFor(triggers: readonly Trigger[], present: string | null): Partial<NewWebhookSecret> {
+  if (!hasWebhook(triggers)) return {};
+  return present === null ? newWebhookSecret() : { hash: present };
 }

@@ -10,9 +10,11 @@ export interface LimitSizes {
   readonly graphql: number;
   /** Tokens from one address that are not good. */
   readonly login: number;
+  /** Deliveries to the incoming webhook of one automation. */
+  readonly webhook: number;
 }
 
-/** What is counted; built once by the app. Keys are bare ids of API keys, or addresses. */
+/** What is counted; built once by the app. Keys are bare ids of API keys and automations, or addresses. */
 export type Limits = Readonly<Record<keyof LimitSizes, Counter>>;
 
 /** The limits of one process: it shares them with the others on its PostgreSQL; an embedded database has one process. */
@@ -23,5 +25,5 @@ export function createLimits(
   const { store, now, log } = services;
   const shared = store.dialect === 'postgres' ? sharePoints(store) : null;
   const count = (name: keyof LimitSizes) => createCounter({ name, limit: sizes[name], shared, now, log });
-  return { rest: count('rest'), graphql: count('graphql'), login: count('login') };
+  return { rest: count('rest'), graphql: count('graphql'), login: count('login'), webhook: count('webhook') };
 }

@@ -6,6 +6,7 @@ const commands = {
   agents: () => import('./agents-command.ts'),
   token: () => import('./token.ts'),
   'ip-access-list': () => import('./ip-access-list.ts'),
+  schedules: () => import('./schedules-command.ts'),
 } satisfies Record<string, () => Promise<unknown>>;
 
 const [name = ''] = process.argv.slice(2);

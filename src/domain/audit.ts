@@ -19,7 +19,10 @@ export const auditActions = {
   'sleep_session': { target: 'session', meaning: 'A session was put to sleep, by itself or by being archived.' },
   'acknowledge_session_hard_cap': { target: 'session', meaning: 'A session’s limit of ACUs was changed.' },
   'create_org': { target: 'organization', meaning: 'An organization was made.' },
-  'update_org': { target: 'organization', meaning: 'An organization’s name, limits or default agent were changed.' },
+  'update_org': {
+    target: 'organization',
+    meaning: 'An organization’s name, limits or default agent were changed, or on the host whether it makes schedules.',
+  },
   'update_org_settings': { target: 'organization', meaning: 'The tags that its sessions may have were changed.' },
   'delete_org': { target: 'organization', meaning: 'An organization was deleted.' },
   'update_enterprise_settings': { target: 'enterprise', meaning: 'A setting of the enterprise was changed.' },

@@ -3,6 +3,7 @@
 const mayImport = {
   graphql: ['domain', 'auth', 'http'],
   rest: ['domain', 'auth', 'http'],
+  console: ['domain', 'auth', 'http'],
   scheduler: ['domain'],
   // What HTTP asks of every door alike, and what doors need of it alike: knows none of them.
   http: [],

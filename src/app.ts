@@ -15,6 +15,7 @@ import { enterprisePermissions, organizationPermissions } from './auth/permissio
 import { systemViewer } from './auth/viewer.ts';
 import { createAddressOf } from './client-address.ts';
 import type { Config } from './config.ts';
+import { createConsole } from './console/door.ts';
 import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
 import type { Context, Log, Services } from './domain/context.ts';
 import { createKeyUses, type KeyUses } from './domain/keys/key-usage.ts';
@@ -41,6 +42,9 @@ import { createWebhooks } from './scheduler/webhooks.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
+
+/** Where `npm run build:console` puts the console: beside this file when it has been built, else where that will be. */
+const builtConsole = join(import.meta.dirname, '../dist/web');
 
 /** How often the queue of sessions is looked at without a ring. */
 const queuePollMs = 2_000;
@@ -144,6 +148,7 @@ async function assemble(
   });
   const watches = createWatches(services);
   const rest = createRest(services, watches);
+  const web = createConsole(services, builtConsole);
   const { isIntrospectable, hasExplorer } = config;
   const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer });
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
@@ -173,6 +178,8 @@ async function assemble(
     if (isOptions && pathname === '/graphql/stream') return allowing('GET, POST, PUT, DELETE, OPTIONS');
     if (pathname === '/graphql' || pathname.startsWith('/graphql/'))
       return graphql.fetch(request, { address, cut: () => hangUp(request) });
+    const ofConsole = await web.fetch(request, { address });
+    if (ofConsole) return ofConsole;
     if (pathname === '/') return plain(200, welcome(baseUrl));
     return rest.fetch(request, { address });
   };
@@ -357,6 +364,7 @@ function welcome(baseUrl: string): string {
   return [
     'Switchyard, the open agent session service.',
     '',
+    `Console, for browsers: ${baseUrl}/`,
     `GraphQL, with an explorer for browsers: ${baseUrl}/graphql`,
     `REST: ${baseUrl}/v1, ${baseUrl}/v2 and ${baseUrl}/v3, described at ${baseUrl}/openapi`,
     `Health: ${baseUrl}/healthz and ${baseUrl}/readyz`,

@@ -1,6 +1,7 @@
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import type { FirstStart } from './domain/bootstrap.ts';
+import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-sessions.ts';
 
 /** How long a stop may take before the process ends anyway. */
 const stopPatienceMs = 30_000;
@@ -10,7 +11,8 @@ const { url } = await app.start().catch(async (error: unknown) => {
   await app.stop();
   return giveUp(error);
 });
-if (app.installation.firstStart) process.stdout.write(firstStartText(url, app.installation.firstStart));
+const { firstStart } = app.installation;
+if (firstStart) process.stdout.write(firstStartText(url, firstStart, await signInLink(firstStart.adminToken)));
 else process.stdout.write(`Switchyard is at ${url}. ${hint()}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -39,7 +41,15 @@ function giveUp(error: unknown): never {
   process.exit(1);
 }
 
-function firstStartText(address: string, { adminToken, v1Key, organizationId }: FirstStart): string {
+// A start is one also without it: the token signs in as well.
+async function signInLink(token: string): Promise<string> {
+  const code = roles.includes('api') ? await createConsoleLink(app.services, token).catch(() => null) : null;
+  return code === null
+    ? ''
+    : `  Console                 ${consoleLinkAddress(app.services.baseUrl, code)}\n                          (once, within 15 minutes; after that with the token)\n`;
+}
+
+function firstStartText(address: string, { adminToken, v1Key, organizationId }: FirstStart, link: string): string {
   const graphql = JSON.stringify({
     query:
       'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId url status } userErrors { message } } }',
@@ -55,7 +65,7 @@ Switchyard is at ${address}. This is shown once; keep it.
   Administrator's token   ${adminToken}
   v1 key                  ${v1Key}
   Organization            org-${organizationId}
-
+${link}
 Start a session and read the newest, by GraphQL (in a browser: ${address}/graphql):
 
 curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' \\

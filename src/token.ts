@@ -1,6 +1,7 @@
 // npm run token: a new administrator token, for whoever has the host but has lost the token.
 import { readConfig } from './config.ts';
 import { findEnterpriseId, newAdministratorToken, prepareInstallation } from './domain/bootstrap.ts';
+import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-sessions.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openStore } from './store/store.ts';
 
@@ -20,7 +21,12 @@ try {
       isKeyGenerated: isGenerated,
       isShared: config.databaseUrl !== null,
     });
-    process.stdout.write(`${await newAdministratorToken(services, enterpriseId)}\n`);
+    const token = await newAdministratorToken(services, enterpriseId);
+    process.stdout.write(`${token}\n`);
+    const code = await createConsoleLink(services, token);
+    const address = consoleLinkAddress(config.baseUrl ?? `http://localhost:${config.port}`, code ?? '');
+    // Beside what scripts read.
+    process.stderr.write(`Or sign in to the console with this, once and within 15 minutes: ${address}\n`);
   } finally {
     await store.close();
   }

@@ -36,8 +36,8 @@ interface KeyRow {
 }
 
 // One statement: the key, its owner, every role with deleted organizations left out, and from where it may be used.
-const keys = `
-  select k.id, k.token_hash as "tokenHash", k.kind, k.name, k.enterprise_id as "enterpriseId", k.organization_id as "organizationId", k.user_id as "userId",
+const keysWith = (columns: string, join: string) => `
+  select ${columns}k.id, k.token_hash as "tokenHash", k.kind, k.name, k.enterprise_id as "enterpriseId", k.organization_id as "organizationId", k.user_id as "userId",
          k.service_user_id as "serviceUserId", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
          u.email, u.name as "userName", s.name as "serviceUserName", s.organization_id as "serviceUserOrganizationId",
          s.expires_at as "serviceUserExpiresAt", s.deleted_at as "serviceUserDeletedAt", ko.deleted_at as "organizationDeletedAt",
@@ -52,7 +52,18 @@ const keys = `
     join enterprise e on e.id = k.enterprise_id
     left join user_account u on u.id = k.user_id
     left join service_user s on s.id = k.service_user_id
-    left join organization ko on ko.id = k.organization_id`;
+    left join organization ko on ko.id = k.organization_id ${join}`;
+const keys = keysWith('', '');
+const keysOfSessions = keysWith(
+  'c.id as "consoleSessionId", c.token_hash as "sessionHash", c.expires_at as "sessionExpiresAt", ',
+  'join console_session c on c.api_key_id = k.id',
+);
+
+interface SessionRow extends KeyRow {
+  consoleSessionId: string;
+  sessionHash: string;
+  sessionExpiresAt: Date;
+}
 
 /** What {@link authenticate} needs. */
 export interface AuthServices {
@@ -86,29 +97,86 @@ export async function authenticate(
   if (!key || !isLive(key, services.now())) {
     throw new DomainError('UNAUTHENTICATED', noGoodKey);
   }
-  if (!isAddressAllowed(key.ipRanges, address)) {
-    throw new DomainError('UNAUTHENTICATED', 'The IP access list does not allow requests from this address.');
-  }
+  requireAddress(key, address);
   const [presentHash] = hashes;
   services.keyUsage.note(key.id, presentHash === undefined || presentHash === key.tokenHash ? null : presentHash);
   return toViewer(key);
 }
 
 /**
+ * The viewer of a browser that is signed in to the console, by what its cookie holds: that of the key it was signed in
+ * with, as long as both last. UNAUTHENTICATED as {@link authenticate}.
+ */
+export async function authenticateConsole(
+  services: AuthServices,
+  cookie: string,
+  address: string | null,
+): Promise<Viewer> {
+  const hashes = services.keyring.tokenHashes(cookie);
+  const [row] = await services.store.query<SessionRow>(`${keysOfSessions} where c.token_hash = any($1)`, [hashes]);
+  const now = services.now();
+  const isRight = row && hashes.some((hash) => timingSafeEqual(Buffer.from(hash), Buffer.from(row.sessionHash)));
+  if (!isRight || row.sessionExpiresAt <= now || !isLive(row, now)) {
+    throw new DomainError('UNAUTHENTICATED', 'You are not signed in, or not any more.');
+  }
+  requireAddress(row, address);
+  services.keyUsage.note(row.id, null);
+  return ofSession(row, { id: row.consoleSessionId, expiresAt: row.sessionExpiresAt });
+}
+
+/** A key in use: from where, and in which session of the console, if in one. */
+export interface KeyInUse {
+  readonly apiKeyId: string;
+  readonly address: string | null;
+  readonly consoleSessionId?: string | undefined;
+}
+
+/**
  * The present viewers of these keys, by the keys' bare ids, each for the address where it is in use. A key that has ended,
- * or may not be used from there any more, has none. One statement; at most 1,000 keys.
+ * or may not be used from there any more, has none; nor has one whose session of the console is over. At most two
+ * statements; at most 1,000 keys.
  */
 export async function findViewers(
   services: Pick<AuthServices, 'store' | 'now'>,
-  uses: readonly { readonly apiKeyId: string; readonly address: string | null }[],
+  uses: readonly KeyInUse[],
 ): Promise<(Viewer | null)[]> {
   const ids = [...new Set(uses.map(({ apiKeyId }) => apiKeyId))];
   const rows = await services.store.query<KeyRow>(`${keys} where k.id = any($1)`, [ids]);
   const found = new Map(rows.map((row) => [row.id, row]));
-  return uses.map(({ apiKeyId, address }) => {
+  const sessionIds = uses.flatMap(({ consoleSessionId }) => consoleSessionId ?? []);
+  const sessions = await findSessions(services, sessionIds);
+  return uses.map(({ apiKeyId, address, consoleSessionId }) => {
     const key = found.get(apiKeyId);
-    return key && isLive(key, services.now()) && isAddressAllowed(key.ipRanges, address) ? toViewer(key) : null;
+    if (!key || !isLive(key, services.now()) || !isAddressAllowed(key.ipRanges, address)) return null;
+    if (consoleSessionId === undefined) return toViewer(key);
+    const session = sessions.get(consoleSessionId);
+    return session ? ofSession(key, session) : null;
   });
+}
+
+async function findSessions({ store, now }: Pick<AuthServices, 'store' | 'now'>, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, ConsoleSession>();
+  const rows = await store.query<ConsoleSession>(
+    'select id, expires_at as "expiresAt" from console_session where id = any($1) and expires_at > $2',
+    [ids, now()],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+interface ConsoleSession {
+  readonly id: string;
+  readonly expiresAt: Date;
+}
+
+function ofSession(key: KeyRow, session: ConsoleSession): Viewer {
+  const viewer = toViewer(key);
+  const expiresAt = viewer.expiresAt && viewer.expiresAt < session.expiresAt ? viewer.expiresAt : session.expiresAt;
+  return { ...viewer, expiresAt, consoleSessionId: session.id };
+}
+
+function requireAddress({ ipRanges }: KeyRow, address: string | null): void {
+  if (isAddressAllowed(ipRanges, address)) return;
+  throw new DomainError('UNAUTHENTICATED', 'The IP access list does not allow requests from this address.');
 }
 
 /**

@@ -13,6 +13,13 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** A new token: the kind's prefix and 256 random bits in base32. It exists outside its owner's hands only here. */
 export function newToken(kind: ApiKeyKind): string {
+  return tokenPrefix[kind] + randomText();
+}
+
+/** What a browser or a link signs in to the console with: 256 random bits in base32, like a token without a prefix. */
+export const newConsoleCode = (): string => randomText();
+
+function randomText(): string {
   let bits = 0n;
   for (const byte of randomBytes(32)) bits = (bits << 8n) | BigInt(byte);
   let text = '';
@@ -20,7 +27,7 @@ export function newToken(kind: ApiKeyKind): string {
     text = alphabet.charAt(Number(bits & 31n)) + text;
     bits >>= 5n;
   }
-  return tokenPrefix[kind] + text;
+  return text;
 }
 
 /** The part of a token that may be shown and logged: its prefix and four characters. */

@@ -31,8 +31,10 @@ export interface Viewer {
   /** Held in every organization of the enterprise (account_admin). */
   readonly everywhere: ReadonlySet<RolePermission>;
   readonly organizations: ReadonlyMap<string, ReadonlySet<RolePermission>>;
-  /** When the key ends by itself; null: never. */
+  /** When the key ends by itself, or the session of the console in which it is used; null: never. */
   readonly expiresAt: Date | null;
+  /** The session of the console in which the key is used; bare. */
+  readonly consoleSessionId?: string;
 }
 
 /** True when the viewer may use the organization at all, provided that it is one of its enterprise. */

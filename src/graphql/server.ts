@@ -2,13 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createYoga } from 'graphql-yoga';
 import { isAnyoneAllowed } from '../auth/authenticate.ts';
-import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Context, Services } from '../domain/context.ts';
-import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
 import { openLiveStream, tooManyStreams } from '../domain/limits/open-streams.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
 import { endedBy } from '../http/ended-by.ts';
+import { isFromConsole } from '../http/same-origin.ts';
 import {
   charged,
   explained,
@@ -19,6 +18,7 @@ import {
   takesParts,
   wantsStream,
 } from './answers.ts';
+import { createCallers } from './callers.ts';
 import { chargeLeast } from './charge.ts';
 import { type Arrival, createContext, type GraphqlContext } from './context.ts';
 import { maskError } from './errors.ts';
@@ -73,7 +73,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         return viewer();
       },
       address,
-      isConsole: arrival.isConsole === true,
+      isConsole: arrival.isConsole === true || viewer().consoleSessionId !== undefined,
     };
     return createContext(domain, watches, arrival);
   };
@@ -96,9 +96,9 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     plugins: [operationGate({ trusted, isIntrospectable, maskError: mask }), useEventStreams()],
   });
   const engine = { yoga, trusted };
-  const authenticate = (token: string | null, address: string | null) => authenticateLimited(services, token, address);
+  const callers = createCallers(services);
   const mayOpen = (address: string | null) => isAnyoneAllowed(services, address);
-  const sockets = createSockets({ engine, streams: openStreams, contextOf, authenticate, mayOpen, liveViewers, log });
+  const sockets = createSockets({ engine, streams: openStreams, contextOf, callers, mayOpen, liveViewers, log });
   const connections = createSingleConnections({ engine, services, contextOf });
 
   const run = async (whole: Request, context: GraphqlContext): Promise<Response> => {
@@ -139,7 +139,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
           return asset ?? failure(404, 'NOT_FOUND', 'There is nothing at this address.');
         }
         if (hasExplorer && wantsExplorer(request)) return await explorer();
-        const viewer = await authenticate(readToken(request.headers.get('authorization'), false), address);
+        const viewer = await callers.ofRequest(request.headers, address);
         const isSingle = path === '/graphql/stream' && (request.method === 'PUT' || tokenOf(request) !== null);
         const mismatch = isSingle && request.method !== 'POST' ? null : findMismatch(request);
         if (mismatch) return mismatch;
@@ -154,7 +154,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         const arrival = {
           idempotencyKey: headers.get('idempotency-key'),
           lastEventId: headers.get('last-event-id') || null,
-          isConsole: headers.get('switchyard-client') === 'console',
+          isConsole: isFromConsole(headers),
           takesParts: takesParts(asked),
           takesEvents: wantsStream(asked),
         };

@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Log } from '../domain/context.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
 import type { LiveViewer, LiveViewers } from '../domain/keys/live-viewers.ts';
 import type { OpenStreams } from '../domain/limits/open-streams.ts';
+import type { Callers } from './callers.ts';
 import { chargeLeast } from './charge.ts';
 import type { Arrival, GraphqlContext } from './context.ts';
 import { tooDeep } from './operation-ids.ts';
@@ -42,8 +42,7 @@ export interface SocketOptions {
   readonly streams: OpenStreams;
   /** `viewer`: who it is now, asked anew whenever it matters. */
   readonly contextOf: (viewer: () => Viewer, address: string | null, arrival: Arrival) => GraphqlContext;
-  /** Rejects with UNAUTHENTICATED. */
-  readonly authenticate: (token: string | null, address: string | null) => Promise<Viewer>;
+  readonly callers: Pick<Callers, 'ofSocket'>;
   /** Whether a socket may be opened from an address at all. */
   readonly mayOpen: (address: string | null) => Promise<boolean>;
   readonly liveViewers: LiveViewers;
@@ -68,11 +67,8 @@ export function createSockets(options: SocketOptions) {
     execute: (args) => (args as EnvelopedArgs).rootValue.execute(args as ExecutionArgs) as never,
     subscribe: (args) => (args as EnvelopedArgs).rootValue.subscribe(args as ExecutionArgs) as never,
     async onConnect({ connectionParams, extra }) {
-      const given = connectionParams?.authorization ?? connectionParams?.Authorization;
-      const header = extra.request.headers.authorization;
-      const token = typeof given === 'string' ? readToken(given, true) : readToken(header, false);
       try {
-        const viewer = await options.authenticate(token, extra.address);
+        const viewer = await options.callers.ofSocket(extra.request.headers, connectionParams, extra.address);
         const { socket } = extra;
         const leave = options.streams.open('socket', viewer, () => socket.close(1001, 'Going away'));
         if (leave === null) {

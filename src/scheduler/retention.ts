@@ -1,6 +1,7 @@
 import { forgetRuns } from '../domain/automations/forget-runs.ts';
 import type { Services } from '../domain/context.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
+import { forgetConsoleSessions } from '../domain/keys/console-sessions.ts';
 import { keepSecrets } from '../domain/secrets/keep-secrets.ts';
 import { forgetOffsetWalks } from '../domain/sessions/offset-walks.ts';
 import { keepWebhooks } from '../domain/webhooks/keep-deliveries.ts';
@@ -26,6 +27,9 @@ export function createRetention(services: Services): Scheduled {
     );
     await forgetOffsetWalks(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old walks through lists could not be deleted.'),
+    );
+    await forgetConsoleSessions(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old sessions of the console could not be deleted.'),
     );
     await keepWebhooks(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Webhooks of long ago could not be deleted.'),

@@ -2,6 +2,7 @@ import { authenticate } from '../../src/auth/authenticate.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
+import { createConsoleSession } from '../../src/domain/keys/console-sessions.ts';
 import { revokeAllApiKeys, revokeApiKey } from '../../src/domain/keys/revoke-api-keys.ts';
 import { rotateApiKey } from '../../src/domain/keys/rotate-api-key.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/knowledge/change-folders.ts';
@@ -273,6 +274,11 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   async create_pat(hand, organization) {
     const userId = await userOf(hand, organization);
     return { target: await makeKey(hand, { kind: 'PERSONAL_ACCESS_TOKEN', userId }), organization: null };
+  },
+  async login(hand) {
+    const context = await hand.context();
+    await createConsoleSession(context);
+    return { target: prefixedId('apiKey', context.viewer.apiKeyId ?? ''), organization: null };
   },
   async create_secret(hand, organization) {
     return { target: await make(hand, organization, 'secrets', secret(), 'secret_id'), organization };

@@ -35,6 +35,7 @@ interface Followed {
   viewer: Viewer;
   readonly apiKeyId: string;
   readonly address: string | null;
+  readonly consoleSessionId: string | undefined;
   /** False until it was read after it was followed: its key may have ended between the two. */
   isChecked: boolean;
   end(): void;
@@ -107,6 +108,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
         viewer,
         apiKeyId: viewer.apiKeyId ?? '',
         address,
+        consoleSessionId: viewer.consoleSessionId,
         isChecked: false,
         end() {
           if (!followed.has(entry)) return;

@@ -1,0 +1,54 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+
+/** What of the console is there before anybody has signed in: its page, and what that loads. The same for everybody. */
+export interface ConsoleFiles {
+  /** The page; null where the console has not been built. */
+  page(): Promise<string | null>;
+  /** A script, style or picture by its name, which changes with its content; null for any other. */
+  asset(name: string): Promise<Asset | null>;
+}
+
+/** See {@link ConsoleFiles}. */
+export interface Asset {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** Reads what `npm run build:console` wrote into a directory, at the first need. */
+export function createConsoleFiles(directory: string): ConsoleFiles {
+  let read: Promise<{ page: string | null; assets: ReadonlyMap<string, Asset> }> | null = null;
+  const load = () => {
+    read ??= readAll(directory).catch((error: NodeJS.ErrnoException) => {
+      // Looked for again the next time: it may be built by then.
+      read = null;
+      if (error.code === 'ENOENT') return { page: null, assets: new Map() };
+      throw error;
+    });
+    return read;
+  };
+  return {
+    page: async () => (await load()).page,
+    // By their names in the directory, never by a path: no name leads out of it.
+    asset: async (name) => (await load()).assets.get(name) ?? null,
+  };
+}
+
+async function readAll(directory: string) {
+  const page = await readFile(join(directory, 'index.html'), 'utf8');
+  const assets = new Map<string, Asset>();
+  for (const name of await readdir(join(directory, 'assets'))) {
+    const type = types[extname(name)];
+    if (type === undefined) continue;
+    const bytes = await readFile(join(directory, 'assets', name));
+    assets.set(name, { bytes: new Uint8Array(bytes), type });
+  }
+  return { page, assets };
+}

@@ -1,0 +1,25 @@
+/** Behind https, where a browser takes this name only with `Secure`, `Path=/` and no `Domain`. */
+const secureName = '__Host-switchyard';
+const plainName = 'switchyard';
+
+/** The code in the cookie of a browser that is signed in to the console; null where there is none. */
+export function readConsoleCookie(header: string | null | undefined): string | null {
+  for (const part of header?.split(';') ?? []) {
+    const [name, value = ''] = part.trim().split('=');
+    if ((name === secureName || name === plainName) && /^[a-z2-7]{52}$/.test(value)) return value;
+  }
+  return null;
+}
+
+/** The header `Set-Cookie` of a sign-in. `baseUrl` says whether browsers come by https. */
+export function consoleCookie(code: string, maxAgeSeconds: number, baseUrl: string): string {
+  const isSecure = baseUrl.startsWith('https:');
+  const name = isSecure ? secureName : plainName;
+  return `${name}=${code}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+}
+
+/** The headers `Set-Cookie` of a sign-out. */
+export const noConsoleCookies: readonly string[] = [
+  `${plainName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`,
+  `${secureName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure`,
+];

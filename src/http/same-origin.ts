@@ -1,0 +1,20 @@
+/**
+ * Whether a request was sent by a page of this service, as far as browsers say: by the header `Origin`, which they send
+ * with every POST, DELETE and WebSocket, and which no page can change. `baseUrl`: the service's address, where a proxy
+ * tells it another host than the browser's.
+ */
+export function isOwnOrigin(
+  origin: string | null | undefined,
+  host: string | null | undefined,
+  baseUrl: string,
+): boolean {
+  if (!origin || !URL.canParse(origin)) return false;
+  const given = new URL(origin);
+  if (host && given.host === host.toLowerCase()) return true;
+  return URL.canParse(baseUrl) && given.origin === new URL(baseUrl).origin;
+}
+
+/** What a page of the console says with all it sends; other origins' pages would have to be allowed to send it. */
+export function isFromConsole(headers: Headers): boolean {
+  return headers.get('switchyard-client') === 'console';
+}

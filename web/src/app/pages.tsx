@@ -1,0 +1,49 @@
+import { type ComponentType, lazy, Suspense } from 'react';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { Shell } from '../layout/shell.tsx';
+import { ErrorBoundary } from '../ui/error-boundary.tsx';
+import { Empty, Loading } from '../ui/states.tsx';
+
+interface PageEntry {
+  readonly path: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a page gets are the names in its path, which only it knows.
+  readonly page: ComponentType<any>;
+}
+
+/** Every page by its address, each a part of its own that is loaded when it is first opened. The first that fits is shown. */
+const pages = [
+  {
+    path: '/sessions',
+    page: lazy(async () => ({ default: (await import('../sessions/sessions-page.tsx')).SessionsPage })),
+  },
+  {
+    path: '/sessions/:id',
+    page: lazy(async () => ({ default: (await import('../session/session-page.tsx')).SessionPage })),
+  },
+] satisfies readonly PageEntry[];
+
+/** The page that the address names, inside the frame that all have. */
+export function Pages() {
+  const [location] = useLocation();
+  return (
+    <Shell>
+      <ErrorBoundary resetKey={location}>
+        <Suspense fallback={<Loading label="Loading the page" />}>
+          <Switch>
+            <Route path="/">
+              <Redirect to="/sessions" replace />
+            </Route>
+            {(pages as readonly PageEntry[]).map(({ path, page: Page }) => (
+              <Route path={path} key={path}>
+                {(params) => <Page {...params} key={location} />}
+              </Route>
+            ))}
+            <Route>
+              <Empty title="There is no such page" text="The address may be mistyped, or what was here is gone." />
+            </Route>
+          </Switch>
+        </Suspense>
+      </ErrorBoundary>
+    </Shell>
+  );
+}

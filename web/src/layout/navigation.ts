@@ -1,0 +1,16 @@
+import type { Signed } from '../app/gate.tsx';
+import type { IconName } from '../ui/icons.tsx';
+
+/** A line of the navigation. */
+export interface NavigationItem {
+  readonly path: string;
+  readonly label: string;
+  readonly icon: IconName;
+  /** Left out where its viewer could do nothing there; left out itself: for everybody. */
+  readonly isFor?: (signed: Signed) => boolean;
+}
+
+/** The navigation, in groups. A new page that belongs into it has its line here. */
+export const navigation: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
+  { label: 'Work', items: [{ path: '/sessions', label: 'Sessions', icon: 'terminal' }] },
+];

@@ -1,0 +1,31 @@
+import { type ReactNode, useEffect } from 'react';
+
+interface PageProps {
+  readonly title: string;
+  /** What one can do on the whole page. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+  /** A page that fills the window and scrolls inside. */
+  readonly isFull?: boolean;
+}
+
+/** A page with its heading; names the window after it. */
+export function Page({ title, actions, children, isFull = false }: PageProps) {
+  useTitle(title);
+  return (
+    <div className={isFull ? 'page full' : 'page'}>
+      <header className="page-head">
+        <h1>{title}</h1>
+        {actions && <div className="actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** Names the window. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Switchyard`;
+  }, [title]);
+}

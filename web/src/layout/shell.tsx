@@ -1,0 +1,137 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useSigned } from '../app/gate.tsx';
+import { noteSignedOut } from '../relay/signed-out.ts';
+import { Button } from '../ui/button.tsx';
+import { Select } from '../ui/field.tsx';
+import { Icon, Mark } from '../ui/icons.tsx';
+import { applyTheme, readTheme, type Theme } from '../ui/theme.ts';
+import { useToasts } from '../ui/toasts.tsx';
+import { navigation } from './navigation.ts';
+
+/** The frame of every page: where one is, whose pages these are, and what one can go to. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const [location] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on a telephone it closes when one has gone somewhere.
+  useEffect(() => setOpen(false), [location]);
+  return (
+    <div className="shell" data-menu={isOpen ? 'open' : undefined}>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <div className="bar">
+        <Button tone="quiet" icon="menu" aria-label="Menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
+        <Link href="/sessions" className="brand">
+          <Mark size={24} /> Switchyard
+        </Link>
+      </div>
+      <aside className="side" aria-label="Console">
+        <Link href="/sessions" className="brand">
+          <Mark size={26} /> Switchyard
+        </Link>
+        <OrganizationChoice />
+        <Navigation location={location} />
+        <Foot />
+      </aside>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape and the button do the same. */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
+      <div className="veil" onClick={() => setOpen(false)} />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function OrganizationChoice() {
+  const { organization, organizations, choose } = useSigned();
+  if (organizations.length < 2) return <p className="organization">{organization?.name ?? 'No organization'}</p>;
+  return (
+    <Select
+      label="Organization"
+      isLabelHidden
+      value={organization?.organizationId ?? ''}
+      onChange={(event) => choose(event.target.value)}
+    >
+      {organizations.map(({ organizationId, name }) => (
+        <option value={organizationId} key={organizationId}>
+          {name}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+function Navigation({ location }: { readonly location: string }) {
+  const signed = useSigned();
+  return (
+    <nav aria-label="Pages">
+      {navigation.map(({ label, items }) => {
+        const shown = items.filter(({ isFor }) => isFor?.(signed) ?? true);
+        if (shown.length === 0) return null;
+        return (
+          <div className="group" key={label}>
+            <h2>{label}</h2>
+            <ul>
+              {shown.map((item) => {
+                const isHere = location === item.path || location.startsWith(`${item.path}/`);
+                return (
+                  <li key={item.path}>
+                    <Link href={item.path} aria-current={isHere ? 'page' : undefined}>
+                      <Icon name={item.icon} /> {item.label}
+                    </Link>
+                  </li>
+                );
+              })}
+            </ul>
+          </div>
+        );
+      })}
+    </nav>
+  );
+}
+
+const themes = [
+  { theme: 'system', icon: 'system', label: 'As the system' },
+  { theme: 'light', icon: 'sun', label: 'Light' },
+  { theme: 'dark', icon: 'moon', label: 'Dark' },
+] as const;
+
+function Foot() {
+  const { name } = useSigned();
+  const toasts = useToasts();
+  const [theme, setTheme] = useState<Theme>(readTheme);
+  const choose = (chosen: Theme) => {
+    applyTheme(chosen);
+    setTheme(chosen);
+  };
+  const signOut = async () => {
+    const headers = { 'switchyard-client': 'console' };
+    const response = await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
+    if (!response?.ok) return toasts.fail('You are still signed in: the service could not be reached.');
+    noteSignedOut(null);
+  };
+  return (
+    <div className="foot">
+      <fieldset className="themes">
+        <legend className="for-readers">Colours</legend>
+        {themes.map(({ theme: each, icon, label }) => (
+          <Button
+            key={each}
+            tone="quiet"
+            size="small"
+            icon={icon}
+            aria-label={label}
+            aria-pressed={theme === each}
+            onClick={() => choose(each)}
+          />
+        ))}
+      </fieldset>
+      <div className="who">
+        <span title={name}>{name}</span>
+        <Button tone="quiet" size="small" icon="signOut" aria-label="Sign out" onClick={() => void signOut()} />
+      </div>
+    </div>
+  );
+}

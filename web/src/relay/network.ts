@@ -1,0 +1,90 @@
+import {
+  type FetchFunction,
+  type GraphQLResponse,
+  Observable,
+  type RequestParameters,
+  type SubscribeFunction,
+  type Variables,
+} from 'relay-runtime';
+import { liveClient } from './live-client.ts';
+import { noteSignedOut } from './signed-out.ts';
+
+/** What the service refused, in its own words. */
+export class ServiceError extends Error {
+  /** The service's code (docs/errors.md); HTTP_… where it gave none. */
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.name = 'ServiceError';
+    this.code = code;
+  }
+}
+
+/** The service could not be reached at all: worth trying again by itself. */
+export class UnreachableError extends Error {
+  constructor(cause: unknown) {
+    super('The service cannot be reached.', { cause });
+    this.name = 'UnreachableError';
+  }
+}
+
+interface Failure {
+  readonly message: string;
+  readonly extensions?: { readonly code?: string };
+}
+
+/** Sends a query or a mutation; the cookie of the sign-in goes with it. */
+export const fetchOperation: FetchFunction = async (
+  { text, name }: RequestParameters,
+  variables: Variables,
+): Promise<GraphQLResponse> => {
+  const response = await fetch('/graphql', {
+    method: 'POST',
+    credentials: 'same-origin',
+    // Only pages of this service may send such a header: without it the cookie counts for nothing.
+    headers: { 'content-type': 'application/json', 'switchyard-client': 'console' },
+    body: JSON.stringify({ query: text, operationName: name, variables }),
+  }).catch((error: unknown) => {
+    throw new UnreachableError(error);
+  });
+  const body = (await response.json().catch(() => null)) as {
+    data?: Record<string, unknown> | null;
+    errors?: Failure[];
+  } | null;
+  if (response.status === 401) noteSignedOut(body?.errors?.[0]?.message ?? null);
+  const [first] = body?.errors ?? [];
+  if (body === null && response.status >= 502) throw new UnreachableError(response.status);
+  if (body === null) throw new ServiceError(`The service answered ${response.status}.`, `HTTP_${response.status}`);
+  if (first && (body.data === null || body.data === undefined)) {
+    throw new ServiceError(first.message, first.extensions?.code ?? `HTTP_${response.status}`);
+  }
+  // A mutation that was refused has its field null beside the error: who sent it must hear of it.
+  if (first && text?.startsWith('mutation')) throw new ServiceError(first.message, first.extensions?.code ?? '');
+  return { data: body.data } as GraphQLResponse;
+};
+
+/** Subscribes over the one WebSocket. It ends with an error when the connection does: who asked knows from where to go on. */
+export const subscribeOperation: SubscribeFunction = ({ text, name }, variables) =>
+  Observable.create((sink) =>
+    liveClient.subscribe(
+      { query: text ?? '', operationName: name, variables },
+      {
+        next: ({ data, errors }) => {
+          if (errors?.[0]) return sink.error(new ServiceError(errors[0].message, String(errors[0].extensions?.code)));
+          sink.next({ data } as GraphQLResponse);
+        },
+        error: (error) => sink.error(asError(error)),
+        complete: () => sink.complete(),
+      },
+    ),
+  );
+
+function asError(error: unknown): Error {
+  if (error instanceof Error) return error;
+  if (Array.isArray(error)) {
+    const [first] = error as Failure[];
+    return new ServiceError(first?.message ?? 'The subscription was refused.', first?.extensions?.code ?? '');
+  }
+  return new UnreachableError(error);
+}

@@ -1,0 +1,62 @@
+import { useCallback, useState } from 'react';
+import { useRelayEnvironment } from 'react-relay';
+import {
+  commitMutation,
+  type GraphQLTaggedNode,
+  type MutationParameters,
+  type SelectorStoreUpdater,
+} from 'relay-runtime';
+import { useToasts } from '../ui/toasts.tsx';
+
+interface UserError {
+  readonly message: string;
+  readonly path?: readonly string[] | null | undefined;
+}
+
+/** What a mutation has done: its payload, or why not, in the service's words. */
+export type Outcome<T> =
+  | { readonly payload: T; readonly errors: null }
+  | { readonly payload: null; readonly errors: readonly UserError[] };
+
+type PayloadOf<T extends MutationParameters> = NonNullable<T['response'][keyof T['response']]>;
+
+/**
+ * A mutation with one field, as all of ours are. Its `userErrors` and what else goes wrong come back as errors and, unless
+ * the caller shows them beside its fields (`isQuiet`), as a toast. `isBusy` while it is under way.
+ */
+export function useAct<T extends MutationParameters>(
+  mutation: GraphQLTaggedNode,
+  options: { readonly isQuiet?: boolean; readonly updater?: SelectorStoreUpdater<T['response']> } = {},
+): [(variables: T['variables']) => Promise<Outcome<PayloadOf<T>>>, boolean] {
+  const environment = useRelayEnvironment();
+  const toasts = useToasts();
+  const [count, setCount] = useState(0);
+  const { isQuiet = false, updater } = options;
+  const act = useCallback(
+    (variables: T['variables']) =>
+      new Promise<Outcome<PayloadOf<T>>>((resolve) => {
+        const settle = (outcome: Outcome<PayloadOf<T>>) => {
+          setCount((before) => before - 1);
+          if (outcome.errors && !isQuiet) toasts.fail(outcome.errors.map(({ message }) => message).join(' '));
+          resolve(outcome);
+        };
+        setCount((before) => before + 1);
+        commitMutation<T>(environment, {
+          mutation,
+          variables,
+          ...(updater ? { updater } : {}),
+          onCompleted(response) {
+            const [payload] = Object.values(response as Record<string, unknown>) as [
+              (PayloadOf<T> & { userErrors?: readonly UserError[] }) | null,
+            ];
+            const errors = payload?.userErrors ?? [];
+            if (payload && errors.length === 0) return settle({ payload, errors: null });
+            settle({ payload: null, errors: errors.length > 0 ? errors : [{ message: 'Nothing was done.' }] });
+          },
+          onError: ({ message }) => settle({ payload: null, errors: [{ message }] }),
+        });
+      }),
+    [environment, mutation, toasts, isQuiet, updater],
+  );
+  return [act, count > 0];
+}

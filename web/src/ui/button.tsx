@@ -1,0 +1,29 @@
+import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import { Icon, type IconName } from './icons.tsx';
+
+interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className'> {
+  readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly size?: 'small' | 'normal';
+  readonly icon?: IconName;
+  /** Something is under way that it began: it takes no second press. */
+  readonly isBusy?: boolean;
+  readonly children?: ReactNode;
+}
+
+/** A button. One that shows only an icon needs `aria-label`, which is its tip too. */
+export function Button({ tone = 'plain', size = 'normal', icon, isBusy = false, children, ...rest }: ButtonProps) {
+  const isBare = children === undefined;
+  return (
+    <button
+      type="button"
+      title={isBare ? rest['aria-label'] : undefined}
+      {...rest}
+      className={`button ${tone} ${size}${isBare ? ' bare' : ''}`}
+      aria-busy={isBusy || undefined}
+      disabled={rest.disabled || isBusy}
+    >
+      {icon && <Icon name={icon} />}
+      {children !== undefined && <span>{children}</span>}
+    </button>
+  );
+}

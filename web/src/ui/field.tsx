@@ -1,0 +1,106 @@
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react';
+
+interface FieldProps {
+  readonly label: string;
+  /** What to know before one fills it in. */
+  readonly hint?: ReactNode;
+  /** What the service found wrong with it. */
+  readonly error?: string | null | undefined;
+  /** The label is for screen readers alone, where what is around it says it already. */
+  readonly isLabelHidden?: boolean;
+}
+
+type Wrapped<T> = FieldProps & Omit<T, 'className' | 'id'>;
+
+function Frame(props: FieldProps & { readonly id: string; readonly children: ReactNode }) {
+  const { id, label, hint, error, isLabelHidden, children } = props;
+  return (
+    <div className="field">
+      <label htmlFor={id} className={isLabelHidden ? 'for-readers' : undefined}>
+        {label}
+      </label>
+      {children}
+      {hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p className="problem" id={`${id}-error`} role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function describe(id: string, { hint, error }: FieldProps) {
+  const by = [hint ? `${id}-hint` : null, error ? `${id}-error` : null].filter((each) => each !== null);
+  return { id, 'aria-invalid': error ? true : undefined, 'aria-describedby': by.length > 0 ? by.join(' ') : undefined };
+}
+
+/** A line of text, with its label. */
+export function TextField({
+  label,
+  hint,
+  error,
+  isLabelHidden = false,
+  ...rest
+}: Wrapped<InputHTMLAttributes<HTMLInputElement>> & { readonly ref?: Ref<HTMLInputElement> }) {
+  const id = useId();
+  return (
+    <Frame {...{ id, label, hint, error, isLabelHidden }}>
+      <input type="text" {...rest} {...describe(id, { label, hint, error })} />
+    </Frame>
+  );
+}
+
+/** Several lines of text, with their label. */
+export function TextArea({
+  label,
+  hint,
+  error,
+  isLabelHidden = false,
+  ...rest
+}: Wrapped<TextareaHTMLAttributes<HTMLTextAreaElement>> & { readonly ref?: Ref<HTMLTextAreaElement> }) {
+  const id = useId();
+  return (
+    <Frame {...{ id, label, hint, error, isLabelHidden }}>
+      <textarea rows={4} {...rest} {...describe(id, { label, hint, error })} />
+    </Frame>
+  );
+}
+
+/** One of several, with its label; the options are its children. */
+export function Select({
+  label,
+  hint,
+  error,
+  isLabelHidden = false,
+  children,
+  ...rest
+}: Wrapped<SelectHTMLAttributes<HTMLSelectElement>>) {
+  const id = useId();
+  return (
+    <Frame {...{ id, label, hint, error, isLabelHidden }}>
+      <select {...rest} {...describe(id, { label, hint, error })}>
+        {children}
+      </select>
+    </Frame>
+  );
+}
+
+/** The error among `userErrors` that is about a field: its path ends with, or goes through, the field's name. */
+export function errorOf(
+  errors: readonly { readonly message: string; readonly path?: readonly string[] | null | undefined }[] | null,
+  name: string,
+): string | null {
+  return errors?.find(({ path }) => path?.includes(name))?.message ?? null;
+}

@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react';
+
+/** A column of {@link Table}. */
+export interface Column<Row> {
+  /** What the head says; also the label of each cell where there is no room for columns. */
+  readonly label: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Figures stand at the right. */
+  readonly isNumber?: boolean;
+  /** Only for readers of the screen: the column of a row's buttons. */
+  readonly isLabelHidden?: boolean;
+}
+
+interface TableProps<Row> {
+  /** What the rows are. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+/** A table; on a telephone each row is a card with labelled lines. */
+export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
+  return (
+    <div className="table-box">
+      <table className="table">
+        <caption className="for-readers">{label}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" key={column.label} className={column.isNumber ? 'number' : undefined}>
+                <span className={column.isLabelHidden ? 'for-readers' : undefined}>{column.label}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map((column) => (
+                <td key={column.label} data-label={column.label} className={column.isNumber ? 'number' : undefined}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'react';
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
+const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const steps = [
+  ['year', 365 * 24 * 3_600],
+  ['month', 30 * 24 * 3_600],
+  ['day', 24 * 3_600],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+// One clock for all that show how long ago something was.
+const listeners = new Set<() => void>();
+window.setInterval(() => {
+  for (const each of listeners) each();
+}, 30_000);
+
+function useMinutes(): void {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const listener = () => tick((before) => before + 1);
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+    };
+  }, []);
+}
+
+/** How long ago, in a few letters. */
+export function ago(at: string): string {
+  const seconds = (Date.parse(at) - Date.now()) / 1_000;
+  for (const [unit, length] of steps) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+  }
+  return 'just now';
+}
+
+/** A moment: how long ago it was, and exactly when in its tip. */
+export function Time({ at }: { readonly at: string }) {
+  useMinutes();
+  return (
+    <time dateTime={at} title={absolute.format(new Date(at))}>
+      {ago(at)}
+    </time>
+  );
+}

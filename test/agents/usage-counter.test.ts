@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCounter, difference, type UsageUpdate } from '../../src/domain/metering/counter.ts';
 import { acusOf } from '../../src/domain/metering/rates.ts';
+import { soundUsage } from '../../src/domain/metering/sound-usage.ts';
 
 const usage = (given: Partial<UsageUpdate>): UsageUpdate => ({
   type: 'usage',
@@ -73,6 +74,21 @@ it('never counts less than nothing, nor what no agent can have used', () => {
   counter.add(usage({ costUsd: -1 }));
   counter.add(usage({ costUsd: 1e300 }));
   expect(counter.total()).toMatchObject({ inputTokens: 0, outputTokens: 1e9, costUsd: 10_000 });
+});
+
+it('takes as not said what cannot be: no count at all, less than none, a part of one, more than can be counted', () => {
+  const fine = usage({ source: 'response', inputTokens: 3_000_000_000, outputTokens: 0, costUsd: 0.5 });
+  expect(soundUsage(fine)).toEqual({ usage: fine, refused: [] });
+  for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0.5, 2 ** 53]) {
+    const { usage: sound, refused } = soundUsage({ ...fine, totalTokens: wrong, contextUsed: wrong });
+    expect(refused).toEqual(['totalTokens', 'contextUsed']);
+    expect(sound).toEqual(fine);
+  }
+  for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, -0.01]) {
+    const { usage: sound, refused } = soundUsage({ ...fine, costUsd: wrong });
+    expect(refused).toEqual(['costUsd']);
+    expect(sound).toEqual({ ...fine, costUsd: null });
+  }
 });
 
 it('makes ACUs of minutes and of dollars, at the rates of the configuration', () => {

@@ -24,7 +24,9 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
         }
         ... on QuestionEvent { question: body reason options { name } }
         ... on PermissionEvent { toolCallId title decision }
-        ... on UsageEvent { inputTokens outputTokens totalTokens costUsd contextUsed contextSize }
+        ... on UsageEvent {
+          inputTokens outputTokens totalTokens costUsd contextUsed contextSize tokens { input cached output total }
+        }
         ... on ThoughtEvent { words: body data }
         ... on NoticeEvent { words: body data }
         ... on LimitEvent { words: body data }
@@ -157,4 +159,26 @@ it('gives what an entry has no words for as its empty value, never as an error',
   );
   const { session } = await query(test, test.adminToken, readEvents, { id, kinds });
   expect(session?.events.nodes.map(({ kind }) => kind)).toEqual(kinds);
+});
+
+it('shows a figure that is more than an Int where there is room for it, and one that cannot be nowhere', async () => {
+  const id = await createSession(test);
+  const data = {
+    inputTokens: 2 ** 31,
+    outputTokens: -5,
+    totalTokens: 1.5,
+    cachedTokens: 2 ** 52,
+    contextUsed: 2 ** 31,
+  };
+  await write(id, [{ kind: 'USAGE', data }]);
+  const { session } = await query(test, test.adminToken, readEvents, { id, kinds: ['USAGE'] });
+  expect(session?.events.nodes).toMatchObject([
+    {
+      inputTokens: null,
+      outputTokens: null,
+      totalTokens: null,
+      contextUsed: null,
+      tokens: { input: 2 ** 31, cached: 2 ** 52, output: null, total: null },
+    },
+  ]);
 });

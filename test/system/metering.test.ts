@@ -52,6 +52,17 @@ const busy: Script = {
     { write: [{ result: { stopReason: 'cancelled' } }] },
   ],
 };
+// This one says that it used what fits in no Int, and what nothing can have used.
+const lavish: Script = {
+  'session/prompt': [
+    {
+      write: [
+        { update: { sessionUpdate: 'usage_update', used: 2 ** 31, size: 7, cost: { amount: -4, currency: 'USD' } } },
+        { result: { stopReason: 'end_turn', usage: { inputTokens: 3e9, outputTokens: -30, totalTokens: 0.5 } } },
+      ],
+    },
+  ],
+};
 /** Dollars alone count, and a minute of an hour's ACU: tests can tell what comes from where. */
 const metering = { minutesPerAcu: 100_000, acusPerUsd: 2, everyMs: 100 };
 
@@ -69,6 +80,7 @@ beforeAll(async () => {
     scripted('scripted', script),
     scripted('spender', spending),
     scripted('busy', busy),
+    scripted('lavish', lavish),
   );
   test = await startApp({ roles: ['api', 'worker'], agentsConfig, metering });
 });
@@ -143,6 +155,27 @@ it('counts on while an agent works beside its question, and stops it at the limi
   // What it has used comes near to its limit by other means: minutes would be too long for a test.
   await test.app.services.store.execute('update session set acus_consumed = 1 where id = $1', [id]);
   await untilSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
+});
+
+it('leaves out what nothing can have used, and shows what is more than an Int', async () => {
+  const id = await createSession(test, { prompt: 'work', agent: 'lavish' });
+  await untilOver(test, id);
+  const { data, errors } = await graphql(
+    test,
+    test.adminToken,
+    `query($id: ID!) { session(id: $id) { events(first: 100, kinds: [USAGE]) { nodes { ... on UsageEvent {
+       source inputTokens outputTokens totalTokens costUsd contextUsed contextSize tokens { input cached output total } } } } } }`,
+    { id },
+  );
+  expect(errors).toBeUndefined();
+  const nothing = { inputTokens: null, outputTokens: null, totalTokens: null, costUsd: null, contextUsed: null };
+  const tokens = { input: null, cached: null, output: null, total: null };
+  expect(data.session.events.nodes).toEqual([
+    { source: 'update', ...nothing, contextSize: 7, tokens },
+    { source: 'response', ...nothing, contextSize: null, tokens: { ...tokens, input: 3e9 } },
+  ]);
+  // The ledger takes a thousand million tokens at once, and no more.
+  expect(await ledgerOf(id)).toMatchObject([{ inputTokens: 1e9, outputTokens: 0, costUsd: 0, source: 'response' }]);
 });
 
 it('takes nothing from a worker whose session was taken over, and lets it stop nothing', async () => {

@@ -2,8 +2,10 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
+import type { UsageUpdate } from '../metering/counter.ts';
 import type { LimitReached } from '../metering/limits.ts';
 import { createMeter, type Meter } from '../metering/meter.ts';
+import { soundUsage } from '../metering/sound-usage.ts';
 import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { clearSecretFiles } from '../prompts/session-files.ts';
 import { createReports, type Reports } from '../reports/reports.ts';
@@ -78,6 +80,8 @@ class SessionRun {
   #parts: Parts | null = null;
   #mask: Mask = (text) => text;
   #halting: Promise<void> = Promise.resolve();
+  /** It is known that figures of this run's agent are left out. */
+  #isDoubted = false;
 
   constructor(held: HeldRun, options: RunOptions) {
     this.#held = held;
@@ -171,9 +175,10 @@ class SessionRun {
     await runTurns(held, { ...parts, plan, commands: this.#commands, agent, how });
   }
 
-  async #take({ recorder, reports, meter }: Parts, update: AgentUpdate): Promise<void> {
+  async #take({ recorder, reports, meter }: Parts, told: AgentUpdate): Promise<void> {
     if (this.#held.isLost) return;
     try {
+      const update = told.type === 'usage' ? this.#believe(told) : told;
       if (update.type === 'usage') meter.usage(update);
       await recorder.record(update);
       meter.noted();
@@ -181,6 +186,18 @@ class SessionRun {
     } catch (error) {
       this.#held.lose(error);
     }
+  }
+
+  #believe(told: UsageUpdate): UsageUpdate {
+    const { usage, refused } = soundUsage(told);
+    if (refused.length > 0 && !this.#isDoubted) {
+      this.#isDoubted = true;
+      const { context, run } = this.#held;
+      // Once for a run, and without the figures: an agent may say them often, and anything by them.
+      const fields = { sessionId: run.sessionId, source: told.source, refused };
+      context.log.warn(fields, 'An agent says that it used what nothing can have used; that is left out.');
+    }
+    return usage;
   }
 
   // A limit was reached in the middle of a turn. What the agent still says in a moment is kept; the turn stays open.

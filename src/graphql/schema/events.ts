@@ -43,6 +43,9 @@ builder.node(SessionMessage, {
 const data = (entry: LogEntry) => entry.data ?? {};
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
+// What is larger than GraphQL's Int, or was stored when anything was, would be an error of the field.
+const intOf = (value: unknown) =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31 ? (value as number) : null;
 const listOf = <T>(value: unknown) => (Array.isArray(value) ? (value as T[]) : []);
 
 /** A type of entry: what every entry has, and its own fields. */
@@ -208,6 +211,34 @@ eventType('PermissionEvent', 'A permission that the agent asked for, and what it
   }),
 }));
 
+const countOf = (value: unknown) => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
+
+const TokenCounts = builder.objectRef<Readonly<Record<string, unknown>>>('TokenCounts').implement({
+  description: 'Numbers of tokens: whole, and perhaps larger than an Int; null where nobody says.',
+  fields: (t) => ({
+    input: t.float({
+      nullable: true,
+      description: 'Tokens read.',
+      resolve: ({ inputTokens }) => countOf(inputTokens),
+    }),
+    cached: t.float({
+      nullable: true,
+      description: 'Of the tokens read, those from the provider’s cache.',
+      resolve: ({ cachedTokens }) => countOf(cachedTokens),
+    }),
+    output: t.float({
+      nullable: true,
+      description: 'Tokens written.',
+      resolve: ({ outputTokens }) => countOf(outputTokens),
+    }),
+    total: t.float({
+      nullable: true,
+      description: 'Tokens in all.',
+      resolve: ({ totalTokens }) => countOf(totalTokens),
+    }),
+  }),
+});
+
 eventType('UsageEvent', 'What a part of the work used; null where nobody says.', (t) => ({
   source: t.string({
     nullable: true,
@@ -217,18 +248,23 @@ eventType('UsageEvent', 'What a part of the work used; null where nobody says.',
   }),
   inputTokens: t.int({
     nullable: true,
-    description: 'Tokens read.',
-    resolve: (entry) => numberOf(data(entry).inputTokens),
+    description: 'Tokens read; null also where `tokens` has more than an Int can say.',
+    resolve: (entry) => intOf(data(entry).inputTokens),
   }),
   outputTokens: t.int({
     nullable: true,
-    description: 'Tokens written.',
-    resolve: (entry) => numberOf(data(entry).outputTokens),
+    description: 'Tokens written; null also where `tokens` has more than an Int can say.',
+    resolve: (entry) => intOf(data(entry).outputTokens),
   }),
   totalTokens: t.int({
     nullable: true,
-    description: 'Tokens in all.',
-    resolve: (entry) => numberOf(data(entry).totalTokens),
+    description: 'Tokens in all; null also where `tokens` has more than an Int can say.',
+    resolve: (entry) => intOf(data(entry).totalTokens),
+  }),
+  tokens: t.field({
+    type: TokenCounts,
+    description: 'All that is said of tokens, however many they are.',
+    resolve: (entry) => data(entry),
   }),
   costUsd: t.float({
     nullable: true,
@@ -238,12 +274,12 @@ eventType('UsageEvent', 'What a part of the work used; null where nobody says.',
   contextUsed: t.int({
     nullable: true,
     description: 'Tokens in the context.',
-    resolve: (entry) => numberOf(data(entry).contextUsed),
+    resolve: (entry) => intOf(data(entry).contextUsed),
   }),
   contextSize: t.int({
     nullable: true,
     description: 'Tokens that fit.',
-    resolve: (entry) => numberOf(data(entry).contextSize),
+    resolve: (entry) => intOf(data(entry).contextSize),
   }),
 }));
 

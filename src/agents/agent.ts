@@ -17,6 +17,8 @@ export interface AgentProfile {
   readonly onEndTurn: 'finished' | 'blocked';
   /** How long an idle process is kept for the next message. */
   readonly warmTtlMs: number;
+  /** How long it may take to answer the first request, `initialize`. */
+  readonly startTimeoutMs: number;
   /** The wait before each new try after a crash; as many crashes as it has items are forgiven. */
   readonly retryDelaysMs: readonly number[];
   /** Without any sign of life for so long in a turn, three times so long while a tool runs, an agent counts as hanging. */
@@ -240,10 +242,10 @@ export interface Agents {
 
 /**
  * Why an agent failed: it crashed or hung, and may do better when it is tried again; its program cannot be started; it was
- * refused a login or a key; what it was asked is refused for what it is (a model that does not exist); or it does not take
- * what its profile sets.
+ * refused a login or a key; what it was asked is refused for what it is (a model that does not exist); it does not take
+ * what its profile sets; or it was stopped because it sent more at once than is read.
  */
-export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings';
+export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' | 'excess';
 
 /**
  * An agent that ended, hung or refused its protocol. The message is for users; `stderrTail`, for the log, is whatever it

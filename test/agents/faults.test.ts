@@ -198,11 +198,11 @@ it('refuses an agent of another version of the protocol', async () => {
 });
 
 it.each(['initialize', 'session/new'])('does not wait for ever for the answer to %s', async (method) => {
-  const timeouts = { initializeMs: 2_000, openMs: 200, ...(method === 'initialize' && { initializeMs: 200 }) };
-  const silent = launchScripted({ [method]: [{ write: ['…'] }] }, {}, { timeouts }).then(({ agent }) =>
-    agent.open(null),
-  );
-  expect((await crash(silent)).message).toBe(`The agent did not answer "${method}" within 0.2 s.`);
+  const script = { [method]: [{ write: ['…'] }] };
+  const profile = method === 'initialize' ? { startTimeoutMs: 200 } : {};
+  const silent = launchScripted(script, profile, { timeouts: { openMs: 200 } }).then(({ agent }) => agent.open(null));
+  const setBy = method === 'initialize' ? ', as "start_timeout_ms" of its profile says' : '';
+  expect((await crash(silent)).message).toBe(`The agent did not answer "${method}" within 0.2 s${setBy}.`);
 });
 
 it('is patient for longer while a tool runs', async () => {

@@ -25,12 +25,11 @@ import { untilQuiet } from './quiet.ts';
 import { createRequests, named, type Requests } from './requests.ts';
 import { createSideWork } from './side-work.ts';
 import { isEcho } from './titles.ts';
-import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
+import { createUpdateJoiner, hasUsage, progressMs, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
 
-/** How long an agent may take for each step before its first turn (agents.md 5.1). */
+/** How long an agent may take for each step after its start and before its first turn (agents.md 5.1). */
 export interface StartTimeouts {
-  readonly initializeMs: number;
   readonly authenticateMs: number;
   /** For new, load and resume: agents replay histories and start servers of their own. */
   readonly openMs: number;
@@ -41,6 +40,8 @@ const courtesyMs = 2_000;
 /** After a load, an agent that tells nothing for so long has told the whole history; and it is not waited for longer. */
 const historyQuietMs = 400;
 const historyMostMs = 20_000;
+/** So many updates of an agent may still have to be written when more of what it says is read. */
+const mostUndelivered = 32;
 /** After so long without a word, what an agent said so far is given. */
 const quietMs = 1_500;
 /** What an agent says without a pause is given so often. */
@@ -69,6 +70,8 @@ export class AcpProcess implements AgentProcess {
   #told: readonly PromptBlock[] = [];
   #isHanging = false;
   #deliveries: Promise<void> = Promise.resolve();
+  #undelivered = 0;
+  #progress: NodeJS.Timeout | undefined;
   #lastSignAt = 0;
   #stopped: Promise<void> | null = null;
 
@@ -91,10 +94,10 @@ export class AcpProcess implements AgentProcess {
   async start(connection: ClientConnection, clientInfo: object, clientCapabilities: object): Promise<void> {
     this.#connection = connection;
     this.#open = createRequests(this.#child, connection, this.#launch.onExchange);
-    const { authMethod } = this.#launch.profile;
-    const { initializeMs, authenticateMs } = this.#timeouts;
+    const { authMethod, startTimeoutMs } = this.#launch.profile;
+    const { authenticateMs } = this.#timeouts;
     const params = { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities };
-    this.#self = await this.#requests.send<AgentSelf>('initialize', params, initializeMs);
+    this.#self = await this.#requests.send<AgentSelf>('initialize', params, startTimeoutMs);
     const { protocolVersion } = this.#self;
     if (protocolVersion !== PROTOCOL_VERSION) {
       throw this.#requests.crash(
@@ -123,6 +126,7 @@ export class AcpProcess implements AgentProcess {
     const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#told);
     this.#deliver(this.#joiner.take(update).filter(isNews));
     if (this.#joiner.isBlockOpen()) this.#pauses.said();
+    if (this.#joiner.isProgressHeld()) this.#tellProgressLater();
   }
 
   /** A question for a permission tells of its tool call too, and opencode shows the diff of an edit only there. */
@@ -266,6 +270,13 @@ export class AcpProcess implements AgentProcess {
     this.#connection?.close();
   }
 
+  #tellProgressLater(): void {
+    this.#progress ??= setTimeout(() => {
+      this.#progress = undefined;
+      this.#deliver(this.#joiner.progress());
+    }, progressMs).unref();
+  }
+
   // What the agent asks ends what it says.
   #report(update: AgentUpdate): void {
     this.#deliver([...this.#joiner.flush(), update]);
@@ -275,13 +286,26 @@ export class AcpProcess implements AgentProcess {
   #deliver(updates: readonly AgentUpdate[]): void {
     if (!this.#joiner.isBlockOpen()) this.#pauses.given();
     for (const update of updates) {
-      this.#deliveries = this.#deliveries.then(() => this.#launch.onUpdate(update)).catch(() => undefined);
+      this.#undelivered++;
+      this.#deliveries = this.#deliveries
+        .then(() => this.#launch.onUpdate(update))
+        .catch(() => undefined)
+        .then(() => {
+          this.#undelivered--;
+        });
     }
+  }
+
+  /** A promise while so much of what the agent said is still to be worked off that no more is to be read. */
+  room(): Promise<void> | null {
+    return this.#undelivered < mostUndelivered ? null : this.#deliveries;
   }
 
   // An agent that may be waiting for the user is not hanging, and one whose tool runs may be silent for longer (agents.md 5.6).
   #lastSign(): { atMs: number; patience: number } {
     if (this.questions.isAnyOpen() && !this.#sideWork.isToolRunning()) this.#lastSignAt = performance.now();
+    // Nor is one whose words still wait for this service.
+    if (this.#undelivered > 0) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, patience: this.#joiner.isToolRunning() ? 3 : 1 };
   }
 }

@@ -16,12 +16,12 @@ export interface AgentsOptions {
   readonly spoolDir: string;
   /** Left out: none, unless a profile brings its own. */
   readonly isolation?: Isolation;
-  /** Other than 20 s to initialize, 30 s to authenticate, 60 s to open a session. */
+  /** Other than 30 s to authenticate, 60 s to open a session. */
   readonly timeouts?: Partial<StartTimeouts>;
   readonly log: { info(fields: object, message: string): void; debug(fields: object, message: string): void };
 }
 
-const defaultTimeouts: StartTimeouts = { initializeMs: 20_000, authenticateMs: 30_000, openMs: 60_000 };
+const defaultTimeouts: StartTimeouts = { authenticateMs: 30_000, openMs: 60_000 };
 
 const clientInfo = { name: 'switchyard', title: 'Switchyard', version: '0.1.0' };
 // No file system and no terminal: agents use their own tools in their workspace.
@@ -75,5 +75,10 @@ function connect(child: Child, process: AcpProcess): acp.ClientConnection {
       throw acp.RequestError.methodNotFound(method);
     })
     .onNotification('*', () => undefined)
-    .connect(createMessageStream(child.streams.stdin, child.streams.stdout));
+    .connect(
+      createMessageStream(child.streams.stdin, child.streams.stdout, {
+        room: () => process.room(),
+        onExcess: (sentence) => child.condemn(sentence),
+      }),
+    );
 }

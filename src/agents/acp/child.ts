@@ -6,10 +6,13 @@ import type { Placement } from '../isolation/placement.ts';
 import { childrenOf, killByEnvironment, signalProcess } from '../process-identity.ts';
 import { type ProcessSpool, runMark, runStopCommand, workerMark } from '../process-spool.ts';
 import { agentEnvironment, openAgentGateway } from './environment.ts';
+import { createPace } from './pace.ts';
 import { storable } from './updates.ts';
 
 /** How much of stderr is kept for the log. */
 const stderrTailCharacters = 4_000;
+/** What it costs to take in a piece of it. */
+const stderrChunkMs = 0.2;
 /** Values shorter than this would blot out ordinary words. */
 const shortestMasked = 6;
 /** How long a killed process is waited for. One that the kernel cannot end just now ends by itself later. */
@@ -24,6 +27,10 @@ export interface Child {
   readonly exited: Promise<string>;
   /** The end of what it wrote to stderr, masked. */
   stderrTail(): string;
+  /** Kills it at once for what it did, in a sentence: that, and not how it ended, is why it is gone. */
+  condemn(sentence: string): void;
+  /** The sentence it was killed for; null: it was not. */
+  verdict(): string | null;
   /** Text for users and logs, without the values of the variables that the child was given. */
   mask(text: string): string;
   /** End of stdin, SIGTERM, SIGKILL of the group, and a sweep for what left the group. Never rejects. */
@@ -90,9 +97,14 @@ async function superviseChild(
 ): Promise<Child> {
   const pid = streams.pid as number;
   let tail = '';
+  const pace = createPace();
   streams.stderr.setEncoding('utf8').on('data', (text: string) => {
     // More than is given, so that a value that is cut at its beginning is not in it.
     tail = (tail + text).slice(-2 * stderrTailCharacters);
+    const rest = pace.spend(stderrChunkMs);
+    if (rest === null) return;
+    streams.stderr.pause();
+    void rest.then(() => streams.stderr.resume());
   });
   const exited = new Promise<string>((resolve) => {
     streams.once('error', (error) => resolve(error.message));
@@ -126,7 +138,13 @@ async function superviseChild(
     throw cannotStart(launch.profile.id, error);
   }
   const { paths } = placement;
-  return { pid, paths, streams, exited, stderrTail: () => mask(tail).slice(-stderrTailCharacters), mask, kill };
+  let verdict: string | null = null;
+  const condemn = (sentence: string) => {
+    verdict ??= sentence;
+    signalProcess(-pid, 'SIGKILL');
+  };
+  const stderrTail = () => mask(tail).slice(-stderrTailCharacters);
+  return { pid, paths, streams, exited, stderrTail, condemn, verdict: () => verdict, mask, kill };
 }
 
 async function spawnPlaced(

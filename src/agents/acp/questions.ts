@@ -6,7 +6,10 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import type { AgentProfile, AgentUpdate, QuestionOption } from '../agent.ts';
-import { storable } from './updates.ts';
+import { brief, storable, truncate } from './updates.ts';
+
+/** The most answers that are offered with a question. */
+const mostOptions = 200;
 
 /** What the agent asks of its client: permissions by the profile's policy, forms and the rest of the user. */
 export interface Questions {
@@ -58,11 +61,11 @@ export function createQuestions(
   ) => {
     if (isCancelled) return Promise.resolve(null);
     onAsked(toolCallId, asked.length === 0);
-    const named = options.map(({ id, name }) => ({ id: storable(id), name: storable(name) }));
+    const named = options.slice(0, mostOptions).map(({ id, name }) => ({ id: storable(id), name: brief(name) }));
     const update = {
       type: 'question',
       questionId: randomUUID(),
-      text: storable(text),
+      text: truncate(text),
       options: named,
       reason,
     } as const;
@@ -75,7 +78,7 @@ export function createQuestions(
   const choose = async (request: RequestPermissionRequest): Promise<Option | null> => {
     if (isCancelled) return null;
     if (policy !== 'ask') return pick(request.options, policy === 'auto' ? 'allow' : 'reject');
-    const title = request.toolCall.title ?? 'a tool';
+    const title = brief(request.toolCall.title ?? 'a tool');
     const options = request.options.map(({ optionId, name }) => ({ id: optionId, name }));
     const words = await ask(`May I run ${title}?`, options, 'permission', request.toolCall.toolCallId);
     return words === null ? null : matchOption(request.options, words);
@@ -88,8 +91,8 @@ export function createQuestions(
       const decision = option === null ? 'cancelled' : option.kind.startsWith('allow') ? 'allowed' : 'denied';
       report({
         type: 'permission',
-        toolCallId: storable(toolCallId),
-        title: storable(title ?? toolCallId),
+        toolCallId: brief(toolCallId),
+        title: brief(title ?? toolCallId),
         decision,
       });
       return {

@@ -55,6 +55,8 @@ export function createRequests(
 
   const ended = async (method: string) => {
     const how = await child.exited;
+    const verdict = child.verdict();
+    if (verdict !== null) return new AgentCrash(child.mask(verdict), child.stderrTail(), 'excess');
     // How a shell and env(1) say that the program is missing or is none: it is the same in a minute.
     const isMissing = method === 'initialize' && ['exit code 126', 'exit code 127'].includes(how);
     const message = `The agent process ended unexpectedly (${how}).`;
@@ -75,7 +77,8 @@ export function createRequests(
 
   const late = (method: string, timeoutMs: number, signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => {
-      const message = `The agent did not answer "${method}" within ${timeoutMs / 1_000} s.`;
+      const setBy = method === 'initialize' ? ', as "start_timeout_ms" of its profile says' : '';
+      const message = `The agent did not answer "${method}" within ${timeoutMs / 1_000} s${setBy}.`;
       const timer = setTimeout(() => reject(new AgentSilence(child.mask(message), child.stderrTail())), timeoutMs);
       signal.addEventListener('abort', () => clearTimeout(timer));
     });

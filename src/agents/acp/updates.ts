@@ -8,6 +8,12 @@ const mostNameCharacters = 2_000;
 const mostItems = 200;
 /** A longer block is cut into several: an agent that never ends one must not fill the memory. */
 const mostBlockCharacters = 200_000;
+/** The most that is kept of all diffs of one tool call together. */
+const mostDiffCharacters = 320_000;
+/** The most tool calls of a turn that are remembered: those that ended are forgotten first. */
+const mostTools = 1_000;
+/** How a tool call that runs goes on is told so often, and always when it ends. */
+export const progressMs = 1_000;
 
 type ToolCall = Extract<AgentUpdate, { type: 'toolCall' }>;
 type Usage = Extract<AgentUpdate, { type: 'usage' }>;
@@ -16,8 +22,12 @@ type Usage = Extract<AgentUpdate, { type: 'usage' }>;
 export interface UpdateJoiner {
   /** What this notification completes: none, one, or a block that it ends and itself. */
   take(update: SessionUpdate): AgentUpdate[];
-  /** The block that something outside the stream completes. */
+  /** The block that something outside the stream completes, and how tool calls stand that were told of just before. */
   flush(): AgentUpdate[];
+  /** Whether a tool call has gone on since it was given. */
+  isProgressHeld(): boolean;
+  /** How those tool calls stand now, and the block before them. */
+  progress(): AgentUpdate[];
   /** What the open block has so far, up to where `safeLength` says that it may be cut; the rest follows as `isMore`. */
   pause(safeLength: (text: string) => number): AgentUpdate[];
   /** The block that the end of the turn completes. Forgets the turn's tool calls. */
@@ -30,33 +40,46 @@ export interface UpdateJoiner {
 
 /**
  * Joins chunks into blocks: a block ends when the message's id or its kind changes, a tool call or a plan comes, or the
- * turn ends. Tool calls are given whole each time, with what earlier notifications said. What it does not know it skips.
+ * turn ends. Tool calls are given whole, with what earlier notifications said, when they begin, change their status or end,
+ * and between that once a second: agents send all output again with each line of it. What it does not know it skips.
  * No text that it gives holds what cannot be stored or sent: NUL, and halves of surrogate pairs.
  */
-export function createUpdateJoiner(): UpdateJoiner {
+export function createUpdateJoiner(now: () => number = () => performance.now()): UpdateJoiner {
   let block: Block | null = null;
   const tools = new Map<string, ToolCall>();
   const terminals = new Map<string, string>();
+  const givenAt = new Map<string, number>();
+  const held = new Set<string>();
 
-  const flush = (): AgentUpdate[] => {
+  const endBlock = (): AgentUpdate[] => {
     const done = block;
     block = null;
     return done ? given(done, done.text) : [];
+  };
+  const flush = (): AgentUpdate[] => {
+    const late = [...held].flatMap((id) => tools.get(id) ?? []);
+    for (const id of held) givenAt.set(id, now());
+    held.clear();
+    return [...endBlock(), ...late];
   };
   const chunk = (
     type: 'message' | 'thought',
     update: { messageId?: string | null; content: unknown },
   ): AgentUpdate[] => {
-    const text = textOf(update.content);
     const id = update.messageId ?? null;
-    const isMore = block?.type === type && block.id === id;
-    if (block && isMore && block.text.length < mostBlockCharacters) {
-      block.text += text;
-      return [];
-    }
-    const ended = flush();
-    block = { type, id, text, isMore };
-    return ended;
+    return piecesOf(textOf(update.content)).flatMap((text) => {
+      const isMore = block?.type === type && block.id === id;
+      if (block && isMore && block.text.length < mostBlockCharacters) {
+        block.text += text;
+        return [];
+      }
+      const ended = endBlock();
+      block = { type, id, text, isMore };
+      return ended;
+    });
+  };
+  const forget = (id: string) => {
+    for (const kept of [tools, terminals, givenAt, held]) kept.delete(id);
   };
   const tool = (update: ToolUpdate): AgentUpdate[] => {
     const before = tools.get(update.toolCallId);
@@ -65,7 +88,15 @@ export function createUpdateJoiner(): UpdateJoiner {
     const next = mergeTool(before, update, printed);
     if (before && JSON.stringify(before) === JSON.stringify(next)) return [];
     tools.set(update.toolCallId, next);
-    return [...flush(), next];
+    if (tools.size > mostTools) forget(leastNeeded(tools));
+    const isProgress = before?.status === next.status && !hasEnded(next);
+    if (isProgress && now() - (givenAt.get(update.toolCallId) ?? 0) < progressMs) {
+      held.add(update.toolCallId);
+      return [];
+    }
+    held.delete(update.toolCallId);
+    givenAt.set(update.toolCallId, now());
+    return [...endBlock(), next];
   };
 
   return {
@@ -77,10 +108,12 @@ export function createUpdateJoiner(): UpdateJoiner {
       if (updates.length > 0) block = { ...block, text: block.text.slice(text.length), isMore: true };
       return updates;
     },
+    isProgressHeld: () => held.size > 0,
+    progress: () => (held.size > 0 ? flush() : []),
     endTurn() {
-      tools.clear();
-      terminals.clear();
-      return flush();
+      const last = flush();
+      for (const kept of [tools, terminals, givenAt]) kept.clear();
+      return last;
     },
     isBlockOpen: () => block !== null && block.text !== '',
     isToolRunning: () => [...tools.values()].some((tool) => tool.status === 'in_progress'),
@@ -94,7 +127,7 @@ export function createUpdateJoiner(): UpdateJoiner {
         case 'tool_call_update':
           return tool(update as unknown as ToolUpdate);
         case 'plan':
-          return [...flush(), planOf(update)];
+          return [...endBlock(), planOf(update)];
         case 'session_info_update': {
           const { title } = update as { title?: string | null };
           return typeof title === 'string' && title.trim() !== ''
@@ -120,6 +153,27 @@ interface Block {
   text: string;
   /** What came before of it was given already. */
   readonly isMore: boolean;
+}
+
+// Not between the halves of a surrogate pair.
+function piecesOf(text: string): string[] {
+  if (text.length <= mostBlockCharacters) return [text];
+  const pieces: string[] = [];
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = from + mostBlockCharacters;
+    if (/[\uD800-\uDBFF]/.test(text.charAt(to - 1))) to--;
+    pieces.push(text.slice(from, to));
+  }
+  return pieces;
+}
+
+function hasEnded({ status }: ToolCall): boolean {
+  return status === 'completed' || status === 'failed';
+}
+
+function leastNeeded(tools: ReadonlyMap<string, ToolCall>): string {
+  for (const [id, tool] of tools) if (hasEnded(tool)) return id;
+  return tools.keys().next().value as string;
 }
 
 function given({ type, isMore }: Block, text: string): AgentUpdate[] {
@@ -153,7 +207,13 @@ function printedIn({ _meta }: ToolUpdate): string {
 
 function mergeTool(before: ToolCall | undefined, update: ToolUpdate, printed: string): ToolCall {
   const content = update.content?.slice(0, mostItems);
-  const diffs = content?.flatMap((item) => (item.type === 'diff' ? [diffOf(item)] : []));
+  let left = mostDiffCharacters;
+  const diffs = content?.flatMap((item) => {
+    if (item.type !== 'diff') return [];
+    const diff = diffOf(item, Math.floor(Math.max(left, 0) / 2));
+    left -= (diff.oldText?.length ?? 0) + diff.newText.length;
+    return [diff];
+  });
   const said = content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
   const status = statusOf(before, update);
   const output = said || (status === 'completed' || status === 'failed' ? printed : '');
@@ -177,19 +237,20 @@ function statusOf(before: ToolCall | undefined, { status }: ToolUpdate): ToolCal
   return status === 'pending' || !status ? (before?.status ?? 'pending') : status;
 }
 
-function diffOf({ path, oldText, newText }: ToolContent): ToolDiff {
-  const old = oldText == null ? null : truncate(oldText);
-  return { path: brief(path ?? ''), oldText: old, newText: truncate(newText ?? '') };
+function diffOf({ path, oldText, newText }: ToolContent, left: number): ToolDiff {
+  const most = Math.min(mostOutputCharacters, left);
+  const old = oldText == null ? null : truncate(oldText, most);
+  return { path: brief(path ?? ''), oldText: old, newText: truncate(newText ?? '', most) };
 }
 
-function truncate(text: string): string {
-  if (text.length <= mostOutputCharacters) return storable(text);
-  return storable(
-    `${text.slice(0, mostOutputCharacters)}\n… (${text.length - mostOutputCharacters} more characters are not kept)`,
-  );
+/** Text of an agent that is not a message, no longer than it is of use. */
+export function truncate(text: string, most: number = mostOutputCharacters): string {
+  if (text.length <= most) return storable(text);
+  return storable(`${text.slice(0, most)}\n… (${text.length - most} more characters are not kept)`);
 }
 
-function brief(text: string): string {
+/** A name of something. */
+export function brief(text: string): string {
   return storable(text.length <= mostNameCharacters ? text : `${text.slice(0, mostNameCharacters - 1)}…`);
 }
 

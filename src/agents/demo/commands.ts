@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { flood } from './flood.ts';
 import { showWork } from './show-work.ts';
 import { spell } from './spell.ts';
 import type { DemoTurn } from './turn.ts';
@@ -63,6 +64,7 @@ const commands: Record<string, Command> = {
       if (!process.stdout.write(`${lines[n % lines.length]}\n`)) await once(process.stdout, 'drain');
     }
   },
+  flood: (turn, rest) => flood(turn, rest, say),
   crash: () => {
     process.stderr.write('The demo agent was told to crash.\n');
     process.exit(1);

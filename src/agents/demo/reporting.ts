@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { McpServer, McpServerStdio } from '@agentclientprotocol/sdk';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -8,6 +10,8 @@ export interface Reporting {
   list(): Promise<string[]>;
   /** Calls one and gives what it answers; rejects with that when it is an error. */
   call(name: string, args: Record<string, unknown>): Promise<string>;
+  /** Makes so many calls of 100 kB each on a connection of its own, and reads no answer. */
+  flood(calls: number, signal: AbortSignal): Promise<void>;
 }
 
 /** Null: the session was opened without a server over stdio. */
@@ -27,7 +31,29 @@ export function createReporting(servers: readonly McpServer[]): Reporting | null
       if (result.isError) throw new Error(text);
       return text;
     },
+    flood: (calls, signal) => flood(server, calls, signal),
   };
+}
+
+async function flood(server: McpServerStdio, calls: number, signal: AbortSignal): Promise<void> {
+  const child = spawn(server.command, server.args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  try {
+    const put = async (message: object) => {
+      if (!child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`))
+        await once(child.stdin, 'drain', { signal });
+    };
+    const clientInfo = { name: 'switchyard-demo', version: '0.1.0' };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    await put({ id: 0, method: 'initialize', params });
+    await put({ method: 'notifications/initialized' });
+    for (let id = 1; id <= calls; id++) {
+      signal.throwIfAborted();
+      const args = { name: 'read_knowledge', arguments: { id: 'x'.repeat(100_000) } };
+      await put({ id, method: 'tools/call', params: args });
+    }
+  } finally {
+    child.kill('SIGKILL');
+  }
 }
 
 async function connect(server: McpServerStdio): Promise<Client> {

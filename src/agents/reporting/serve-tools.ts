@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { createSlots, type Slots, SocketTransport } from './socket-transport.ts';
 
 /** What a tool answers the agent; with `isError` the agent is to mend its call. */
 export interface ToolAnswer {
@@ -24,14 +24,15 @@ export interface ToolService {
   call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
 }
 
-/** The most that one message may take: an agent cannot fill the worker's memory. */
-const mostMessageBytes = 4 * 1_024 * 1_024;
+/** So many calls of one agent are under way at once; more wait in its pipe, so that it cannot fill the worker's memory. */
+const mostCallsAtOnce = 16;
 /** An agent needs one connection; more are for one that starts its server again while the old one ends. */
 const mostConnections = 8;
 
 /** Speaks MCP to whoever connects to a unix socket. Rejects when the socket cannot be made. */
 export async function serveTools(socketPath: string, service: ToolService): Promise<{ close(): Promise<void> }> {
   const sockets = new Set<Socket>();
+  const slots = createSlots(mostCallsAtOnce);
   const listener = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     if (sockets.size >= mostConnections) {
@@ -40,7 +41,7 @@ export async function serveTools(socketPath: string, service: ToolService): Prom
     }
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    void speak(socket, service);
+    void speak(socket, service, slots);
   });
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject);
@@ -56,15 +57,12 @@ export async function serveTools(socketPath: string, service: ToolService): Prom
   };
 }
 
-async function speak(socket: Socket, { tools, call }: ToolService): Promise<void> {
+async function speak(socket: Socket, { tools, call }: ToolService, slots: Slots): Promise<void> {
   const server = new Server({ name: 'switchyard', version: '0.1.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map((tool) => ({ ...tool })) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const { text, isError } = await call(params.name, params.arguments ?? {});
     return { content: [{ type: 'text', text }], isError: isError ?? false };
   });
-  const transport = new StdioServerTransport(socket, socket, { maxBufferSize: mostMessageBytes });
-  server.onclose = () => socket.destroy();
-  socket.on('close', () => void server.close());
-  await server.connect(transport).catch(() => socket.destroy());
+  await server.connect(new SocketTransport(socket, slots)).catch(() => socket.destroy());
 }

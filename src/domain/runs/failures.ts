@@ -35,6 +35,10 @@ const hopeless = {
     code: 'agent_settings_refused',
     advice: 'Correct its profile, then send a message to let it go on.',
   },
+  excess: {
+    code: 'agent_failed',
+    advice: 'It would be likely to send that again. Ask for it in another way, or send a message to let it go on.',
+  },
 } as const satisfies Record<CrashCause, { code: Failure['code']; advice: string } | null>;
 
 /** A session names an agent that this worker has no profile of. */

@@ -1,0 +1,56 @@
+/** The most items of a list, names of an object, levels and values in all that are kept of a message of an agent. */
+const most = { items: 1_000, names: 100, levels: 12, values: 20_000 } as const;
+/** In what an agent tells while it works fewer values are of use, and nobody reads its tools' raw input and output. */
+const mostToldValues = 4_000;
+const unread = new Set(['rawInput', 'rawOutput']);
+
+/**
+ * A message without what is more than anybody needs: what looks at it further on, the protocol's own checks above all, takes
+ * time for each value. Strings are kept whole. Gives the message itself, changed.
+ */
+export function trimMessage<T>(message: T): T {
+  const isTelling = typeof message === 'object' && message !== null && 'method' in message;
+  let left: number = isTelling ? mostToldValues : most.values;
+  const trim = (value: unknown, level: number): unknown => {
+    if (value === null || typeof value !== 'object') return value;
+    if (level > most.levels) return null;
+    if (Array.isArray(value)) {
+      if (value.length > most.items) value.length = most.items;
+      for (let n = 0; n < value.length; n++) {
+        if (--left < 0) value.length = n;
+        else value[n] = trim(value[n], level + 1);
+      }
+      return value;
+    }
+    return trimFields(value as Record<string, unknown>, level);
+  };
+  const trimFields = (fields: Record<string, unknown>, level: number) => {
+    const kept: Record<string, unknown> = {};
+    let names = 0;
+    for (const name in fields) {
+      if (++names > most.names || left <= 0) break;
+      if (isTelling && unread.has(name)) continue;
+      left--;
+      // Not by assignment: a field of the name "__proto__" would be no field.
+      Object.defineProperty(kept, name, {
+        value: trim(fields[name], level + 1),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    }
+    return kept;
+  };
+  return trim(message, 0) as T;
+}
+
+/** Reads one line; null: it is no message of JSON-RPC 2.0. */
+export function parseMessage(line: string): object | null {
+  if (!line.trimStart().startsWith('{')) return null;
+  try {
+    const message = JSON.parse(line) as Record<string, unknown>;
+    return message.jsonrpc === '2.0' && ('method' in message || 'id' in message) ? trimMessage(message) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,197 @@
+import type { Socket } from 'node:net';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { createPace } from '../acp/pace.ts';
+
+/** The most that one message may take: a structured output of 256 KB fits, also as text with each character escaped. */
+const mostKilobytes = 640;
+const mostMessageBytes = mostKilobytes * 1_024;
+/** The most arguments of a call by name, and fields around them: checks take time for each. */
+const mostNames = 1_000;
+/** Of a longer one the two ends are kept, for the id that its refusal has to name. */
+const keptEndBytes = 512;
+const newline = 10;
+/** What a message costs beside the reading of its line. */
+const messageMs = 0.1;
+
+/** How many of an agent's calls are under way, on all of its connections together. A wait may end with none free again. */
+export interface Slots {
+  /** A promise while there are too many. */
+  free(): Promise<void> | null;
+  take(): void;
+  give(): void;
+}
+
+/** Slots for so many calls. */
+export function createSlots(most: number): Slots {
+  let taken = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    free: () => (taken < most ? null : new Promise((resolve) => waiting.push(resolve))),
+    take() {
+      taken++;
+    },
+    give() {
+      taken--;
+      for (const wake of waiting.splice(0)) wake();
+    },
+  };
+}
+
+/**
+ * MCP's messages, one a line, over a socket. No more is read while too many calls are under way or the other side does not
+ * read the answers: then whoever calls has to wait. A call that is too long is refused by its id.
+ */
+export class SocketTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #socket: Socket;
+  readonly #slots: Slots;
+  readonly #open = new Set<string | number>();
+  #isClosed = false;
+
+  constructor(socket: Socket, slots: Slots) {
+    this.#socket = socket;
+    this.#slots = slots;
+  }
+
+  async start(): Promise<void> {
+    void this.#read().catch(() => undefined);
+  }
+
+  /** Resolves once the other side takes it. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    try {
+      await new Promise<void>((resolve) => this.#socket.write(`${JSON.stringify(message)}\n`, () => resolve()));
+    } finally {
+      if (!('method' in message) && this.#open.delete(message.id as string | number)) this.#slots.give();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#socket.destroy();
+    for (const _ of this.#open) this.#slots.give();
+    this.#open.clear();
+    this.onclose?.();
+  }
+
+  async #read(): Promise<void> {
+    const pace = createPace();
+    try {
+      for await (const line of readLines(this.#socket)) {
+        const startedAt = performance.now();
+        const message = 'ends' in line ? null : parse(line.whole);
+        await pace.spend(performance.now() - startedAt + messageMs);
+        if ('ends' in line) await this.#refuse(idIn(line.ends));
+        else if (message !== null) await this.#take(message);
+      }
+    } finally {
+      await this.close();
+    }
+  }
+
+  async #take(message: Message): Promise<void> {
+    const { id, method } = message;
+    if (method !== undefined && id !== undefined) {
+      if (hasTooManyNames(message)) return this.#refuse(id);
+      for (let full = this.#slots.free(); full !== null; full = this.#slots.free()) await full;
+      // One that is open already is no other call.
+      if (this.#open.has(id)) return;
+      this.#open.add(id);
+      this.#slots.take();
+    }
+    this.onmessage?.(message as JSONRPCMessage);
+  }
+
+  async #refuse(id: string | number | null): Promise<void> {
+    // Nobody can be told: the end of the connection is an answer, too.
+    if (id === null) throw new Error('A message is too large.');
+    const text = `The call is too large: it may take at most ${mostKilobytes} KB, and have at most ${mostNames} arguments.`;
+    await this.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }], isError: true } });
+  }
+}
+
+interface Message {
+  readonly id?: string | number;
+  readonly method?: string;
+  readonly params?: { readonly arguments?: unknown; readonly _meta?: unknown };
+}
+
+// The server checks what a method is given; here is only looked at what a message is.
+function parse(line: Buffer): Message | null {
+  try {
+    const { id, method, params, jsonrpc } = JSON.parse(line.toString('utf8')) as Record<string, unknown>;
+    const isKnown = id === undefined || typeof id === 'string' || Number.isSafeInteger(id);
+    const isCall =
+      typeof method === 'string' && (params === undefined || (typeof params === 'object' && params !== null));
+    if (jsonrpc !== '2.0' || !isKnown || !isCall) return null;
+    return {
+      jsonrpc,
+      method,
+      ...(id === undefined ? {} : { id }),
+      ...(params === undefined ? {} : { params }),
+    } as unknown as Message;
+  } catch {
+    return null;
+  }
+}
+
+function hasTooManyNames({ params }: Message): boolean {
+  const sizes = [params, params?.arguments, params?._meta].map((fields) => Object.keys(fields ?? {}).length);
+  return sizes.some((size) => size > mostNames);
+}
+
+// It stands first or last in what programs write; a call's arguments, between, may hold anything.
+function idIn([head, tail]: readonly [Buffer, Buffer]): string | number | null {
+  const id = '"id"\\s*:\\s*(\\d{1,15}|"[\\w.:-]{1,100}")';
+  const first = new RegExp(`^\\s*\\{\\s*(?:"jsonrpc"\\s*:\\s*"2\\.0"\\s*,\\s*)?${id}\\s*,`).exec(
+    head.toString('latin1'),
+  );
+  const last = new RegExp(`\\}\\s*,\\s*(?:"jsonrpc"\\s*:\\s*"2\\.0"\\s*,\\s*)?${id}\\s*\\}\\s*$`).exec(
+    tail.toString('latin1'),
+  );
+  const found = first?.[1] ?? last?.[1];
+  return found === undefined ? null : (JSON.parse(found) as string | number);
+}
+
+type Line = { readonly whole: Buffer } | { readonly ends: readonly [Buffer, Buffer] };
+
+async function* readLines(socket: Socket): AsyncGenerator<Line> {
+  let line: Buffer[] = [];
+  let bytes = 0;
+  let head: Buffer | null = null;
+  let tail: Buffer = Buffer.alloc(0);
+  const add = (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes <= mostMessageBytes) {
+      line.push(piece);
+      return;
+    }
+    if (head === null) {
+      const before = Buffer.concat(line);
+      head = Buffer.concat([before, piece]).subarray(0, keptEndBytes);
+      tail = before.subarray(-keptEndBytes);
+      line = [];
+    }
+    tail = Buffer.concat([tail, piece.subarray(-keptEndBytes)]).subarray(-keptEndBytes);
+  };
+  const end = (): Line => {
+    const done: Line = head === null ? { whole: Buffer.concat(line) } : { ends: [head, tail] };
+    line = [];
+    bytes = 0;
+    head = null;
+    return done;
+  };
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
+      add(chunk.subarray(from, at));
+      from = at + 1;
+      yield end();
+    }
+    add(chunk.subarray(from));
+  }
+}

@@ -24,7 +24,7 @@ export function createSignIn(services: Services): SignInDoor {
         return say(400, 'INVALID_INPUT', 'A JSON object with "token" or "link" is needed, of at most 4 KiB.');
       }
       const { code, expiresAt } = await signIn(services, input, address);
-      const seconds = Math.floor((expiresAt.getTime() - services.now().getTime()) / 1_000);
+      const seconds = Math.round((expiresAt.getTime() - services.now().getTime()) / 1_000);
       return done([consoleCookie(code, seconds, services.baseUrl)]);
     },
     async DELETE(request, address) {

@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const isBuilt = existsSync(new URL('../../dist/web/index.html', import.meta.url));
+// biome-ignore lint/suspicious/noConsole: a skipped test must say what it needs.
+if (!isBuilt) console.warn('Skipping tests of the console: it has not been built (npm run build:console).');
+
+const open = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(test.url + path, { method, headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
+
+describe.skipIf(!isBuilt)('the console as it is served', () => {
+  it('is one page at each of its addresses, the same for everybody', async () => {
+    const texts = new Set<string>();
+    for (const path of ['/', '/sessions', '/sessions/devin-0123', '/sign-in', '/manage/secrets', '/usage']) {
+      const response = await open(path);
+      expect({ path, status: response.status, type: response.headers.get('content-type') }).toEqual({
+        path,
+        status: 200,
+        type: 'text/html; charset=utf-8',
+      });
+      texts.add(await response.text());
+    }
+    expect(texts.size).toBe(1);
+  });
+
+  it('may run and ask nothing else than this service, and stands in no other page', async () => {
+    const { headers } = await open('/sessions');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).not.toContain('unsafe');
+    expect(policy.split('; ')).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self'",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cache-control')).toBe('no-cache');
+  });
+
+  it('loads files of its own alone, which browsers keep for good', async () => {
+    const html = await (await open('/')).text();
+    const loaded = [...html.matchAll(/\b(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
+    expect(loaded.length).toBeGreaterThan(2);
+    expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=/);
+    for (const address of loaded) {
+      expect(address).toMatch(/^\/console\/assets\/[\w-]+-[\w-]{8}\.(?:js|css|svg)$/);
+      const { status, headers } = await open(address);
+      expect({ status, cached: headers.get('cache-control'), sniffed: headers.get('x-content-type-options') }).toEqual({
+        status: 200,
+        cached: 'public, max-age=31536000, immutable',
+        sniffed: 'nosniff',
+      });
+    }
+  });
+
+  it('is small at first', async () => {
+    const html = await (await open('/')).text();
+    const loaded = [...html.matchAll(/\b(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
+    let bytes = 0;
+    for (const address of loaded) {
+      const response = await open(address, { 'accept-encoding': 'gzip' });
+      bytes += Number(response.headers.get('content-length'));
+    }
+    expect(bytes).toBeGreaterThan(20_000);
+    expect(bytes).toBeLessThan(250_000);
+  });
+
+  it('has nothing at other addresses', async () => {
+    for (const path of ['/console/', '/console/assets/', '/console/assets/x.js', '/console/assets/index.html', '/x']) {
+      expect((await open(path)).status, path).toBe(404);
+    }
+    expect((await open('/console/assets/..%2findex.html')).status).toBe(404);
+    expect((await open('/sessions', {}, 'POST')).status).toBe(404);
+    expect((await open('/console/assets/x.js', {}, 'POST')).status).toBe(405);
+  });
+
+  it('answers HEAD as GET, and scripts that read the root as before', async () => {
+    const head = await open('/sessions/1', {}, 'HEAD');
+    expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' });
+    expect(await (await fetch(`${test.url}/`)).text()).toContain('/openapi');
+  });
+});

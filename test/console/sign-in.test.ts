@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { consoleSessionMs, createConsoleLink, mostConsoleSessions } from '../../src/domain/keys/console-sessions.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { stopClock } from '../support/clock.ts';
+import { ask, fromConsole, openSocket, send, signIn } from '../support/console.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const who = '{ viewer { principalType serviceUser { name } organization { organizationId } permissions } }';
+
+const makeKey = async (serviceUserId: string) => {
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { apiKeyId } token } }',
+    { input: { kind: 'SERVICE_USER', name: 'of a browser', serviceUserId } },
+  );
+  return { id: data.createApiKey.apiKey.apiKeyId as string, token: data.createApiKey.token as string };
+};
+
+const revoke = (apiKeyId: string) =>
+  graphql(
+    test,
+    test.adminToken,
+    'mutation($input: RevokeApiKeyInput!) { revokeApiKey(input: $input) { userErrors { message } } }',
+    { input: { apiKeyId } },
+  );
+
+it('gives a cookie that no script reads, no other site sends, and that is not in the database', async () => {
+  const { status, body, headers } = await send(test, 'POST', { token: test.adminToken });
+  expect({ status, body }).toEqual({ status: 204, body: null });
+  expect(headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^switchyard=[a-z2-7]{52}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/),
+  ]);
+  const [, code = ''] = /=([a-z2-7]+)/.exec(headers.getSetCookie()[0] ?? '') ?? [];
+  const rows = await test.app.services.store.query<{ row: string }>('select c::text as row from console_session c', []);
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.filter(({ row }) => row.includes(code))).toEqual([]);
+});
+
+it('behind https the cookie is for https alone', async () => {
+  const secure = await startApp({ baseUrl: 'https://switchyard.example.com' });
+  try {
+    const { headers } = await send(
+      secure,
+      'POST',
+      { token: secure.adminToken },
+      { origin: 'https://switchyard.example.com' },
+    );
+    expect(headers.getSetCookie()[0]).toMatch(/^__Host-switchyard=\S+; Path=\/; .*SameSite=Strict; Secure$/);
+  } finally {
+    await secure.close();
+  }
+});
+
+it('a browser acts with the rights of the key it signed in with, and sees no other organization', async () => {
+  const own = await makeOrganization(test, 'Own');
+  const other = await makeOrganization(test, 'Other');
+  const foreign = await createSession(test, { organizationId: other.organizationId }, other.token);
+  const mine = await createSession(test, { organizationId: own.organizationId }, own.token);
+  const cookie = await signIn(test, own.token);
+  const [byCookie, byToken] = [await ask(test, cookie, who), await graphql(test, own.token, who)];
+  expect(byCookie).toEqual(byToken);
+  const read = (id: string) => ask(test, cookie, `{ session(id: "${id}") { sessionId } }`);
+  expect((await read(mine)).data.session).not.toBeNull();
+  expect((await read(foreign)).data.session).toBeNull();
+});
+
+it('the cookie counts only with the header of the console, and only from its own origin', async () => {
+  const cookie = await signIn(test, test.adminToken);
+  expect((await ask(test, cookie, who)).status).toBe(200);
+  expect((await ask(test, cookie, who, { 'switchyard-client': 'other' })).status).toBe(401);
+  expect((await ask(test, cookie, who, { origin: 'https://evil.example.com' })).status).toBe(401);
+  expect((await ask(test, cookie, who, { origin: 'null' })).status).toBe(401);
+  const get = await fetch(`${test.url}/graphql?query=${encodeURIComponent('{ __typename }')}`, { headers: { cookie } });
+  expect(get.status).toBe(401);
+  expect((await call(test, null, 'GET', '/v3/self', undefined, { cookie, ...fromConsole })).status).toBe(401);
+});
+
+it('a page of another origin can neither sign in nor out', async () => {
+  const cookie = await signIn(test, test.adminToken);
+  const foreign: Record<string, string>[] = [
+    { origin: 'https://evil.example.com' },
+    { origin: 'null' },
+    { 'switchyard-client': 'other' },
+  ];
+  for (const headers of foreign) {
+    expect((await send(test, 'POST', { token: test.adminToken }, headers)).status).toBe(403);
+    expect((await send(test, 'DELETE', undefined, { cookie, ...headers })).status).toBe(403);
+  }
+  expect((await ask(test, cookie, who)).status).toBe(200);
+});
+
+it('opens sockets by the cookie for pages of the service, and for no others', async () => {
+  const cookie = await signIn(test, test.adminToken);
+  expect((await openSocket(test, cookie, test.url)).first).toBe('in');
+  expect((await openSocket(test, cookie, 'https://evil.example.com')).first).toBe(4403);
+  expect((await openSocket(test, cookie, null)).first).toBe(4403);
+  expect((await openSocket(test, 'switchyard=aaaa', test.url)).first).toBe(4403);
+});
+
+it('signing out ends the cookie and its sockets, and not those of other browsers', async () => {
+  const [leaving, staying] = [await signIn(test, test.adminToken), await signIn(test, test.adminToken)];
+  const open = await openSocket(test, leaving, test.url);
+  const other = await openSocket(test, staying, test.url);
+  const { status, headers } = await send(test, 'DELETE', undefined, { cookie: leaving });
+  expect(status).toBe(204);
+  expect(headers.getSetCookie().every((cookie) => cookie.includes('Max-Age=0'))).toBe(true);
+  expect(await open.closed).toBe(4403);
+  expect((await ask(test, leaving, who)).status).toBe(401);
+  expect((await ask(test, staying, who)).status).toBe(200);
+  expect(other.socket.readyState).toBe(other.socket.OPEN);
+  expect((await send(test, 'DELETE', undefined, { cookie: leaving })).status).toBe(204);
+});
+
+it('a browser is out as soon as its key is revoked', async () => {
+  const { serviceUserId } = await makeOrganization(test, 'Revoked');
+  const key = await makeKey(serviceUserId);
+  const cookie = await signIn(test, key.token);
+  const open = await openSocket(test, cookie, test.url);
+  await revoke(key.id);
+  expect((await ask(test, cookie, who)).status).toBe(401);
+  expect(await open.closed).toBe(4403);
+});
+
+it('a browser is out after a week', async () => {
+  const later = await startApp();
+  try {
+    const clock = stopClock(later);
+    const cookie = await signIn(later, later.adminToken);
+    clock.advance(consoleSessionMs - 1_000);
+    expect((await ask(later, cookie, who)).status).toBe(200);
+    clock.advance(1_000);
+    expect((await ask(later, cookie, who)).status).toBe(401);
+    expect((await openSocket(later, cookie, later.url)).first).toBe(4403);
+  } finally {
+    await later.close();
+  }
+});
+
+it('a link signs in once, soon, and with the rights of its key', async () => {
+  const later = await startApp();
+  try {
+    const clock = stopClock(later);
+    const link = await createConsoleLink(later.app.services, later.adminToken);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send(later, 'POST', { link })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401, 401, 401, 401]);
+    const late = await createConsoleLink(later.app.services, later.adminToken);
+    clock.advance(15 * 60_000);
+    expect((await send(later, 'POST', { link: late })).status).toBe(401);
+    expect(await createConsoleLink(later.app.services, 'cog_nobodys')).toBeNull();
+  } finally {
+    await later.close();
+  }
+});
+
+it('a session of the console makes no other, and a key has only so many', async () => {
+  const { serviceUserId } = await makeOrganization(test, 'Many');
+  const { token } = await makeKey(serviceUserId);
+  const cookies: string[] = [];
+  for (let n = 0; n <= mostConsoleSessions; n++) cookies.push(await signIn(test, token));
+  const statuses = await Promise.all(cookies.map(async (cookie) => (await ask(test, cookie, who)).status));
+  expect(statuses).toEqual([401, ...Array.from({ length: mostConsoleSessions }, () => 200)]);
+});
+
+it('what is no sign-in is refused in words', async () => {
+  expect((await send(test, 'POST', { token: `cog_${'a'.repeat(52)}` })).status).toBe(401);
+  expect((await send(test, 'POST', { token: 'ö' })).status).toBe(401);
+  expect((await send(test, 'POST', { link: 'x' })).status).toBe(401);
+  expect((await send(test, 'POST', { link: 'x'.repeat(5_000) })).status).toBe(400);
+  expect((await send(test, 'POST', {})).status).toBe(400);
+  expect((await send(test, 'POST', undefined)).status).toBe(400);
+  const wrong = await send(test, 'PUT', {});
+  expect({ status: wrong.status, allow: wrong.headers.get('allow') }).toEqual({ status: 405, allow: 'POST, DELETE' });
+});
+
+it('counts what does not sign in as failed tokens of its address', async () => {
+  const limited = await startApp({ rateLimitLogin: 3 });
+  try {
+    stopClock(limited);
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n++) statuses.push((await send(limited, 'POST', { link: 'x' })).status);
+    expect(statuses).toEqual([401, 401, 401, 429]);
+    expect((await send(limited, 'POST', { token: limited.adminToken })).status).toBe(204);
+  } finally {
+    await limited.close();
+  }
+});

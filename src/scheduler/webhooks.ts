@@ -1,13 +1,14 @@
 import type { Services } from '../domain/context.ts';
+import { readFeed } from '../domain/feeds/read-feed.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAt } from '../domain/webhooks/claim-deliveries.ts';
-import { collectEvents } from '../domain/webhooks/collect-events.ts';
+import { webhookEvents } from '../domain/webhooks/collect-events.ts';
 import { deliver } from '../domain/webhooks/deliver.ts';
-import { type FeedPlace, listFeeds } from '../domain/webhooks/feeds.ts';
 import { createWebhookSender } from '../domain/webhooks/send-webhook.ts';
-import { repeated, type Scheduled } from './retention.ts';
+import { createFeedReading } from './feed-reading.ts';
+import type { Scheduled } from './retention.ts';
 
-/** How often what a lost ring was for is looked for. */
-const catchUpMs = 5_000;
+/** How long it is waited after an error. */
+const errorWaitMs = 5_000;
 /** What one process sends at once. */
 const mostInFlight = 64;
 /** The longest that the next delivery is slept for: another process' may be due earlier. */
@@ -21,86 +22,24 @@ export function createWebhooks(services: Services): Scheduled {
   let isOver = false;
   const isStopped = () => isOver;
   const sending = createSending(services, isStopped);
-  const reading = createReading(services, isStopped);
-  const look = repeated(catchUpMs, () => reading.lookAtAll().catch(warn(services, 'changes of sessions')));
+  const reading = createFeedReading(services, {
+    reader: webhookEvents,
+    topic: 'webhooks',
+    purpose: 'webhooks',
+    read: (organizationId, from) => readFeed(services, webhookEvents, organizationId, from),
+  });
   let silences: (() => void)[] = [];
   return {
     start() {
-      const lookAgain = () => {
-        reading.lookAtAll().catch(warn(services, 'changes of sessions'));
-        // What waited for an endpoint to be enabled is due at once.
-        sending.look();
-      };
-      silences = [services.bell.on('webhooks', lookAgain), services.bell.on('deliveries', sending.look)];
-      look.start();
+      // What waited for an endpoint to be enabled is due at once.
+      silences = [services.bell.on('webhooks', sending.look), services.bell.on('deliveries', sending.look)];
+      reading.start();
       sending.look();
     },
     async stop() {
       isOver = true;
       for (const silence of silences) silence();
-      await look.stop();
       await Promise.all([reading.stop(), sending.stop()]);
-    },
-  };
-}
-
-const warn = (services: Services, what: string) => (error: unknown) =>
-  services.log.warn({ err: error }, `The ${what} could not be looked through for webhooks.`);
-
-function createReading(services: Services, isStopped: () => boolean) {
-  const followed = new Map<string, () => void>();
-  const rung = new Set<string>();
-  let running: Promise<void> | null = null;
-  const readAll = async () => {
-    for (;;) {
-      const [organizationId] = rung;
-      if (organizationId === undefined || isStopped()) return;
-      // Before it is read: a ring during the reading must cause another.
-      rung.delete(organizationId);
-      let next: FeedPlace | null = null;
-      do {
-        ({ next } = await collectEvents(services, organizationId, next));
-      } while (next !== null && !isStopped());
-    }
-  };
-  const read = () => {
-    if (isStopped()) return;
-    running ??= readAll()
-      .catch(warn(services, 'changes of sessions'))
-      .finally(() => {
-        running = null;
-        if (rung.size > 0) read();
-      });
-  };
-  const ring = (organizationId: string) => {
-    rung.add(organizationId);
-    read();
-  };
-  return {
-    /** Follows every organization that wants to hear, and no other; reads those that have changed. */
-    async lookAtAll() {
-      if (isStopped()) return;
-      const feeds = await listFeeds(services);
-      if (isStopped()) return;
-      const wanted = new Set(feeds.map(({ organizationId }) => organizationId));
-      for (const [id, silence] of followed) {
-        if (wanted.has(id)) continue;
-        silence();
-        followed.delete(id);
-      }
-      for (const { organizationId: id, isBehind } of feeds) {
-        if (!followed.has(id))
-          followed.set(
-            id,
-            services.bell.on(`organization:${id}`, () => ring(id)),
-          );
-        if (isBehind) ring(id);
-      }
-    },
-    async stop() {
-      for (const silence of followed.values()) silence();
-      followed.clear();
-      await running;
     },
   };
 }
@@ -151,10 +90,10 @@ function createSending(services: Services, isStopped: () => boolean) {
     if (isStopped()) return;
     running ??= claim()
       .catch((error: unknown) => {
-        warn(services, 'deliveries')(error);
+        services.log.warn({ err: error }, 'The deliveries could not be looked through for webhooks.');
         isAgain = false;
         if (timer) clearTimeout(timer);
-        timer = isStopped() ? null : setTimeout(look, catchUpMs).unref();
+        timer = isStopped() ? null : setTimeout(look, errorWaitMs).unref();
       })
       .finally(() => {
         running = null;

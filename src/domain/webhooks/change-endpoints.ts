@@ -6,10 +6,12 @@ import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
+import { beginFeed } from '../feeds/feeds.ts';
 import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
+import { webhookFeed } from './collect-events.ts';
 import { webhookUrlComplaint } from './endpoint-url.ts';
 import {
   getWebhookEndpoint,
@@ -18,7 +20,6 @@ import {
   webhookSecretPlace,
 } from './endpoints.ts';
 import { type WebhookEventType, webhookEventTypes } from './event-types.ts';
-import { beginFeed } from './feeds.ts';
 
 /** The most endpoints of an organization. */
 const maxWebhookEndpoints = 20;
@@ -79,7 +80,7 @@ export async function createWebhookEndpoint(
     const replay = await findReplay(context, tx, options, claim);
     if (replay !== null) return { endpoint: await lockEndpoint(tx, replay), secret: null };
     await requireRoom(tx, organization.id);
-    await beginFeed(tx, organization.id);
+    await beginFeed(tx, webhookFeed, organization.id);
     const now = context.now();
     const endpoint: WebhookEndpointRecord = {
       id,
@@ -135,7 +136,7 @@ export async function updateWebhookEndpoint(
   const seen = await getEndpointToChange(context, id);
   const change = parseInput(endpointSchema(context.isPrivateWebhookAllowed).partial(), raw);
   return context.store.transact(async (tx) => {
-    await beginFeed(tx, seen.organizationId);
+    await beginFeed(tx, webhookFeed, seen.organizationId);
     const before = await lockEndpoint(tx, seen.id);
     const wanted = {
       ...before,

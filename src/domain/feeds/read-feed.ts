@@ -1,0 +1,155 @@
+import type { Transaction } from '../../store/store.ts';
+import type { Services } from '../context.ts';
+import type { LogEntry } from '../sessions/log.ts';
+import { type FeedPlace, type FeedReader, lockFeed, moveFeed } from './feeds.ts';
+
+/** Sessions, and entries of each, that one transaction looks at. */
+const batch = { sessions: 50, entries: 20 } as const;
+
+/** An entry of a log that is heard of. */
+export interface FeedEntry extends Pick<LogEntry, 'id' | 'sessionId' | 'seq' | 'kind' | 'data' | 'createdAt'> {
+  readonly isUnlisted: boolean;
+}
+
+/** Those of an organization who want to hear. */
+export interface Listening {
+  /** Nobody hears of what is older. */
+  readonly sinceAt: Date;
+  /**
+   * Deals with entries, those of a session in the order of their numbers, and gives with how many of them from the first: the
+   * rest comes again.
+   */
+  hear(entries: readonly FeedEntry[]): Promise<number>;
+}
+
+/** A {@link FeedReader}, and what it does with what it reads. */
+export interface FeedUser extends FeedReader {
+  /** The kinds of log entry that it reads. */
+  readonly kinds: readonly string[];
+  /** Null: nobody wants to hear. */
+  listen(services: Services, tx: Transaction, organizationId: string): Promise<Listening | null>;
+}
+
+interface ChangedSession {
+  readonly id: string;
+  readonly xid: string;
+  /** How far its log has been read; null: nothing of it was. */
+  readonly seq: number | null;
+  readonly isUnlisted: boolean;
+}
+
+/**
+ * Reads what the logs of an organization's sessions have since they were last read: what is done with it, and how far was read,
+ * are one transaction, so that a process that dies loses nothing and repeats nothing. Gives where to go on at once, null: all has
+ * been read, another process reads it now, or nobody wants to hear. `from` is that place. The lock of the feed lets one
+ * process at a time do it.
+ */
+export function readFeed(
+  services: Services,
+  user: FeedUser,
+  organizationId: string,
+  from: FeedPlace | null,
+): Promise<FeedPlace | null> {
+  return services.store.transact(async (tx) => {
+    const settled = await lockFeed(tx, user, organizationId);
+    const listening = settled && (await user.listen(services, tx, organizationId));
+    if (!settled || !listening) return null;
+    const start = from && isBeyond(from, settled) ? from : settled;
+    const { sessions, xmin } = await readChanged(tx, user, organizationId, start);
+    if (sessions.length === 0) return null;
+    const entries = await readEntries(tx, user, sessions, listening.sinceAt);
+    const count = entries.length === 0 ? 0 : await listening.hear(entries);
+    await saveProgress(tx, user, organizationId, entries.slice(0, count));
+
+    const counts = new Map<string, number>();
+    for (const { sessionId } of entries) counts.set(sessionId, (counts.get(sessionId) ?? 0) + 1);
+    // The rest of a log that has more is read from the same place, as is what was left.
+    if (count < entries.length || [...counts.values()].some((each) => each === batch.entries)) return start;
+    const isFull = sessions.length === batch.sessions;
+    const [last] = sessions.slice(-1) as [ChangedSession];
+    await settle(tx, user, organizationId, { sessions, xmin, isFull });
+    return isFull ? { xid: BigInt(last.xid), sessionId: last.id } : null;
+  });
+}
+
+const isBeyond = (one: FeedPlace, other: FeedPlace) =>
+  one.xid > other.xid || (one.xid === other.xid && one.sessionId > other.sessionId);
+
+async function readChanged(
+  tx: Transaction,
+  { progressTable }: FeedReader,
+  organizationId: string,
+  { xid, sessionId }: FeedPlace,
+): Promise<{ sessions: ChangedSession[]; xmin: bigint }> {
+  const rows = await tx.query<ChangedSession & { xmin: string }>(
+    `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)
+     select now.xmin::text as xmin, s.id, s.changed_xid::text as xid, p.seq, s.is_unlisted as "isUnlisted"
+       from now cross join session s left join ${progressTable} p on p.session_id = s.id
+      where s.organization_id = $1 and (s.changed_xid, s.id) > ($2::xid8, $3::text)
+      order by s.changed_xid, s.id limit $4`,
+    [organizationId, String(xid), sessionId, batch.sessions],
+  );
+  return { sessions: rows, xmin: BigInt(rows[0]?.xmin ?? 0) };
+}
+
+// Of a session of which nothing was read, what is older than everybody's beginning is passed over from its end backwards.
+function readEntries(
+  tx: Transaction,
+  { kinds }: FeedUser,
+  sessions: readonly ChangedSession[],
+  sinceAt: Date,
+): Promise<FeedEntry[]> {
+  return tx.query<FeedEntry>(
+    `select e.*, wanted.unlisted as "isUnlisted"
+       from unnest($1::text[], $2::int[], $6::boolean[]) with ordinality wanted(id, seq, unlisted, n) cross join lateral (
+       select e.id, e.session_id as "sessionId", e.seq, e.kind, e.data, e.created_at as "createdAt" from log_entry e
+        where e.session_id = wanted.id and e.kind = any($4::text[]) and e.seq > coalesce(wanted.seq, (
+            select b.seq from log_entry b where b.session_id = wanted.id and b.created_at < $3::timestamptz
+             order by b.seq desc limit 1), 0)
+        order by e.seq limit $5) e
+      order by wanted.n, e.seq`,
+    [
+      sessions.map(({ id }) => id),
+      sessions.map(({ seq }) => seq),
+      sinceAt,
+      kinds,
+      batch.entries,
+      sessions.map(({ isUnlisted }) => isUnlisted),
+    ],
+  );
+}
+
+async function saveProgress(
+  tx: Transaction,
+  { progressTable }: FeedReader,
+  organizationId: string,
+  entries: readonly FeedEntry[],
+): Promise<void> {
+  // In the order of their numbers: the last of a session wins.
+  const read = new Map(entries.map(({ sessionId, seq }) => [sessionId, seq]));
+  if (read.size === 0) return;
+  await tx.query(
+    `insert into ${progressTable} (session_id, organization_id, seq)
+     select n.id, $1, n.seq from unnest($2::text[], $3::int[]) n(id, seq)
+     on conflict (session_id) do update set seq = greatest(${progressTable}.seq, excluded.seq)`,
+    [organizationId, [...read.keys()], [...read.values()]],
+  );
+}
+
+interface ReadBatch {
+  readonly sessions: readonly ChangedSession[];
+  readonly xmin: bigint;
+  readonly isFull: boolean;
+}
+
+// What is below `xmin` can change no more, and nothing can come to lie there.
+async function settle(
+  tx: Transaction,
+  reader: FeedReader,
+  organizationId: string,
+  { sessions, xmin, isFull }: ReadBatch,
+): Promise<void> {
+  const last = sessions.findLast(({ xid }) => BigInt(xid) < xmin);
+  if (!isFull) return moveFeed(tx, reader, organizationId, { xid: xmin, sessionId: '' });
+  if (last) await moveFeed(tx, reader, organizationId, { xid: BigInt(last.xid), sessionId: last.id });
+}

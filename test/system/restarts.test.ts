@@ -6,7 +6,7 @@ import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { bootstrapToken, freePort, type ServerProcess, startRefused, startServer } from '../support/server.ts';
 import { connect, follow } from '../support/sockets.ts';
-import { createDatabase, testDatabase } from '../support/test-store.ts';
+import { createDatabase, seedDataDir, testDatabase } from '../support/test-store.ts';
 import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const dirs: string[] = [];
@@ -16,9 +16,11 @@ afterEach(() => {
 
 const secretKey = 'the same secret key at every start';
 
-async function makeEnv(): Promise<Record<string, string>> {
+/** `isNew`: as on a machine that never had one. Else an embedded database is there already, as after the first start. */
+async function makeEnv(isNew = false): Promise<Record<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-restart-'));
   dirs.push(dataDir);
+  if (testDatabase === 'pglite' && !isNew) await seedDataDir(dataDir);
   const database = testDatabase === 'postgres' ? { DATABASE_URL: await createDatabase(), SECRET_KEY: secretKey } : {};
   return { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'warn', ...database };
 }
@@ -158,7 +160,7 @@ it('stops cleanly on SIGTERM while an agent works, and takes the session up agai
 }, 60_000);
 
 it('prints what a newcomer needs at the first start, once, and its curl lines work as printed', async () => {
-  const env = await makeEnv();
+  const env = await makeEnv(true);
   const first = await startServer({ ...env, BOOTSTRAP_TOKEN: '' });
   const text = first.output();
   const v1Key = /apk_user_[a-z2-7]{52}/.exec(text)?.[0] ?? '';

@@ -1,8 +1,8 @@
-import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isWebhookAddress } from '../../src/domain/webhooks/addresses.ts';
 import { createWebhookSender, type WebhookSenderOptions } from '../../src/domain/webhooks/send-webhook.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { startLiar } from '../support/liar.ts';
 import { runMutation } from '../support/people.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
@@ -57,23 +57,6 @@ function sender(options: Partial<WebhookSenderOptions> = {}) {
   return (url: string) => made.send({ url, headers: {}, body: '{}' });
 }
 
-/** A server that does to each connection what it likes, once it has read a request. */
-async function startLiar(act: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).once('data', () => act(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('It does not listen.');
-  return `http://127.0.0.1:${address.port}/`;
-}
-
 describe('a sender', () => {
   it('sends nothing to an address of its own network, however it is written', async () => {
     const receiver = await startReceiver();
@@ -122,17 +105,17 @@ describe('a sender', () => {
   it('waits no longer than it may, for the headers and for the rest', async () => {
     const send = sender({ timeoutMs: 300 });
     const silent = await startLiar(() => undefined);
-    expect(await send(silent)).toMatchObject({ statusCode: null, error: 'No answer came within 0.3 seconds.' });
+    expect(await send(silent.url)).toMatchObject({ statusCode: null, error: 'No answer came within 0.3 seconds.' });
     const dripping = await startLiar((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
       const timer = setInterval(() => socket.write('.'), 20);
       socket.on('close', () => clearInterval(timer));
     });
-    expect((await send(dripping)).error).toBe('No answer came within 0.3 seconds.');
+    expect((await send(dripping.url)).error).toBe('No answer came within 0.3 seconds.');
     const half = await startLiar((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
     });
-    const answer = await send(half);
+    const answer = await send(half.url);
     expect(answer).toMatchObject({ statusCode: 200, error: null, answer: 'half' });
     expect(answer.durationMs).toBeLessThan(2_000);
   });
@@ -149,7 +132,7 @@ describe('a sender', () => {
       socket.on('drain', write);
       write();
     });
-    const answer = await sender()(endless);
+    const answer = await sender()(endless.url);
     expect(answer).toMatchObject({ statusCode: 500, answer: 'x'.repeat(1_024) });
     expect(written).toBeLessThan(50_000_000);
   });
@@ -163,7 +146,7 @@ describe('a sender', () => {
     ] as const;
     for (const [text, error] of texts) {
       const liar = await startLiar((socket) => socket.end(text));
-      expect(await send(liar)).toMatchObject({ statusCode: null, error: error });
+      expect(await send(liar.url)).toMatchObject({ statusCode: null, error: error });
     }
     expect(await send('http://127.0.0.1:1/')).toMatchObject({ error: 'The connection was refused.' });
   });

@@ -115,6 +115,7 @@ const complaints: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'The connection was broken off.',
   UND_ERR_CONNECT_TIMEOUT: 'No connection was made in time.',
   UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too long.',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The answer has not the length that it promised.',
 };
 
 // Only what is known to be fit to be read: messages of errors name addresses.

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
-import { graphql } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
 import { connect, follow } from '../support/sockets.ts';
@@ -122,6 +122,28 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     const back = await start(first === workerIn('one') ? 'one' : 'two', 'worker');
     await untilNoAgents([id]);
     for (const each of [back, api]) await each.stop();
+  });
+
+  it('have nothing left of the secrets of one that was killed when it is back, although another has its session now', async () => {
+    const [api, one, two] = await startAll();
+    const { rows } = await database.query('select id from organization');
+    const secret = { type: 'cookie', key: 'jar', value: 'sid=c4n4ry-left' };
+    const path = `/v3/organizations/org-${rows[0].id}/secrets`;
+    const made = await call(api, bootstrapToken, 'POST', path, secret);
+    expect(made.status).toBe(200);
+    const id = await create(api, 'say at work\nsleep 10\nsay done');
+    await untilSaid(api, id, 'at work');
+    const first = await holderOf(id);
+    const [name, held, other] = first === workerIn('one') ? ['one', one, two] : ['two', two, one];
+    const secretsOf = (worker: string) => readdirSync(join(root, worker, 'sessions', bare(id), 'ws/.session/secrets'));
+    await held.kill();
+    await untilOver(target(api), id);
+    expect(secretsOf(name)).toEqual(['jar']);
+    const back = await start(name, 'worker');
+    await expect.poll(() => secretsOf(name), { timeout: 10_000 }).toEqual([]);
+    expect((await call(api, bootstrapToken, 'DELETE', `${path}/${made.body.secret_id}`)).status).toBe(200);
+    for (const each of [back, other, api]) await each.stop();
+    await untilNoAgents([id]);
   });
 
   it('leave its sessions to one that was killed and is back in time, in the workspace that it kept', async () => {

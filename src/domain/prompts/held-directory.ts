@@ -66,6 +66,28 @@ async function openDirectory(path: string): Promise<FileHandle> {
   }
 }
 
+/**
+ * Takes the files and links in a directory of a workspace away that have not changed since `beforeMs`, a time of the system's
+ * clock; directories in it stay. No link is followed. Nothing where there is no such directory. Gives how many it took.
+ */
+export async function emptyDirectory(
+  workspaceDir: string,
+  names: readonly string[],
+  beforeMs: number,
+): Promise<number> {
+  let taken = 0;
+  await within(workspaceDir, names, async (directory) => {
+    for (const name of await readdir(directory)) {
+      const status = await lstat(join(directory, name)).catch(() => null);
+      // By the change of the entry: that of the content is for the agent to set.
+      if (status === null || status.isDirectory() || status.ctimeMs >= beforeMs) continue;
+      await unlink(join(directory, name)).catch(unless('ENOENT'));
+      taken++;
+    }
+  });
+  return taken;
+}
+
 /** A file or a link below a directory, and what it was like itself when it was looked at. */
 export interface FoundFile {
   /** From the directory on, with `/`. */

@@ -10,6 +10,8 @@ import type { SessionFacts } from './session-facts.ts';
 export const sessionDirectory = '.session';
 /** What the agent leaves for the user. */
 export const outputsDirectory = 'outputs';
+/** The cookies of the run that goes on. */
+export const secretsDirectory = 'secrets';
 
 /** The most of the notes' texts, together, in bytes, that are put into files. */
 const maxKnowledgeBytes = 8_388_608;
@@ -39,14 +41,14 @@ export async function placeSessionDirectory({ workspaceDir }: LaunchPlan): Promi
  */
 export function placeSecretFiles({ workspaceDir, secretFiles }: LaunchPlan): Promise<PlacedFiles> {
   const paths = new Map<string, string>();
-  return inDirectory(workspaceDir, [sessionDirectory, 'secrets'], async (directory) => {
+  return inDirectory(workspaceDir, [sessionDirectory, secretsDirectory], async (directory) => {
     for (const name of await directory.names()) await directory.remove(name);
     for (const { key, content } of secretFiles) {
       // Other secrets' keys differ in what a name cannot have, or in upper and lower case.
       const name = fileName(key);
       const free = (await directory.hasFile(name)) ? withMark(name, hashOf(key)) : name;
       await directory.write(free, content);
-      paths.set(key, `${sessionDirectory}/secrets/${free}`);
+      paths.set(key, `${sessionDirectory}/${secretsDirectory}/${free}`);
     }
     return paths;
   });

@@ -15,6 +15,16 @@ export interface LaunchPlan extends RunSecrets {
   readonly runtimeDir: string;
 }
 
+/** Where a data directory has what belongs to sessions: a directory for each, by its bare id. */
+export function sessionsIn(dataDir: string): string {
+  return join(dataDir, 'sessions');
+}
+
+/** Where the agent works, in the directory of its session. */
+export function workspaceIn(sessionDir: string): string {
+  return join(sessionDir, 'ws');
+}
+
 interface PlanRow {
   organizationId: string;
   agent: string | null;
@@ -40,8 +50,8 @@ export async function planLaunch(
     [sessionId],
   );
   if (!row) throw new Error(`Session ${sessionId} has no row.`);
-  const root = join(dataDir, 'sessions', sessionId);
-  const workspaceDir = join(root, 'ws');
+  const root = join(sessionsIn(dataDir), sessionId);
+  const workspaceDir = workspaceIn(root);
   const homeDir = join(root, 'home');
   await mkdir(workspaceDir, { recursive: true, mode: 0o700 });
   await mkdir(homeDir, { recursive: true, mode: 0o700 });

@@ -1,6 +1,7 @@
 import type { Agents } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
 import { claimRuns, isAnyRunWaiting, renewLeases, voidOwnLeases } from './claims.ts';
+import { clearLeftSecrets } from './left-secrets.ts';
 import { type ActiveRun, runSession } from './run-session.ts';
 
 /** How a worker works. */
@@ -29,6 +30,9 @@ export interface Worker {
   /** Sessions with an agent process in this worker. */
   active(): number;
 }
+
+/** How often secrets that runs could not take away are looked for. */
+const sweepMs = 10 * 60_000;
 
 /** A worker on the context's store; the context's viewer is the service itself. */
 export function createWorker(context: Context, options: WorkerOptions): Worker {
@@ -110,14 +114,25 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     for (const run of runs.values()) void run.abandon();
   };
 
+  const sweep = async (isClaiming: boolean) => {
+    try {
+      const taken = await clearLeftSecrets(options.dataDir, { isHeld: (id) => runs.has(id), isClaiming });
+      if (taken > 0) log.info({ files: taken }, 'Files of secrets that runs had left were taken away.');
+    } catch (error) {
+      log.warn({ err: error }, 'Secrets that runs may have left could not be looked for.');
+    }
+  };
+
   return {
     async start() {
       await voidOwnLeases(context, options.workerId);
+      await sweep(false);
       silence = context.bell.on('runs', look);
       timers = [
         setInterval(look, options.pollMs).unref(),
         setInterval(() => void heartbeat(), options.leaseMs / 4.5).unref(),
         setInterval(fence, 500).unref(),
+        setInterval(() => void sweep(true), sweepMs).unref(),
       ];
       look();
     },

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { RequestError } from '@agentclientprotocol/sdk';
 import { flood } from './flood.ts';
 import { showWork } from './show-work.ts';
 import { spell } from './spell.ts';
@@ -65,6 +66,10 @@ const commands: Record<string, Command> = {
     }
   },
   flood: (turn, rest) => flood(turn, rest, say),
+  refuse: (_turn, rest) => {
+    const [code, message] = split(rest);
+    return Promise.reject(new RequestError(Number.parseInt(code, 10) || -32_603, message || 'Internal error'));
+  },
   crash: () => {
     process.stderr.write('The demo agent was told to crash.\n');
     process.exit(1);

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadProfiles } from '../../src/agents/profiles.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { sendMessage } from '../support/reports.ts';
+import { createSession } from '../support/sessions.ts';
+import { readEvents, readMessages, untilOver, untilSession } from '../support/watching.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  const { profiles } = await loadProfiles(null);
+  const retries = { retry_delays_ms: [0, 0], sandbox: 'none' };
+  const other = (id: string, settings: object) => ({
+    id,
+    command: profiles.get('demo')?.command,
+    ...retries,
+    ...settings,
+  });
+  const agentsConfig = await writeProfiles(
+    retries,
+    other('modelled', { config: { model: 'best-of-all' } }),
+    other('thinking', { config: { thinking: true } }),
+    other('planner', { mode: 'plan' }),
+  );
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig });
+});
+afterAll(() => test.close());
+
+const errorsOf = async (id: string): Promise<{ body: string; data: { code: string } }[]> => {
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'query($id: ID!) { session(id: $id) { events(first: 100, kinds: [ERROR]) { nodes { ... on ErrorEvent { body data } } } } }',
+    { id },
+  );
+  return data.session.events.nodes;
+};
+const startedTurns = async (id: string) =>
+  (await readEvents(test, id)).filter(({ kind, phase }) => kind === 'TURN' && phase === 'started').length;
+
+it.each([
+  ['refuse 400 Bad Request', '"session/prompt": Bad Request.'],
+  ['refuse 404 The model is gone', '"session/prompt": The model is gone.'],
+  ['refuse 422 Unprocessable', '"session/prompt": Unprocessable.'],
+  ['refuse -32602 Invalid params', '"session/prompt": Invalid params.'],
+  ['refuse -32603 No such model: best-of-all', '"session/prompt": No such model: best-of-all.'],
+])('what is refused for what it is ends the session at once and is not repeated: %s', async (prompt, said) => {
+  const id = await createSession(test, { prompt: `say before\n${prompt}` });
+  expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR', statusDetail: null });
+  const [error, ...others] = await errorsOf(id);
+  expect(others).toEqual([]);
+  expect(error?.data).toMatchObject({ code: 'agent_request_refused' });
+  expect(error?.body).toContain(`The agent refused ${said} The same would be refused again.`);
+  expect(await startedTurns(id)).toBe(1);
+  const messages = await readMessages(test, id);
+  expect(messages.slice(1)).toEqual([
+    'AGENT_MESSAGE: before',
+    `AGENT_MESSAGE: The session stopped with an error: ${error?.body}`,
+  ]);
+  const { status, body } = await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`);
+  expect({ status, enum: body.status_enum }).toEqual({ status: 200, enum: 'blocked' });
+});
+
+it('goes on with a message after a refusal', async () => {
+  const id = await createSession(test, { prompt: 'refuse 400 Bad Request' });
+  await untilOver(test, id);
+  await sendMessage(test, id, 'say better');
+  await untilSession(test, id, ({ status }) => status === 'EXIT');
+  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: better');
+});
+
+it.each(['refuse 429 Too many requests', 'refuse -32603 HTTP 503: overloaded'])(
+  'what may go better in a minute is tried again, as often as the profile says: %s',
+  async (prompt) => {
+    const id = await createSession(test, { prompt });
+    await untilSession(test, id, ({ status }) => status === 'ERROR');
+    expect((await errorsOf(id)).map(({ data }) => data.code)).toEqual(['agent_failed']);
+    expect(await startedTurns(id)).toBe(3);
+  },
+);
+
+it.each([
+  ['modelled', 'the option "model": "best-of-all" of its profile’s "config"'],
+  ['thinking', 'the option "thinking": true of its profile’s "config"'],
+  ['planner', 'the mode "plan" of its profile'],
+])('a setting that the agent does not have is named, and no turn is sent: %s', async (agent, what) => {
+  const id = await createSession(test, { prompt: 'say hello', agent });
+  expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
+  const [error, ...others] = await errorsOf(id);
+  expect(others).toEqual([]);
+  expect(error?.data).toMatchObject({ code: 'agent_settings_refused' });
+  expect(error?.body).toMatch(/Correct its profile, then send a message to let it go on\.$/);
+  expect(error?.body).toContain(`The agent did not take ${what}.`);
+  expect(await startedTurns(id)).toBe(0);
+  expect((await readMessages(test, id)).slice(1)).toEqual([
+    `AGENT_MESSAGE: The session stopped with an error: ${error?.body}`,
+  ]);
+});

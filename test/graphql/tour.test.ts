@@ -4,6 +4,7 @@ import { getOperationAST, parse, validate } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { PageReader } from '../support/page-reader.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { root } from '../support/tree.ts';
 
@@ -16,29 +17,8 @@ afterAll(() => app.close());
 const page = readFileSync(join(root, 'docs/graphql.md'), 'utf8');
 const blocks = [...page.matchAll(/^```graphql\n([\s\S]*?)^```/gm)].map(([, text]) => text as string);
 
-/** What a reader has by then, for the "…" that is printed: the newest id of each kind that an answer gave. */
-class Reader {
-  private readonly ids = new Map<string, string>([['org', `org-${app.organizationId}`]]);
-
-  /** A text of the page, with ids where it has "…". */
-  fill(text: string): string {
-    return text.replaceAll(/([a-z-]+)-…/g, (printed, kind: string) => {
-      const id = this.ids.get(kind);
-      if (id === undefined) throw new Error(`No answer before this block gave a "${printed}".`);
-      return id;
-    });
-  }
-
-  /** Remembers the ids of an answer. */
-  see(answer: unknown): void {
-    for (const [id, kind] of JSON.stringify(answer).matchAll(/(?<=")([a-z][a-z-]*)-[0-9a-f]{32}(?=")/g)) {
-      this.ids.set(kind as string, id);
-    }
-  }
-}
-
 test('every document of the tour is answered, one after the other, as a reader would send them', async () => {
-  const reader = new Reader();
+  const reader = new PageReader(app.organizationId);
   expect(blocks.length).toBeGreaterThan(4);
   for (const block of blocks) {
     const query = reader.fill(block);

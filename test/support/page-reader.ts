@@ -1,0 +1,25 @@
+/** Somebody who sends the examples of a page, one after the other: for the "…" that is printed, the newest id of that kind. */
+export class PageReader {
+  private readonly ids: Map<string, string>;
+
+  /** Begins with a bare organization. */
+  constructor(organizationId: string) {
+    this.ids = new Map([['org', `org-${organizationId}`]]);
+  }
+
+  /** A text of the page, with ids where it has "…". */
+  fill(text: string): string {
+    return text.replaceAll(/([a-z-]+)-…/g, (printed, kind: string) => {
+      const id = this.ids.get(kind);
+      if (id === undefined) throw new Error(`No answer before this block gave a "${printed}".`);
+      return id;
+    });
+  }
+
+  /** Remembers the ids of an answer. */
+  see(answer: unknown): void {
+    for (const [id, kind] of JSON.stringify(answer).matchAll(/(?<=")([a-z][a-z-]*)-[0-9a-f]{32}(?=")/g)) {
+      this.ids.set(kind as string, id);
+    }
+  }
+}

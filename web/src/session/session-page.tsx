@@ -1,5 +1,145 @@
-import { Page } from '../layout/page.tsx';
+import './session.css';
+import { useCallback, useMemo, useState } from 'react';
+import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
+import { Link } from 'wouter';
+import type { sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
+import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
+import { useTitle } from '../layout/page.tsx';
+import { useLive } from '../relay/use-live.ts';
+import { StatusBadge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Empty } from '../ui/states.tsx';
+import { Composer, useSend } from './composer.tsx';
+import { Details } from './details.tsx';
+import { lastPlan } from './fold.ts';
+import { SessionActs } from './session-acts.tsx';
+import { Transcript } from './transcript.tsx';
+import { useFeed } from './use-feed.ts';
 
+const query = graphql`
+  query sessionPageQuery($id: ID!) {
+    session(id: $id) {
+      id
+      sessionId
+      title
+      status
+      statusDetail
+      endedBy
+      isArchived
+      ...sessionActs_session
+      ...details_session
+      events(kinds: [PLAN], last: 1) {
+        nodes {
+          ... on PlanEvent {
+            entries {
+              content
+              status
+            }
+          }
+        }
+      }
+    }
+  }
+`;
+
+const subscription = graphql`
+  subscription sessionPageSubscription($id: ID!) {
+    sessionUpdated(sessionId: $id) {
+      id
+      title
+      status
+      statusDetail
+      endedBy
+      isArchived
+      ...sessionActs_session
+      ...details_session
+    }
+  }
+`;
+
+/** `/sessions/{id}`: the page that every `url` of a session links to. */
 export function SessionPage({ id }: { readonly id: string }) {
-  return <Page title={id}>…</Page>;
+  const { session } = useLazyLoadQuery<sessionPageQuery>(query, { id }, { fetchPolicy: 'store-and-network' });
+  if (session) return <Known session={session} key={session.id} />;
+  return (
+    <Empty title="There is no such session" text="It may belong to an organization that your key does not open.">
+      <Link href="/sessions">To the sessions</Link>
+    </Empty>
+  );
+}
+
+function Known({ session }: { readonly session: NonNullable<sessionPageQuery$data['session']> }) {
+  const { id, sessionId, status, statusDetail, endedBy, isArchived } = session;
+  const title = session.title ?? 'Untitled session';
+  useTitle(title);
+  const environment = useRelayEnvironment();
+  const feed = useFeed(id);
+  const variables = useMemo(() => ({ id }), [id]);
+  const refetch = useCallback(
+    () =>
+      void fetchQuery<sessionPageQuery>(environment, query, { id })
+        .toPromise()
+        .catch(() => undefined),
+    [environment, id],
+  );
+  useLive<sessionPageSubscription>({ subscription, variables, onBack: refetch });
+  const [send] = useSend(sessionId);
+  const [isOpen, setOpen] = useState(false);
+  const answer = useCallback((words: string) => void send(words), [send]);
+  const stored = session.events.nodes[0]?.entries ?? null;
+  const plan = lastPlan(feed.entries) ?? stored;
+  return (
+    <div className="page full session">
+      <header className="session-head">
+        <Link href="/sessions" className="button quiet small bare" aria-label="All sessions" title="All sessions">
+          <Icon name="back" />
+        </Link>
+        <div className="session-name">
+          <h1 title={title}>{title}</h1>
+          <StatusBadge {...{ status, statusDetail, endedBy }} />
+          {isArchived && <span className="tag">archived</span>}
+        </div>
+        <SessionActs session={session}>
+          <span className="details-toggle">
+            <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              Details
+            </Button>
+          </span>
+        </SessionActs>
+      </header>
+      {feed.live === 'offline' && (
+        <p className="banner" role="status">
+          <Icon name="warning" />
+          {feed.error ?? 'Not connected. Trying again; nothing will be missing.'}
+        </p>
+      )}
+      <div className="session-body" data-details={isOpen ? 'open' : undefined}>
+        <section className="conversation" aria-label="Conversation">
+          <Transcript feed={feed} onAnswer={answer} />
+          <Composer
+            sessionId={sessionId}
+            refusal={refusalOf(endedBy, isArchived)}
+            placeholder={placeholderOf(status, statusDetail)}
+          />
+        </section>
+        <aside aria-label="Details">
+          <Details session={session} plan={plan} />
+        </aside>
+      </div>
+    </div>
+  );
+}
+
+function refusalOf(endedBy: string | null | undefined, isArchived: boolean): string | null {
+  if (isArchived) return 'This session is archived: it takes no messages. Unarchive it to go on.';
+  if (endedBy === 'TERMINATED') return 'This session was terminated: it takes no messages.';
+  return endedBy === 'EXPIRED' ? 'This session has expired: it takes no messages.' : null;
+}
+
+function placeholderOf(status: string, statusDetail: string | null | undefined): string {
+  if (statusDetail === 'WAITING_FOR_USER' || statusDetail === 'WAITING_FOR_APPROVAL') return 'Answer the agent';
+  if (status === 'SUSPENDED') return 'Write to wake the agent';
+  if (status === 'EXIT' || status === 'ERROR') return 'Write to go on with this session';
+  return 'Write to the agent, also while it works';
 }

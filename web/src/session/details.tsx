@@ -1,0 +1,269 @@
+import './details.css';
+import type { ReactNode } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type { details_session$data, details_session$key } from '../__generated__/details_session.graphql.ts';
+import { nameOf } from '../ui/actor.ts';
+import { Badge, StatusBadge } from '../ui/badge.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
+import { Time } from '../ui/time.tsx';
+import { sessionAddress } from './address.ts';
+import type { EntryOf } from './entry.ts';
+
+type Session = details_session$data;
+type Plan = EntryOf<'PlanEvent'>['entries'];
+
+interface DetailsProps {
+  readonly session: details_session$key;
+  readonly plan: Plan | null;
+}
+
+/** What is known of a session beside what was said: kept current by the page's subscription. */
+export function Details({ session: reference, plan }: DetailsProps) {
+  const session = useFragment(
+    graphql`
+      fragment details_session on Session {
+        sessionId
+        status
+        statusDetail
+        endedBy
+        agent
+        acusConsumed
+        maxAcuLimit
+        tags
+        origin
+        createdAt
+        updatedAt
+        structuredOutput
+        structuredOutputSchema
+        pullRequests {
+          url
+          state
+        }
+        createdBy {
+          __typename
+          ... on User {
+            fullName: name
+            email
+          }
+          ... on ServiceUser {
+            name
+          }
+        }
+        playbook {
+          title
+        }
+        automation {
+          name
+        }
+        parent {
+          sessionId
+          title
+        }
+        attachments(first: 50) {
+          nodes {
+            id
+            name
+            sizeBytes
+            source
+            url
+          }
+        }
+        children(first: 50) {
+          nodes {
+            id
+            sessionId
+            title
+            status
+            statusDetail
+            endedBy
+          }
+        }
+      }
+    `,
+    reference,
+  );
+  const { attachments, children, pullRequests, structuredOutput } = session;
+  return (
+    <div className="details">
+      <Acus session={session} />
+      {plan && plan.length > 0 && <PlanList plan={plan} />}
+      {pullRequests.length > 0 && (
+        <Part title="Pull requests">
+          <ul className="plain">
+            {pullRequests.map(({ url, state }) => (
+              <li key={url} className="pair">
+                <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
+                  <Icon name="pull" size={14} /> {shortAddress(url)}
+                </a>
+                <Badge tone={state === 'merged' ? 'good' : state === 'closed' ? 'bad' : 'info'}>{state}</Badge>
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      {(structuredOutput !== null || session.structuredOutputSchema !== null) && (
+        <Part title="Structured output">
+          {structuredOutput === null || structuredOutput === undefined ? (
+            <p className="hint">None yet. It must fit the schema that the session was started with.</p>
+          ) : (
+            <>
+              {session.structuredOutputSchema !== null && <Badge tone="good">Fits its schema</Badge>}
+              <JsonTree value={structuredOutput} />
+            </>
+          )}
+        </Part>
+      )}
+      {attachments.nodes.length > 0 && (
+        <Part title="Files">
+          <ul className="plain">
+            {attachments.nodes.map(({ id, name, sizeBytes, source, url }) => (
+              <li key={id} className="pair">
+                <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
+                  <Icon name="file" size={14} /> {name}
+                </a>
+                <small>
+                  {sizeOf(sizeBytes)}
+                  {source === 'AGENT' ? ', by the agent' : ''}
+                </small>
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      {children.nodes.length > 0 && (
+        <Part title="Sub-sessions">
+          <ul className="plain">
+            {children.nodes.map(({ id, sessionId, title, ...status }) => (
+              <li key={id} className="pair">
+                <Link href={sessionAddress(sessionId)}>{title ?? 'Untitled'}</Link>
+                <StatusBadge {...status} />
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      <Facts session={session} />
+    </div>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Session }) {
+  const used = acusConsumed.toLocaleString('en', { maximumFractionDigits: 2 });
+  const part = maxAcuLimit ? Math.min(1, acusConsumed / maxAcuLimit) : null;
+  return (
+    <Part title="ACUs">
+      <p className="pair">
+        <b className="figure">{used}</b>
+        <small>{maxAcuLimit ? `of at most ${maxAcuLimit}` : 'no limit of its own'}</small>
+      </p>
+      {part !== null && (
+        // biome-ignore lint/a11y/useSemanticElements: browsers let nobody say how that one looks.
+        <div
+          className={`meter${part >= 1 ? ' bad' : part > 0.8 ? ' warn' : ''}`}
+          role="meter"
+          aria-label="ACUs used of the limit"
+          aria-valuenow={acusConsumed}
+          aria-valuemin={0}
+          aria-valuemax={maxAcuLimit ?? 0}
+        >
+          <i style={{ width: `${part * 100}%` }} />
+        </div>
+      )}
+    </Part>
+  );
+}
+
+function PlanList({ plan }: { readonly plan: Plan }) {
+  const done = plan.filter(({ status }) => status === 'completed').length;
+  return (
+    <Part title={`Plan, ${done} of ${plan.length} done`}>
+      <ol className="plan">
+        {plan.map(({ content, status }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a plan is replaced as a whole.
+          <li key={index} className={status}>
+            <span className="box">{status === 'completed' && <Icon name="check" size={12} />}</span>
+            <span>
+              {content}
+              <span className="for-readers">
+                {status === 'completed' ? ' (done)' : status === 'in_progress' ? ' (under way)' : ' (to do)'}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Part>
+  );
+}
+
+function Facts({ session }: { readonly session: Session }) {
+  const { createdBy, parent, playbook, automation } = session;
+  const by = nameOf(createdBy);
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    ['Started', <Time at={session.createdAt} key="at" />],
+    ['Changed', <Time at={session.updatedAt} key="at" />],
+    ['By', by],
+    ['From', session.origin.toLowerCase()],
+    ['Agent', session.agent],
+    ['Playbook', playbook?.title],
+    ['Automation', automation?.name],
+    [
+      'Part of',
+      parent && (
+        <Link href={sessionAddress(parent.sessionId)} key="parent">
+          {parent.title ?? 'a session'}
+        </Link>
+      ),
+    ],
+    [
+      'Tags',
+      session.tags.length > 0 &&
+        session.tags.map((tag) => (
+          <span className="tag" key={tag}>
+            {tag}
+          </span>
+        )),
+    ],
+    ['Id', <code key="id">{session.sessionId}</code>],
+  ];
+  return (
+    <Part title="About">
+      <dl className="facts">
+        {facts.map(([name, value]) =>
+          value ? (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ) : null,
+        )}
+      </dl>
+    </Part>
+  );
+}
+
+/** Only what a browser opens as a page: an agent may write anything there. */
+function safeAddress(url: string): string | undefined {
+  return URL.canParse(url, location.href) && /^https?:$/.test(new URL(url, location.href).protocol) ? url : undefined;
+}
+
+function shortAddress(url: string): string {
+  const [, repository, number] =
+    /^https?:\/\/[^/]+\/(.+?)\/(?:-\/)?(?:pull|pulls|merge_requests)\/(\d+)/.exec(url) ?? [];
+  return repository ? `${repository} #${number}` : url.replace(/^https?:\/\//, '');
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

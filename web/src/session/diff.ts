@@ -1,0 +1,66 @@
+/** A line of a change; `null`: left out between two changes. */
+export interface DiffLine {
+  readonly type: 'same' | 'added' | 'removed' | 'gap';
+  readonly text: string;
+}
+
+/** Unchanged lines that are shown around a change. */
+const around = 3;
+/** Beyond this many pairs of lines the texts are shown one after the other: comparing them would hold up the page. */
+const mostPairs = 4_000_000;
+
+/** The lines of two texts as a change of one into the other. `before` null: a new file. */
+export function diffLines(before: string | null | undefined, after: string): readonly DiffLine[] {
+  const a = before ? before.split('\n') : [];
+  const b = after.split('\n');
+  let head = 0;
+  while (head < a.length && head < b.length && a[head] === b[head]) head++;
+  let tail = 0;
+  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+  const same = (text: string): DiffLine => ({ type: 'same', text });
+  return shorten([
+    ...a.slice(0, head).map(same),
+    ...compare(a.slice(head, a.length - tail), b.slice(head, b.length - tail)),
+    ...a.slice(a.length - tail).map(same),
+  ]);
+}
+
+// The longest common subsequence: small enough here, since both ends that are alike have been taken off.
+function compare(a: readonly string[], b: readonly string[]): DiffLine[] {
+  const removed = (text: string): DiffLine => ({ type: 'removed', text });
+  const added = (text: string): DiffLine => ({ type: 'added', text });
+  if (a.length * b.length > mostPairs) return [...a.map(removed), ...b.map(added)];
+  const width = b.length + 1;
+  const lengths = new Uint32Array((a.length + 1) * width);
+  const at = (i: number, j: number) => lengths[i * width + j] ?? 0;
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      lengths[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  const lines: DiffLine[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      lines.push({ type: 'same', text: a[i] as string });
+      i++;
+      j++;
+    } else if (j >= b.length || (i < a.length && at(i + 1, j) >= at(i, j + 1))) lines.push(removed(a[i++] as string));
+    else lines.push(added(b[j++] as string));
+  }
+  return lines;
+}
+
+function shorten(lines: readonly DiffLine[]): readonly DiffLine[] {
+  const isNear = new Array<boolean>(lines.length).fill(false);
+  lines.forEach(({ type }, index) => {
+    if (type === 'same') return;
+    for (let n = Math.max(0, index - around); n <= Math.min(lines.length - 1, index + around); n++) isNear[n] = true;
+  });
+  const kept: DiffLine[] = [];
+  lines.forEach((line, index) => {
+    if (isNear[index]) kept.push(line);
+    else if (kept.at(-1)?.type !== 'gap') kept.push({ type: 'gap', text: '⋯' });
+  });
+  return kept;
+}

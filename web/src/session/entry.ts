@@ -1,0 +1,152 @@
+import { graphql, readInlineData } from 'react-relay';
+import type { entry_event$data, entry_event$key } from '../__generated__/entry_event.graphql.ts';
+
+/** An entry of a session's log, as the transcript shows it. */
+export type Entry = Exclude<entry_event$data, { readonly __typename: '%other' }>;
+
+/** An entry of one type. */
+export type EntryOf<T extends Entry['__typename']> = Extract<Entry, { readonly __typename: T }>;
+
+/** Reads an entry out of what Relay was given: the transcript keeps its own list, of which Relay needs to know nothing. */
+export function readEntry(reference: entry_event$key): Entry {
+  // What it has of all is in each, so that their types are told apart by `__typename`.
+  return readInlineData(
+    graphql`
+      fragment entry_event on SessionEvent @inline {
+        __typename
+        ... on SessionMessage {
+          id
+          seq
+          createdAt
+          type
+          body
+          author {
+            __typename
+            ... on User {
+              fullName: name
+              email
+            }
+            ... on ServiceUser {
+              name
+            }
+          }
+        }
+        ... on ToolCallEvent {
+          id
+          seq
+          createdAt
+          toolCallId
+          title
+          toolKind
+          toolStatus
+          output
+          locations {
+            path
+            line
+          }
+          diffs {
+            path
+            oldText
+            newText
+          }
+        }
+        ... on ThoughtEvent {
+          id
+          seq
+          createdAt
+          body
+        }
+        ... on PlanEvent {
+          id
+          seq
+          createdAt
+          entries {
+            content
+            status
+          }
+        }
+        ... on QuestionEvent {
+          id
+          seq
+          createdAt
+          questionId
+          body
+          reason
+          options {
+            optionId
+            name
+          }
+        }
+        ... on PermissionEvent {
+          id
+          seq
+          createdAt
+          title
+          decision
+        }
+        ... on StatusEvent {
+          id
+          seq
+          createdAt
+          status
+          statusDetail
+          endedBy
+          isArchived
+        }
+        ... on TurnEvent {
+          id
+          seq
+          createdAt
+          phase
+          stopReason
+        }
+        ... on NoticeEvent {
+          id
+          seq
+          createdAt
+          body
+        }
+        ... on LimitEvent {
+          id
+          seq
+          createdAt
+          body
+        }
+        ... on ErrorEvent {
+          id
+          seq
+          createdAt
+          body
+          data
+        }
+        ... on PullRequestEvent {
+          id
+          seq
+          createdAt
+          body
+          data
+        }
+        ... on AttachmentEvent {
+          id
+          seq
+          createdAt
+          body
+          data
+        }
+        ... on UsageEvent {
+          id
+          seq
+          createdAt
+        }
+        ... on StructuredOutputEvent {
+          id
+          seq
+          createdAt
+          body
+          data
+        }
+      }
+    `,
+    reference,
+  ) as Entry;
+}

@@ -1,0 +1,142 @@
+import type { Entry, EntryOf } from './entry.ts';
+
+/** A line of the transcript: an entry, or what several entries of the log come to. */
+export type Row =
+  | { readonly key: string; readonly type: 'message'; readonly entry: EntryOf<'SessionMessage'> }
+  | {
+      readonly key: string;
+      readonly type: 'tool';
+      readonly entry: EntryOf<'ToolCallEvent'>;
+      readonly startedAt: string;
+    }
+  | { readonly key: string; readonly type: 'thought'; readonly text: string }
+  | {
+      readonly key: string;
+      readonly type: 'question';
+      readonly entry: EntryOf<'QuestionEvent'>;
+      readonly isOpen: boolean;
+    }
+  | { readonly key: string; readonly type: 'line'; readonly tone: Tone; readonly text: string; readonly at: string };
+
+/** How a line of the transcript looks. */
+export type Tone = 'plain' | 'good' | 'warn' | 'bad';
+
+type Line = { readonly tone: Tone; readonly text: string } | null;
+
+const stopped: Readonly<Record<string, string>> = {
+  cancelled: 'The turn was stopped.',
+  'max_tokens': 'The agent reached the most tokens that it may write in a turn.',
+  'max_turn_requests': 'The agent reached the most requests that it may make in a turn.',
+  refusal: 'The agent refused to go on.',
+};
+
+const statusLines: Readonly<Record<string, Line>> = {
+  SUSPENDED: { tone: 'warn', text: 'The session sleeps.' },
+  RESUMING: { tone: 'plain', text: 'The session is being woken.' },
+  ERROR: { tone: 'bad', text: 'The session has failed.' },
+};
+
+const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before: Status) => Line } = {
+  NoticeEvent: ({ body }) => ({ tone: 'plain', text: body }),
+  LimitEvent: ({ body }) => ({ tone: 'warn', text: body }),
+  ErrorEvent: ({ body }) => ({ tone: 'bad', text: body }),
+  PermissionEvent: ({ title, decision }) => ({
+    tone: decision === 'allowed' ? 'good' : 'warn',
+    text: `${decision === 'allowed' ? 'Allowed' : decision === 'denied' ? 'Denied' : 'Cancelled'}: ${title}`,
+  }),
+  PullRequestEvent: ({ body, data }) => ({ tone: 'good', text: `Pull request: ${body || wordOf(data, 'url')}` }),
+  AttachmentEvent: ({ body, data }) => ({ tone: 'plain', text: `File: ${body || wordOf(data, 'name')}` }),
+  StructuredOutputEvent: ({ body }) => ({ tone: 'plain', text: body || 'The structured output was set.' }),
+  TurnEvent: ({ phase, stopReason }) => {
+    const text = phase === 'stopped' && stopReason ? stopped[stopReason] : undefined;
+    return text ? { tone: 'warn', text } : null;
+  },
+  StatusEvent: (entry, before) => {
+    if (entry.isArchived !== before.isArchived) {
+      return { tone: 'plain', text: entry.isArchived ? 'The session was archived.' : 'The session was unarchived.' };
+    }
+    if (entry.status === before.status && entry.endedBy === before.endedBy) return null;
+    if (entry.status === 'EXIT') {
+      if (entry.endedBy === 'terminated') return { tone: 'warn', text: 'The session was terminated.' };
+      if (entry.endedBy === 'expired') return { tone: 'warn', text: 'The session has expired.' };
+      return { tone: 'good', text: 'The session is finished. A message wakes it again.' };
+    }
+    return statusLines[entry.status] ?? null;
+  },
+};
+
+interface Status {
+  readonly status: string | null;
+  readonly endedBy: string | null | undefined;
+  readonly isArchived: boolean;
+}
+
+function wordOf(data: unknown, name: string): string {
+  const word = (data as Record<string, unknown> | null)?.[name];
+  return typeof word === 'string' ? word : '';
+}
+
+const isOver = ({ toolStatus }: EntryOf<'ToolCallEvent'>) => toolStatus === 'completed' || toolStatus === 'failed';
+
+/**
+ * The lines of a part of a log. Entries of one tool call are one line, where it began, as it stands last; thoughts that
+ * follow one another are one.
+ */
+export function fold(entries: readonly Entry[]): readonly Row[] {
+  const rows: Row[] = [];
+  const tools = new Map<string, number>();
+  let question: number | null = null;
+  let status: Status = { status: null, endedBy: null, isArchived: false };
+  for (const entry of entries) {
+    const key = entry.id;
+    if (entry.__typename === 'ToolCallEvent') {
+      const at = tools.get(entry.toolCallId);
+      const before = at === undefined ? undefined : rows[at];
+      // Some agents count anew in each turn: what begins again is another call.
+      const isSame = before?.type === 'tool' && (isOver(entry) || !isOver(before.entry));
+      if (at !== undefined && isSame) rows[at] = { ...before, entry };
+      else {
+        tools.set(entry.toolCallId, rows.length);
+        rows.push({ key, type: 'tool', entry, startedAt: entry.createdAt });
+      }
+      continue;
+    }
+    if (entry.__typename === 'SessionMessage') {
+      if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question);
+      rows.push({ key, type: 'message', entry });
+      continue;
+    }
+    if (entry.__typename === 'ThoughtEvent') {
+      const last = rows.at(-1);
+      if (last?.type === 'thought') rows[rows.length - 1] = { ...last, text: `${last.text}\n\n${entry.body}` };
+      else rows.push({ key, type: 'thought', text: entry.body });
+      continue;
+    }
+    if (entry.__typename === 'QuestionEvent') {
+      close(rows, question);
+      question = rows.length;
+      rows.push({ key, type: 'question', entry, isOpen: true });
+      continue;
+    }
+    const say = lines[entry.__typename] as ((entry: Entry, before: Status) => Line) | undefined;
+    const line = say?.(entry, status);
+    if (line) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
+    if (entry.__typename === 'StatusEvent') status = entry;
+  }
+  return rows;
+}
+
+function close(rows: Row[], question: number | null): null {
+  const row = question === null ? undefined : rows[question];
+  if (question !== null && row?.type === 'question') rows[question] = { ...row, isOpen: false };
+  return null;
+}
+
+/** The agent's plan as it stands last; null where it has none, or none in this part of the log. */
+export function lastPlan(entries: readonly Entry[]): EntryOf<'PlanEvent'>['entries'] | null {
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const entry = entries[at];
+    if (entry?.__typename === 'PlanEvent') return entry.entries;
+  }
+  return null;
+}

@@ -1,0 +1,139 @@
+import { type ReactNode, useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type { sessionActs_session$key } from '../__generated__/sessionActs_session.graphql.ts';
+import type { sessionActsArchiveMutation } from '../__generated__/sessionActsArchiveMutation.graphql.ts';
+import type { sessionActsResumeMutation } from '../__generated__/sessionActsResumeMutation.graphql.ts';
+import type { sessionActsSuspendMutation } from '../__generated__/sessionActsSuspendMutation.graphql.ts';
+import type { sessionActsTerminateMutation } from '../__generated__/sessionActsTerminateMutation.graphql.ts';
+import type { sessionActsUnarchiveMutation } from '../__generated__/sessionActsUnarchiveMutation.graphql.ts';
+import { useAct } from '../relay/use-act.ts';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+
+/** What can be done with a session as it stands: suspend or resume, terminate, archive. */
+export function SessionActs({
+  session: reference,
+  children,
+}: {
+  readonly session: sessionActs_session$key;
+  readonly children?: ReactNode;
+}) {
+  const session = useFragment(
+    graphql`
+      fragment sessionActs_session on Session {
+        id
+        sessionId
+        status
+        endedBy
+        isArchived
+      }
+    `,
+    reference,
+  );
+  const [suspend, isSuspending] = useAct<sessionActsSuspendMutation>(graphql`
+    mutation sessionActsSuspendMutation($input: SuspendSessionInput!) {
+      suspendSession(input: $input) {
+        session {
+          ...sessionActs_session
+          statusDetail
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [resume, isResuming] = useAct<sessionActsResumeMutation>(graphql`
+    mutation sessionActsResumeMutation($input: ResumeSessionInput!) {
+      resumeSession(input: $input) {
+        session {
+          ...sessionActs_session
+          statusDetail
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [terminate, isTerminating] = useAct<sessionActsTerminateMutation>(graphql`
+    mutation sessionActsTerminateMutation($input: TerminateSessionInput!) {
+      terminateSession(input: $input) {
+        session {
+          ...sessionActs_session
+          statusDetail
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [archive, isArchiving] = useAct<sessionActsArchiveMutation>(graphql`
+    mutation sessionActsArchiveMutation($input: ArchiveSessionInput!) {
+      archiveSession(input: $input) {
+        session {
+          ...sessionActs_session
+          statusDetail
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [unarchive, isUnarchiving] = useAct<sessionActsUnarchiveMutation>(graphql`
+    mutation sessionActsUnarchiveMutation($input: UnarchiveSessionInput!) {
+      unarchiveSession(input: $input) {
+        session {
+          ...sessionActs_session
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [isAsking, setAsking] = useState(false);
+  const variables = { input: { sessionId: session.sessionId } };
+  const isOver = session.status === 'EXIT';
+  const isAsleep = session.status === 'SUSPENDED' || session.status === 'ERROR';
+  return (
+    <div className="actions">
+      {children}
+      {!isOver && !isAsleep && (
+        <Button size="small" icon="pause" isBusy={isSuspending} onClick={() => void suspend(variables)}>
+          Suspend
+        </Button>
+      )}
+      {isAsleep && !session.isArchived && (
+        <Button size="small" icon="play" isBusy={isResuming} onClick={() => void resume(variables)}>
+          Resume
+        </Button>
+      )}
+      {!isOver && (
+        <Button size="small" icon="stop" tone="danger" isBusy={isTerminating} onClick={() => setAsking(true)}>
+          Terminate
+        </Button>
+      )}
+      <Button
+        size="small"
+        icon="archive"
+        isBusy={isArchiving || isUnarchiving}
+        onClick={() => void (session.isArchived ? unarchive(variables) : archive(variables))}
+      >
+        {session.isArchived ? 'Unarchive' : 'Archive'}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title="Terminate this session?"
+          text="Its agent is stopped and its secrets are deleted. It takes no further messages. The transcript stays."
+          act="Terminate"
+          isBusy={isTerminating}
+          onClose={() => setAsking(false)}
+          onConfirm={() => void terminate(variables).then(() => setAsking(false))}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import { useMemo, useState } from 'react';
+import { Icon, type IconName } from '../ui/icons.tsx';
+import { type DiffLine, diffLines } from './diff.ts';
+import type { EntryOf } from './entry.ts';
+
+type Call = EntryOf<'ToolCallEvent'>;
+
+const kindIcon: Readonly<Record<string, IconName>> = {
+  read: 'file',
+  edit: 'edit',
+  delete: 'close',
+  move: 'file',
+  search: 'search',
+  execute: 'terminal',
+  think: 'thought',
+  fetch: 'link',
+};
+
+const statusWord: Readonly<Record<string, string>> = {
+  pending: 'waits',
+  'in_progress': 'runs',
+  completed: 'done',
+  failed: 'failed',
+};
+
+/** A tool call, folded to one line; what it gave and changed is behind it. */
+export function ToolCall({ entry }: { readonly entry: Call }) {
+  const [isOpen, setOpen] = useState(false);
+  const { title, toolKind, toolStatus, output, diffs, locations } = entry;
+  const hasMore = Boolean(output) || diffs.length > 0 || locations.length > 0;
+  return (
+    <details className={`tool ${toolStatus}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <Icon name={kindIcon[toolKind] ?? 'gear'} />
+        <span className="title">{title || 'Tool call'}</span>
+        <Size diffs={diffs} />
+        <span className="state">{statusWord[toolStatus] ?? toolStatus}</span>
+      </summary>
+      {isOpen && (
+        <div className="tool-body">
+          {!hasMore && <p className="hint">It said nothing more.</p>}
+          {diffs.length === 0 && locations.length > 0 && (
+            <p className="hint">{locations.map(({ path, line }) => (line ? `${path}:${line}` : path)).join(', ')}</p>
+          )}
+          {diffs.map((diff, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a call may change one file twice.
+            <Diff diff={diff} key={index} />
+          ))}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
+          {output && <pre tabIndex={0}>{output}</pre>}
+        </div>
+      )}
+    </details>
+  );
+}
+
+function Size({ diffs }: { readonly diffs: Call['diffs'] }) {
+  const [added, removed] = useMemo(() => {
+    const lines = diffs.flatMap(({ oldText, newText }) => diffLines(oldText, newText));
+    const count = (type: DiffLine['type']) => lines.filter((line) => line.type === type).length;
+    return [count('added'), count('removed')];
+  }, [diffs]);
+  if (added + removed === 0) return null;
+  return (
+    <span className="size">
+      <ins>+{added}</ins> <del>−{removed}</del>
+    </span>
+  );
+}
+
+const sign = { same: ' ', added: '+', removed: '−', gap: ' ' } as const satisfies Record<DiffLine['type'], string>;
+
+function Diff({ diff }: { readonly diff: Call['diffs'][number] }) {
+  const lines = useMemo(() => diffLines(diff.oldText, diff.newText), [diff]);
+  return (
+    <figure className="diff">
+      <figcaption>
+        {diff.path} {diff.oldText === null && <span className="tag">new</span>}
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
+      <pre tabIndex={0}>
+        {lines.map(({ type, text }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change.
+          <span className={type} key={index}>{`${sign[type]} ${text}\n`}</span>
+        ))}
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,45 @@
+/** Beyond this many members only the first are shown, so that a large value does not hold up the page. */
+const most = 200;
+
+interface JsonTreeProps {
+  readonly value: unknown;
+  readonly name?: string;
+  readonly depth?: number;
+}
+
+/** A JSON value as a tree that can be opened; its first two levels are. */
+export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
+  const label = name === undefined ? null : <span className="key">{name}: </span>;
+  if (typeof value !== 'object' || value === null) {
+    return (
+      <div className="leaf">
+        {label}
+        <span className={value === null ? 'null' : typeof value}>{JSON.stringify(value)}</span>
+      </div>
+    );
+  }
+  const isList = Array.isArray(value);
+  const members = Object.entries(value);
+  if (members.length === 0) {
+    return (
+      <div className="leaf">
+        {label}
+        {isList ? '[]' : '{}'}
+      </div>
+    );
+  }
+  return (
+    <details className={depth === 0 ? 'json' : undefined} open={depth < 2}>
+      <summary>
+        {label}
+        <span className="count">
+          {isList ? `${members.length} item${members.length === 1 ? '' : 's'}` : `${members.length} fields`}
+        </span>
+      </summary>
+      {members.slice(0, most).map(([key, member]) => (
+        <JsonTree value={member} name={key} depth={depth + 1} key={key} />
+      ))}
+      {members.length > most && <div className="leaf">… and {members.length - most} more</div>}
+    </details>
+  );
+}

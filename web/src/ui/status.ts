@@ -1,0 +1,48 @@
+/** How a state is shown: in words, and in a colour of `.badge`. */
+export interface Shown {
+  readonly label: string;
+  readonly tone: 'good' | 'warn' | 'bad' | 'info' | 'plain';
+  /** Something is under way. */
+  readonly isWorking?: boolean;
+}
+
+interface Status {
+  readonly status: string;
+  readonly statusDetail?: string | null | undefined;
+  readonly endedBy?: string | null | undefined;
+}
+
+const whySuspended: Readonly<Record<string, string>> = {
+  USER_REQUEST: 'Suspended',
+  INACTIVITY: 'Asleep',
+  USAGE_LIMIT_EXCEEDED: 'ACU limit reached',
+  TOTAL_SESSION_LIMIT_EXCEEDED: 'ACU limit reached',
+  ORG_USAGE_LIMIT_EXCEEDED: 'Organization’s limit reached',
+  USER_USAGE_LIMIT_EXCEEDED: 'User’s limit reached',
+  OUT_OF_CREDITS: 'Out of credits',
+  OUT_OF_QUOTA: 'Out of quota',
+  NO_QUOTA_ALLOCATION: 'No quota',
+  PAYMENT_DECLINED: 'Payment declined',
+  ERROR: 'Suspended by an error',
+};
+
+const ended: Readonly<Record<string, Shown>> = {
+  TERMINATED: { label: 'Terminated', tone: 'plain' },
+  EXPIRED: { label: 'Expired', tone: 'plain' },
+};
+
+/** How a session stands, in two words at most where that is enough. */
+export function showStatus({ status, statusDetail, endedBy }: Status): Shown {
+  if (status === 'NEW') return { label: 'Queued', tone: 'plain' };
+  if (status === 'CLAIMED') return { label: 'Starting', tone: 'info', isWorking: true };
+  if (status === 'RESUMING') return { label: 'Waking', tone: 'info', isWorking: true };
+  if (status === 'ERROR') return { label: 'Failed', tone: 'bad' };
+  if (status === 'SUSPENDED') {
+    const label = whySuspended[statusDetail ?? ''] ?? 'Suspended';
+    return { label, tone: statusDetail === 'USER_REQUEST' || statusDetail === 'INACTIVITY' ? 'plain' : 'warn' };
+  }
+  if (status === 'EXIT') return ended[endedBy ?? ''] ?? { label: 'Finished', tone: 'good' };
+  if (statusDetail === 'WAITING_FOR_USER') return { label: 'Waits for you', tone: 'warn' };
+  if (statusDetail === 'WAITING_FOR_APPROVAL') return { label: 'Asks to approve', tone: 'warn' };
+  return { label: 'Working', tone: 'info', isWorking: true };
+}

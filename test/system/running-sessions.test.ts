@@ -111,7 +111,7 @@ it('tries again after a crash, and says so when the budget is spent', async () =
   const messages = await readMessages(test, id);
   expect(messages.filter((message) => message === 'AGENT_MESSAGE: before')).toHaveLength(3);
   expect(messages.at(-1)).toBe(
-    'AGENT_MESSAGE: The session stopped with an error: The agent process ended unexpectedly (exit code 1).',
+    'AGENT_MESSAGE: The session stopped with an error: The agent process ended unexpectedly (exit code 1). Send a message to try again.',
   );
   await send(id, 'say back');
   await untilOver(test, id);

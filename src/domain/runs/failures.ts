@@ -20,7 +20,8 @@ const hopeless = {
   crash: null,
   program: {
     code: 'agent_not_found',
-    advice: 'Its program must be installed where the worker runs, or the command of its profile corrected.',
+    advice:
+      'Its program must be installed where the worker runs, or the command of its profile corrected; a message then tries again.',
   },
   login: {
     code: 'agent_login_refused',

@@ -61,6 +61,9 @@ export function runSession(context: Context, run: ClaimedRun, options: RunOption
 /** How long an agent that is stopped for a limit may still say what it was at: the session stops within ten seconds. */
 const lastWordsMs = 2_000;
 
+/** How much of what an agent wrote last to its stderr is told. */
+const mostStderr = 2_000;
+
 /** The waits before new tries where no profile says them. */
 const usualDelaysMs = [5_000, 15_000, 60_000];
 
@@ -221,12 +224,12 @@ class SessionRun {
     const { sessionId } = run;
     const failure = failureOf(error);
     const message = this.#mask(failure.message);
-    const stderr = error instanceof AgentCrash ? this.#mask(error.stderrTail) : undefined;
+    const stderr = error instanceof AgentCrash ? this.#mask(error.stderrTail, true).slice(-mostStderr).trim() : null;
     if (failure.code === 'internal') context.log.error({ sessionId, err: error }, 'A session could not be run.');
     else context.log.warn({ sessionId, reason: message, stderr }, 'An agent ended unexpectedly.');
     await agent?.stop();
     const delays = failure.isWorthRetrying ? (this.#parts?.profile.retryDelaysMs ?? usualDelaysMs) : [];
-    await noteCrash(context, run, { code: failure.code, message }, delays).catch((failed: unknown) => {
+    await noteCrash(context, run, { ...failure, message, stderr }, delays).catch((failed: unknown) => {
       if (!(failed instanceof FencedError))
         context.log.error({ err: failed, sessionId }, 'A crash could not be written.');
     });

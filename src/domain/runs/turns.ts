@@ -5,6 +5,7 @@ import { changeSession, lockSession, type StatusChange } from '../sessions/chang
 import { FencedError, type NewEntry } from '../sessions/log.ts';
 import { openToolCalls } from '../sessions/open-tool-calls.ts';
 import type { ClaimedRun } from './claims.ts';
+import type { Failure } from './failures.ts';
 
 /** A user's message that the agent has not been given yet. */
 export interface InboxMessage {
@@ -187,15 +188,17 @@ const crashWindowMs = 10 * 60_000;
 
 /**
  * Writes an agent's crash: tool calls that were open are closed as failed, and the session goes back to the queue after
- * the delay that is due, or ends in `error` when `retryDelaysMs` has no more (agents.md 5.6).
+ * the delay that is due, or ends in `error` when `retryDelaysMs` has no more (agents.md 5.6). `stderr` is what the agent
+ * wrote last, masked and short, for the team to read.
  */
 export async function noteCrash(
   context: Context,
   run: ClaimedRun,
-  failure: { readonly code: string; readonly message: string },
+  failure: Failure & { readonly stderr: string | null },
   retryDelaysMs: readonly number[],
 ): Promise<CrashVerdict> {
-  const { code, message } = failure;
+  const { code, message, stderr, isWorthRetrying } = failure;
+  const data = { code, ...(stderr ? { stderr } : {}) };
   return context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
     const session = await lockSession(tx, run.sessionId, run.generation);
@@ -214,13 +217,15 @@ export async function noteCrash(
       const isAsking = session.status === 'running' && session.statusDetail !== 'working';
       const when = isAsking ? ' once its question is answered' : delayMs ? ` in ${delayMs / 1_000} s` : '';
       const body = `${message} Trying again${when}.`;
-      await changeSession(context, tx, session, {}, [...interrupted, { kind: 'NOTICE', body }]);
+      await changeSession(context, tx, session, {}, [...interrupted, { kind: 'NOTICE', body, data }]);
     } else {
-      const error: NewEntry = { kind: 'ERROR', body: message, data: { code } };
+      const error: NewEntry = { kind: 'ERROR', body: message, data };
+      // What a new try would not help with says by itself what would.
+      const advice = isWorthRetrying ? ' Send a message to try again.' : '';
       const said: NewEntry = {
         kind: 'MESSAGE',
         messageType: 'agent_message',
-        body: `The session stopped with an error: ${message}`,
+        body: `The session stopped with an error: ${message}${advice}`,
       };
       const change = { status: 'error', statusDetail: null, request: null, requestFrom: null, isFresh: false } as const;
       await changeSession(context, tx, session, change, [...interrupted, error, said]);
@@ -229,12 +234,19 @@ export async function noteCrash(
   });
 }
 
+// That the turn is tried again was said by noteCrash, with the reason; a refusal has interrupted nothing.
+const retryTold = `
+  select 1 from log_entry n where n.session_id = $1 and n.kind = 'NOTICE' and n.data->>'code' is not null
+     and n.seq > coalesce((select max(t.seq) from log_entry t where t.session_id = $1 and t.kind = 'TURN'), 0) limit 1`;
+
 /** Closes the tool calls of an interrupted turn, for a worker that takes it over. */
 export async function closeInterrupted(context: Context, run: ClaimedRun): Promise<void> {
   await context.store.transact(async (tx) => {
     const session = await lockSession(tx, run.sessionId, run.generation);
+    const isTold = (await tx.query(retryTold, [run.sessionId])).length > 0;
     const notice: NewEntry = { kind: 'NOTICE', body: 'The agent process was interrupted and is being started again.' };
-    await changeSession(context, tx, session, {}, [...(await openToolCalls(tx, run.sessionId)), notice]);
+    const entries = [...(await openToolCalls(tx, run.sessionId)), ...(isTold ? [] : [notice])];
+    await changeSession(context, tx, session, {}, entries);
   });
 }
 

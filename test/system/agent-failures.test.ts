@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import type { Script } from '../support/scripted-agent.ts';
+import { createSession } from '../support/sessions.ts';
+import { readMessages, untilOver } from '../support/watching.ts';
+
+function scripted(id: string, script: Script, settings: object = {}) {
+  const file = join(tmpdir(), `switchyard-failures-${process.pid}-${id}.json`);
+  writeFileSync(file, JSON.stringify(script));
+  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
+  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
+  return { id, command, sandbox: { driver: 'none' }, mcp: false, ...settings };
+}
+
+let test: TestApp;
+beforeAll(async () => {
+  const busy = { error: { code: 429, message: 'Too many requests' } };
+  const unready = `console.error('${'x'.repeat(3_000)} no display'); process.exit(3)`;
+  const agentsConfig = await writeProfiles(
+    { memory_mb: 100, retry_delays_ms: [10] },
+    { extends: 'demo', id: 'unready', retry_delays_ms: [], command: [process.execPath, '-e', unready] },
+    scripted('busy', { 'session/prompt': [{ write: [busy] }] }, { retry_delays_ms: [10, 10] }),
+  );
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 4 });
+});
+afterAll(() => test.close());
+
+const eventQuery = `query($id: ID!) { session(id: $id) { events(first: 100) { nodes {
+  kind ... on ErrorEvent { body data } ... on NoticeEvent { body data } } } } }`;
+const readNotices = async (id: string): Promise<{ kind: string; body: string; data: any }[]> => {
+  const { data } = await graphql(test, test.adminToken, eventQuery, { id });
+  return data.session.events.nodes.filter(({ kind }: { kind: string }) => kind === 'ERROR' || kind === 'NOTICE');
+};
+
+it('shows the team what an agent wrote last when it crashed, without secrets', async () => {
+  const value = 'c4n4ry-of-the-crash';
+  const prompt = 'spell CRASH_KEY\ncrash';
+  const sessionSecrets = [{ key: 'CRASH_KEY', value }];
+  const id = await createSession(test, { prompt, sessionSecrets });
+  await untilOver(test, id);
+  const [notice, error] = await readNotices(id);
+  expect(notice).toMatchObject({ kind: 'NOTICE', data: { code: 'agent_failed' } });
+  expect(error).toMatchObject({ kind: 'ERROR', body: 'The agent process ended unexpectedly (exit code 1).' });
+  for (const each of [notice, error]) {
+    expect(each?.data.stderr).toContain('********\nThe demo agent was told to crash.');
+    expect(JSON.stringify(each)).not.toContain(value);
+  }
+});
+
+it('shows the last two thousand characters of why an agent did not start', async () => {
+  const id = await createSession(test, { agent: 'unready' });
+  await untilOver(test, id);
+  const error = (await readNotices(id)).at(-1);
+  expect(error).toMatchObject({ kind: 'ERROR', data: { code: 'agent_failed' } });
+  expect(error?.data.stderr).toMatch(/^x+ no display$/);
+  expect(error?.data.stderr.length).toBeGreaterThan(1_900);
+  expect(error?.data.stderr.length).toBeLessThanOrEqual(2_000);
+});
+
+it('does not call it an interruption that a request was refused', async () => {
+  const id = await createSession(test, { agent: 'busy' });
+  await untilOver(test, id);
+  const refused = 'The agent refused "session/prompt": Too many requests.';
+  const again = `${refused} Trying again in 0.01 s.`;
+  expect((await readNotices(id)).map(({ body }) => body)).toEqual([again, again, refused]);
+  const said = `AGENT_MESSAGE: The session stopped with an error: ${refused} Send a message to try again.`;
+  expect((await readMessages(test, id)).at(-1)).toBe(said);
+});

@@ -5,7 +5,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { readCalls, readSession, sendMessage } from '../support/reports.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
-import { readMessages, untilOver, untilWaiting } from '../support/watching.ts';
+import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -93,6 +93,30 @@ it('may use what is left of its parent’s ACUs, and what no other child was pro
   const limits = await Promise.all(ids.map(async (each) => (await readSession(test, each)).maxAcuLimit));
   expect(limits[0]).toBe(6);
   expect([4, 5]).toContain(limits[1]);
+});
+
+it('is started once by a call that is repeated because its turn was interrupted, and as often as it is called else', async () => {
+  const agentsConfig = await writeProfiles({ mcp: true, sandbox: { driver: 'none' }, retry_delays_ms: [0, 0] });
+  const crashing = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 4 });
+  try {
+    const id = await createSession(crashing, {
+      prompt: `${start}\n${start}\nmcp start_session {"prompt": "say ho"}\ncrash`,
+    });
+    await untilOver(crashing, id);
+    const startedBy = async () =>
+      (await readCalls(crashing, id)).map(({ output }) => /session (\w+) has/.exec(output)?.[1]);
+    const ids = await startedBy();
+    expect(ids).toHaveLength(9);
+    expect(new Set(ids.slice(0, 3)).size).toBe(3);
+    expect(ids.slice(3)).toEqual([...ids.slice(0, 3), ...ids.slice(0, 3)]);
+    expect((await readSession(crashing, id)).children.nodes).toHaveLength(3);
+    await sendMessage(crashing, id, start);
+    await untilSession(crashing, id, ({ status }) => status === 'EXIT');
+    expect(ids).not.toContain((await startedBy()).at(-1));
+    expect((await readSession(crashing, id)).children.nodes).toHaveLength(4);
+  } finally {
+    await crashing.close();
+  }
 });
 
 it('is refused in the words of what is wrong', async () => {

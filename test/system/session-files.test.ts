@@ -134,6 +134,24 @@ describe('what the agent leaves in its outputs', () => {
     expect(await ended(place, id)).toMatchObject({ status: 'exit', status_detail: 'finished' });
   });
 
+  it('is kept once, also by a worker that died before it had noted that, and again when it has changed', async () => {
+    const place = await makePlace('Once');
+    const id = await start(place, { prompt: 'write .session/outputs/report.md first' });
+    expect(await attachmentsOf(place, id)).toEqual(['devin: report.md: first\n']);
+    const noted = join(sessionDir(id), '../../outputs.json');
+    const before = await readFile(noted, 'utf8');
+    await rm(noted);
+    await tell(place, id, 'say nothing new');
+    expect(await attachmentsOf(place, id)).toEqual(['devin: report.md: first\n']);
+    expect(await readFile(noted, 'utf8')).toBe(before);
+    await rm(noted);
+    await tell(place, id, 'write .session/outputs/report.md second');
+    expect((await attachmentsOf(place, id)).toSorted()).toEqual([
+      'devin: report.md: first\n',
+      'devin: report.md: second\n',
+    ]);
+  });
+
   it('tells no name of what lies outside, also where the directory itself is a link', async () => {
     const place = await makePlace('Names');
     const { session_id: id } = await admin('POST', `${place}/sessions`, { prompt: 'ask Now?' });

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import { claimIdempotencyKey } from '../idempotency.ts';
 import { openInside } from '../prompts/held-directory.ts';
 import type { ParentRun } from '../sessions/admit-child.ts';
 import { lockSession, ringSession } from '../sessions/change-session.ts';
@@ -16,11 +17,16 @@ export interface AgentFile {
   readonly path: string;
   /** What it is called; left out: as on disk. */
   readonly name?: string | undefined;
+  /** Of one state of the file: under it an attachment is made once; left out: each time. */
+  readonly onceKey?: string | undefined;
 }
+
+/** There is an attachment under the file's key already. */
+export class AlreadyKeptError extends Error {}
 
 /**
  * Makes an attachment of a file that an agent made. INVALID_INPUT at `path` for what is no file inside of the workspace, also
- * behind a link; LIMIT_EXCEEDED beyond what the service takes; FencedError. Nothing is left behind then.
+ * behind a link; LIMIT_EXCEEDED beyond what the service takes; FencedError; AlreadyKeptError. Nothing is left behind then.
  */
 export async function keepAgentFile(context: Context, run: ParentRun, file: AgentFile): Promise<AttachmentRecord> {
   const handle = file.path.includes('\u0000') ? null : await openInside(file.workspaceDir, file.path);
@@ -28,7 +34,7 @@ export async function keepAgentFile(context: Context, run: ParentRun, file: Agen
     const named = JSON.stringify(file.path.slice(0, 200));
     throw refuse(['path'], `"path" must name a file in the workspace, but there is none at ${named}.`);
   }
-  const { organizationId } = file;
+  const { organizationId, onceKey } = file;
   const { sessionId } = run;
   const name = file.name ?? file.path;
   try {
@@ -37,7 +43,7 @@ export async function keepAgentFile(context: Context, run: ParentRun, file: Agen
       context,
       { organizationId, sessionId, source: 'agent', name, content },
       { path: 'path', expected: '"path" must name a file of' },
-      (attachment, storageKey) => insert(context, run, attachment, storageKey),
+      (attachment, storageKey) => insert(context, run, { attachment, storageKey, onceKey }),
     );
   } finally {
     await handle.close();
@@ -47,11 +53,16 @@ export async function keepAgentFile(context: Context, run: ParentRun, file: Agen
 async function insert(
   context: Context,
   run: ParentRun,
-  attachment: AttachmentRecord,
-  storageKey: string,
+  kept: { readonly attachment: AttachmentRecord; readonly storageKey: string; readonly onceKey: string | undefined },
 ): Promise<void> {
+  const { attachment, storageKey, onceKey: key } = kept;
   await context.store.transact(async (tx) => {
     const session = await lockSession(tx, run.sessionId, run.generation);
+    if (key !== undefined) {
+      const { organizationId, id: resultId } = attachment;
+      const claim = { organizationId, operation: 'keepAgentFile', key, input: null, resultId };
+      if ((await claimIdempotencyKey(context, tx, claim)).replay !== null) throw new AlreadyKeptError();
+    }
     await tx.prisma.attachment.create({ data: { ...attachment, storageKey } });
     const { id, name, contentType, sizeBytes } = attachment;
     const data = { attachmentId: id, name, contentType, sizeBytes, source: 'agent' };

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
-import { keepAgentFile } from '../attachments/keep-agent-file.ts';
+import { AlreadyKeptError, keepAgentFile } from '../attachments/keep-agent-file.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
@@ -32,14 +32,18 @@ export async function collectOutputs(context: Context, run: ClaimedRun, plan: La
   let count = 0;
   for (const { path, state } of await changedFiles(workspaceDir, known)) {
     const name = mask(posix.relative(root, path).replaceAll('/', '-'));
+    // A worker that dies before it has noted what it kept keeps nothing twice.
+    const onceKey = context.keyring.hashToken(`output:${run.sessionId}:${path}:${state}`);
     try {
-      await keepAgentFile(context, run, { organizationId, workspaceDir, path, name });
+      await keepAgentFile(context, run, { organizationId, workspaceDir, path, name, onceKey });
       count++;
     } catch (error) {
       if (error instanceof FencedError) throw error;
-      await tell(context, run, mask(`The file ${path} could not be kept: ${reasonOf(context, error)}`));
-      // What the store could not take this time is tried again after the next turn.
-      if (!(error instanceof DomainError)) continue;
+      if (!(error instanceof AlreadyKeptError)) {
+        await tell(context, run, mask(`The file ${path} could not be kept: ${reasonOf(context, error)}`));
+        // What the store could not take this time is tried again after the next turn.
+        if (!(error instanceof DomainError)) continue;
+      }
     }
     known[path] = state;
     await writeCollected(plan, known);

@@ -92,9 +92,10 @@ export async function createReports(
     lastProblems: [],
   };
   const turn = { isWaiting: false, isFinished: false };
+  const started = new Map<string, number>();
   let calls = 0;
   let agentWorkspace = plan.workspaceDir;
-  const place: ToolPlace = { context, run, plan, mask, output, turn, agentWorkspace: () => agentWorkspace };
+  const place: ToolPlace = { context, run, plan, mask, output, turn, started, agentWorkspace: () => agentWorkspace };
 
   const answer = async (name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer> => {
     if (!tools.some((tool) => tool.name === name)) return refusal(`There is no tool ${JSON.stringify(name)}.`);
@@ -137,6 +138,7 @@ export async function createReports(
     outcome: () => ({ ...turn }),
     resetTurn() {
       calls = 0;
+      started.clear();
       Object.assign(turn, { isWaiting: false, isFinished: false });
       Object.assign(output, { isFromTool: false, asks: 0 });
     },

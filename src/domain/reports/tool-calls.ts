@@ -32,6 +32,8 @@ export interface ToolPlace {
   readonly output: OutputState;
   /** How the turn ends, as far as it was said. */
   readonly turn: { isWaiting: boolean; isFinished: boolean };
+  /** How often each session was started in this turn, by what it was started with. */
+  readonly started: Map<string, number>;
   /** The workspace as the agent sees it. */
   readonly agentWorkspace: () => string;
 }
@@ -131,15 +133,19 @@ export const toolCalls = {
     const { code, secondsLeft } = totpCode(found.value, context.now());
     return `${code} (good for ${secondsLeft} more seconds)`;
   },
-  'start_session': async ({ context, run, mask }, args) => {
+  'start_session': async ({ context, run, mask, started }, args) => {
     const input = parseInput(child, args);
-    const session = await startChild(context, run, {
+    const given = {
       prompt: mask(input.prompt),
       title: input.title == null ? undefined : mask(input.title),
       playbookId: input.playbook_id ?? undefined,
       agent: input.agent ?? undefined,
       maxAcuLimit: input.max_acu_limit ?? undefined,
-    });
+    };
+    const same = JSON.stringify(given);
+    const earlier = started.get(same) ?? 0;
+    const session = await startChild(context, run, given, earlier);
+    started.set(same, earlier + 1);
     return `The session ${session.id} has started: ${sessionUrl(context, session.id)}`;
   },
 } as const satisfies Record<ToolName, Call>;

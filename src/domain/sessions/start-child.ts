@@ -2,6 +2,7 @@ import { findOwnerViewer } from '../../auth/owner-viewer.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
+import { canonicalJson } from '../idempotency.ts';
 import type { ParentRun } from './admit-child.ts';
 import { requireChildAgent } from './child-agent.ts';
 import { createSession } from './create-session.ts';
@@ -17,6 +18,8 @@ export interface ChildInput {
 }
 
 interface ParentRow {
+  /** The same for all that a turn is about, also when it is taken up again after an interruption. */
+  turn: number;
   organizationId: string;
   userId: string | null;
   serviceUserId: string | null;
@@ -28,20 +31,27 @@ interface ParentRow {
 }
 
 const parentOf = `
-  select s.organization_id as "organizationId", s.user_id as "userId", s.service_user_id as "serviceUserId", s.agent,
+  select r.turn_after_seq as turn, s.organization_id as "organizationId", s.user_id as "userId", s.service_user_id as "serviceUserId", s.agent,
          s.is_unlisted as "isUnlisted",
-         case when s.secret_ids is not null then (select coalesce(json_agg(x.id), '[]'::json) from secret x
+         case when s.secret_ids is not null then (select coalesce(json_agg(x.id order by x.id), '[]'::json) from secret x
            where x.organization_id = s.organization_id and s.secret_ids ? x.id) end as "secretIds",
-         case when s.knowledge_ids is not null then (select coalesce(json_agg(n.id), '[]'::json) from knowledge_note n
+         case when s.knowledge_ids is not null then (select coalesce(json_agg(n.id order by n.id), '[]'::json) from knowledge_note n
            where (n.organization_id = s.organization_id or n.organization_id is null) and s.knowledge_ids ? n.id) end as "knowledgeIds"
-    from session s where s.id = $1`;
+    from session s join run r on r.session_id = s.id where s.id = $1`;
 
 /**
  * Starts a session for the agent of another: in the same organization, in the name and with the present rights of whom the
- * parent belongs to, with no secrets and no knowledge that the parent has not, and no less apart from its host. The errors of
- * {@link createSession}, {@link admitChild} and {@link requireChildAgent}; FORBIDDEN when the owner is gone.
+ * parent belongs to, with no secrets and no knowledge that the parent has not, and no less apart from its host. `earlier` says how
+ * many of the same input were started before in this turn: a turn that was interrupted, and repeats a call whose answer was
+ * lost, is given the session that is there. The errors of {@link createSession}, {@link admitChild} and
+ * {@link requireChildAgent}; FORBIDDEN when the owner is gone.
  */
-export async function startChild(context: Context, parent: ParentRun, input: ChildInput): Promise<SessionRecord> {
+export async function startChild(
+  context: Context,
+  parent: ParentRun,
+  input: ChildInput,
+  earlier: number,
+): Promise<SessionRecord> {
   const [row] = await context.store.query<ParentRow>(parentOf, [parent.sessionId]);
   if (!row) throw new Error(`Session ${parent.sessionId} has no row.`);
   const viewer = await findOwnerViewer(context, row, [permissionFor.createSession]);
@@ -56,10 +66,14 @@ export async function startChild(context: Context, parent: ParentRun, input: Chi
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
   });
-  const { session } = await createSession(
-    asOwner,
-    { ...input, agent, isUnlisted, secretIds, knowledgeIds },
-    { organizationId: row.organizationId, origin: 'other', parent },
-  );
+  const made = { ...input, agent, isUnlisted, secretIds, knowledgeIds };
+  const call = canonicalJson([parent.sessionId, row.turn, earlier, made]);
+  const idempotencyKey = context.keyring.hashToken(`child:${call}`);
+  const { session } = await createSession(asOwner, made, {
+    organizationId: row.organizationId,
+    origin: 'other',
+    parent,
+    idempotencyKey,
+  });
   return session;
 }

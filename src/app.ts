@@ -38,6 +38,7 @@ import { createDueAutomations } from './scheduler/due-automations.ts';
 import { createIdleSessions } from './scheduler/idle-sessions.ts';
 import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
 import { createRetention } from './scheduler/retention.ts';
+import { createSessionEvents } from './scheduler/session-events.ts';
 import { createWebhooks } from './scheduler/webhooks.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
@@ -159,6 +160,7 @@ async function assemble(
           createDeletedOrganizations(services),
           createIdleSessions(services, config),
           createDueAutomations(services),
+          createSessionEvents(services),
           createWebhooks(services),
         ]
       : []),

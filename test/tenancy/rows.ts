@@ -14,6 +14,8 @@ const ofNobody = new Set([
   'installation',
   'rate_limit',
   'offset_walk',
+  'automation_feed',
+  'automation_progress',
   'webhook_feed',
   'webhook_progress',
 ]);

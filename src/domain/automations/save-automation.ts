@@ -9,6 +9,7 @@ import { parseId } from '../ids.ts';
 import { type AutomationRecord, automationColumns } from './automations.ts';
 import { nextTime } from './due-times.ts';
 import { recurringEvent } from './event-types.ts';
+import { followSessions } from './follow-sessions.ts';
 import { skipQueuedRuns } from './skip-queued-runs.ts';
 
 /** The most automations of an organization. */
@@ -34,6 +35,7 @@ export async function insertAutomation(context: Context, tx: Transaction, made: 
      values ($1, ${places}, $17, $18, $19, $20::timestamptz)`,
     [made.id, ...valuesOf(made), made.organizationId, made.userId, made.serviceUserId, made.createdAt],
   );
+  await followSessions(context, tx, made, { isOther: true });
   await auditAutomation(context, tx, 'create_automation', made);
   tx.afterCommit(() => context.bell.ring('automations'));
 }
@@ -96,6 +98,7 @@ export async function saveAutomation(
   }
   await tx.query(`update automation set (${written}) = row(${places}) where id = $1`, [after.id, ...valuesOf(after)]);
   if (before.enabled && !after.enabled) await skipQueuedRuns(tx, after.id);
+  if (isMoved) await followSessions(context, tx, after, { isOther: changed.includes('triggers') });
   await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
   tx.afterCommit(() => context.bell.ring('automations'));
   return after;
@@ -110,7 +113,8 @@ export async function removeAutomation(
   const by = changedBy(context);
   await tx.query(
     `update automation set deleted_at = $2::timestamptz, updated_at = $2::timestamptz, updated_by_user_id = $3,
-            updated_by_service_user_id = $4, is_enabled = false, next_run_at = null, due_at = null, webhook_secret_hash = null where id = $1`,
+            updated_by_service_user_id = $4, is_enabled = false, next_run_at = null, due_at = null, webhook_secret_hash = null,
+            session_events_since_at = null where id = $1`,
     [before.id, by.updatedAt, by.updatedByUserId, by.updatedByServiceUserId],
   );
   await skipQueuedRuns(tx, before.id);

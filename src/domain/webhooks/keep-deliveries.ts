@@ -1,4 +1,6 @@
 import type { Services } from '../context.ts';
+import { forgetFeeds } from '../feeds/forget-feeds.ts';
+import { webhookFeed } from './collect-events.ts';
 
 /** How long what was sent can be looked up, in ms. */
 const keptMs = 30 * 24 * 60 * 60 * 1_000;
@@ -15,12 +17,6 @@ const statements = [
   `delete from webhook_delivery where id in (
      select d.id from webhook_delivery d where $1::timestamptz is not null
         and not exists (select 1 from webhook_endpoint w where w.id = d.endpoint_id) limit $2) returning id`,
-  `delete from webhook_feed where organization_id in (
-     select f.organization_id from webhook_feed f join organization o on o.id = f.organization_id
-      where o.deleted_at is not null and $1::timestamptz is not null limit $2) returning organization_id`,
-  `delete from webhook_progress where session_id in (
-     select p.session_id from webhook_progress p join organization o on o.id = p.organization_id
-      where o.deleted_at is not null and $1::timestamptz is not null limit $2) returning session_id`,
 ] as const;
 
 /**
@@ -35,6 +31,7 @@ export async function keepWebhooks(services: Services, isStopped: () => boolean)
       if (rows.length < batchSize || isStopped()) break;
     }
   }
+  await forgetFeeds(services, webhookFeed, isStopped);
   await services.store.execute(
     `update webhook_endpoint set previous_sealed = null, previous_until_at = null
       where previous_until_at < $1::timestamptz returning id`,

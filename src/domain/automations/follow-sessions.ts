@@ -1,0 +1,55 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { requirePermission } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { ensureFeed, type FeedReader } from '../feeds/feeds.ts';
+import type { AutomationRecord } from './automations.ts';
+import type { Trigger } from './definition.ts';
+import { isSessionEvent } from './event-types.ts';
+
+/** The most automations of an organization that hear of events of its sessions: each event is looked at for all of them. */
+export const mostFollowing = 200;
+
+/** An automation aliased `a` that hears of events of sessions. */
+export const isFollowing = 'a.session_events_since_at is not null and a.is_enabled and a.deleted_at is null';
+
+/** Where the reading for automations stands. */
+export const automationFeed: FeedReader = {
+  feedTable: 'automation_feed',
+  progressTable: 'automation_progress',
+  isWanted: `exists (select 1 from automation a where a.organization_id = f.organization_id and ${isFollowing})`,
+};
+
+const hasSessionEvent = (triggers: readonly Trigger[]) => triggers.some(({ eventType }) => isSessionEvent(eventType));
+
+/**
+ * Lets an automation that was written hear of what happens in sessions from now on, where its triggers say so. What it hears is of
+ * all listed sessions: who gives it such triggers must be allowed to view them (FORBIDDEN). LIMIT_EXCEEDED beyond
+ * {@link mostFollowing}.
+ */
+export async function followSessions(
+  context: Context,
+  tx: Transaction,
+  automation: AutomationRecord,
+  { isOther }: { readonly isOther: boolean },
+): Promise<void> {
+  const { id, organizationId, triggers, enabled } = automation;
+  if (!hasSessionEvent(triggers) || !enabled) {
+    await tx.query('update automation set session_events_since_at = null where id = $1', [id]);
+    if (!hasSessionEvent(triggers)) return;
+  }
+  if (isOther) requirePermission(context.viewer, permissionFor.viewSession, organizationId);
+  if (!enabled) return;
+  const [others] = await tx.query<{ count: number }>(
+    `select count(*)::int as count from automation a where a.organization_id = $1 and a.id <> $2 and ${isFollowing}`,
+    [organizationId, id],
+  );
+  if ((others?.count ?? 0) >= mostFollowing) {
+    const said = `At most ${mostFollowing} automations of an organization may hear of events of sessions.`;
+    throw refuse(['triggers'], said, 'LIMIT_EXCEEDED');
+  }
+  // Before it wants to hear: what happened while nobody did is not for it.
+  await ensureFeed(tx, automationFeed, organizationId);
+  await tx.query('update automation set session_events_since_at = $2::timestamptz where id = $1', [id, context.now()]);
+}

@@ -1,0 +1,41 @@
+import type { Transaction } from '../../store/store.ts';
+
+/** How many automations may follow one another, each because of a session of the one before. */
+export const mostInARow = 5;
+/** How far up a session's parents are looked for. */
+const mostAncestors = 10;
+
+/** A session, by its bare id, that an automation which hears of sessions writes to, whatever else it does. */
+export interface WrittenTo {
+  readonly sessionId: string;
+  readonly automationId: string;
+}
+
+/**
+ * How many automations stand before each of these sessions: the one that started it or wrote to it last, or started the session
+ * that it is a child of, and those before that. 0: nobody but people.
+ */
+export async function depthsOf(
+  tx: Transaction,
+  sessionIds: readonly string[],
+  writtenTo: readonly WrittenTo[],
+): Promise<ReadonlyMap<string, number>> {
+  // A run names the session that it started; what it wrote to beside that is known by the automation alone.
+  const rows = await tx.query<{ id: string; depth: number }>(
+    `with recursive up(root, id, n) as (
+       select w.id, w.id, 0 from unnest($1::text[]) w(id)
+       union all
+       select up.root, s.parent_id, up.n + 1 from up join session s on s.id = up.id
+        where s.parent_id is not null and up.n < ${mostAncestors})
+     select up.root as id, max(found.depth) + 1 as depth from up cross join lateral (
+         select r.depth from automation_run r where r.session_id = up.id
+         union all
+         select last.depth from unnest($2::text[], $3::text[]) t(session_id, automation_id) cross join lateral (
+             select r.depth from automation_run r where r.automation_id = t.automation_id and r.status = 'started'
+              order by r.created_at desc, r.id desc limit 1) last
+          where t.session_id = up.id) found
+      group by up.root`,
+    [sessionIds, writtenTo.map(({ sessionId }) => sessionId), writtenTo.map(({ automationId }) => automationId)],
+  );
+  return new Map(rows.map(({ id, depth }) => [id, depth]));
+}

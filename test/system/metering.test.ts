@@ -9,10 +9,11 @@ import { FencedError } from '../../src/domain/sessions/log.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { sendMessage } from '../support/reports.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
-import { readEvents, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'switchyard-metering-'));
 const cost = (amount: number) => ({
@@ -201,6 +202,27 @@ it('stops a session for what it has cost, in the middle of its turn', async () =
   const [entry, ...others] = await ledgerOf(id);
   expect(others).toEqual([]);
   expect(entry).toMatchObject({ costUsd: 1.5, inputTokens: 0, source: null });
+});
+
+it('stops a session that has used exactly what it may, and not before; it goes on after a message once it may use more', async () => {
+  const id = await createSession(test, { prompt: 'say one', maxAcuLimit: 5 });
+  await untilOver(test, id);
+  const write = (acus: number) =>
+    test.app.services.store.execute('update session set acus_consumed = $2 where id = $1', [id, acus]);
+  const raise = `mutation($input: UpdateSessionInput!) { updateSession(input: $input) { userErrors { message } } }`;
+  const said = async () => (await readMessages(test, id)).filter((message) => message.startsWith('AGENT'));
+  await write(4.999);
+  await sendMessage(test, id, 'say two');
+  await expect.poll(said, { timeout: 20_000 }).toEqual(['AGENT_MESSAGE: one', 'AGENT_MESSAGE: two']);
+  await untilOver(test, id);
+  await write(5);
+  await sendMessage(test, id, 'say three');
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
+  expect((await said()).at(-1)).toMatch(/has reached its limit: it may use 5 ACUs/);
+  await graphql(test, test.adminToken, raise, { input: { sessionId: id, maxAcuLimit: 6 } });
+  await sendMessage(test, id, 'say four');
+  await untilOver(test, id);
+  expect((await said()).slice(3)).toEqual(['AGENT_MESSAGE: three', 'AGENT_MESSAGE: four']);
 });
 
 it('lets the limit of a session be changed by who may change the session, within what its organization allows', async () => {

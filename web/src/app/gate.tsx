@@ -45,10 +45,12 @@ function Known({ children }: { readonly children: ReactNode }) {
           principalType
           permissions
           user {
+            userId
             name
             email
           }
           serviceUser {
+            serviceUserId
             name
           }
           organization {

@@ -1,10 +1,75 @@
+import './sessions.css';
+import { Suspense, useCallback, useDeferredValue, useState } from 'react';
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import type { sessionsPageQuery } from '../__generated__/sessionsPageQuery.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
-import { Loading } from '../ui/states.tsx';
+import { Button } from '../ui/button.tsx';
+import { Empty, Loading } from '../ui/states.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { type Filter, useFilters } from './filters.ts';
+import { NewSession } from './new-session.tsx';
+import { SessionList } from './session-list.tsx';
 
+/** `/sessions`: the sessions of an organization, newest first, as they stand. */
 export function SessionsPage() {
+  const { organization } = useSigned();
+  const [isNew, setNew] = useState(false);
+  const close = useCallback(() => setNew(false), []);
+  if (organization === null) {
+    return (
+      <Page title="Sessions">
+        <Empty title="There is no organization" text="Your key opens none: ask who gave it to you." />
+      </Page>
+    );
+  }
   return (
-    <Page title="Sessions">
-      <Loading label="Loading sessions" />
+    <Page
+      title="Sessions"
+      actions={
+        <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
+          New session
+        </Button>
+      }
+    >
+      <Suspense fallback={<Loading label="Loading sessions" rows={8} />}>
+        <Listed organizationId={organization.organizationId} onNew={() => setNew(true)} key={organization.id} />
+      </Suspense>
+      {isNew && <NewSession organizationId={organization.organizationId} onClose={close} />}
     </Page>
+  );
+}
+
+function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {
+  const { filters, filter, change, isNarrowed } = useFilters();
+  // What is there stays, paler, until what was asked for has come.
+  const shown: Filter = useDeferredValue(filter);
+  const { organization } = useLazyLoadQuery<sessionsPageQuery>(
+    graphql`
+      query sessionsPageQuery($id: ID!, $filter: SessionFilter) {
+        organization(id: $id) {
+          ...filterBar_organization
+          ...sessionList_organization @arguments(filter: $filter)
+        }
+      }
+    `,
+    { id: organizationId, filter: shown },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!organization) return <Empty title="There is no such organization" text="It may have been deleted." />;
+  return (
+    <>
+      <FilterBar {...{ organization, filters, isNarrowed }} onChange={change} />
+      <div className={shown === filter ? undefined : 'stale'}>
+        <SessionList
+          organization={organization}
+          organizationId={organizationId}
+          filter={shown}
+          isNarrowed={isNarrowed}
+          onNew={onNew}
+          onClear={() => change(Object.fromEntries(Object.keys(filters).map((name) => [name, ''])))}
+        />
+      </div>
+    </>
   );
 }

@@ -1,0 +1,62 @@
+import { useCallback, useMemo } from 'react';
+import { useSearchParams } from 'wouter';
+
+/** States as one looks for them, each of one or several of the service's. */
+export const stateGroups = {
+  active: { label: 'Working', status: ['NEW', 'CLAIMED', 'RUNNING', 'RESUMING'] },
+  suspended: { label: 'Asleep', status: ['SUSPENDED'] },
+  finished: { label: 'Ended', status: ['EXIT'] },
+  failed: { label: 'Failed', status: ['ERROR'] },
+} as const;
+
+/** Where sessions come from. */
+export const origins = { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' } as const;
+
+const names = ['q', 'state', 'origin', 'tag', 'playbook', 'by', 'archived'] as const;
+
+/** What a list is narrowed by: words of the address, so that a list can be linked to. */
+export type Filters = Readonly<Record<(typeof names)[number], string>>;
+
+/** The filter of the address, as words and as the service takes it. */
+export function useFilters() {
+  const [params, setParams] = useSearchParams();
+  const text = params.toString();
+  const filters = useMemo(() => {
+    const given = new URLSearchParams(text);
+    return Object.fromEntries(names.map((name) => [name, given.get(name) ?? ''])) as Filters;
+  }, [text]);
+  const change = useCallback(
+    (changes: Partial<Filters>) =>
+      setParams(
+        (before) => {
+          const next = new URLSearchParams(before);
+          for (const [name, value] of Object.entries(changes)) {
+            if (value) next.set(name, value);
+            else next.delete(name);
+          }
+          return next;
+        },
+        { replace: true },
+      ),
+    [setParams],
+  );
+  const filter = useMemo(() => toFilter(filters), [filters]);
+  const isNarrowed = names.some((name) => filters[name] !== '');
+  return { filters, filter, change, isNarrowed };
+}
+
+function toFilter({ q, state, origin, tag, playbook, by, archived }: Filters) {
+  const group = stateGroups[state as keyof typeof stateGroups];
+  return {
+    isArchived: archived !== '',
+    ...(q ? { search: q } : {}),
+    ...(group ? { status: [...group.status] } : {}),
+    ...(origin in origins ? { origin: [origin as keyof typeof origins] } : {}),
+    ...(tag ? { tags: [tag] } : {}),
+    ...(playbook ? { playbookId: playbook } : {}),
+    ...(by ? { createdById: by } : {}),
+  };
+}
+
+/** {@link toFilter}'s answer. */
+export type Filter = ReturnType<typeof toFilter>;

@@ -1,0 +1,171 @@
+import { type FormEvent, Suspense, useId, useRef, useState } from 'react';
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import { useLocation } from 'wouter';
+import type { newSessionMutation } from '../__generated__/newSessionMutation.graphql.ts';
+import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.ts';
+import { useAct } from '../relay/use-act.ts';
+import { sessionAddress } from '../session/address.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
+import { Loading } from '../ui/states.tsx';
+
+interface NewSessionProps {
+  readonly organizationId: string;
+  readonly onClose: () => void;
+}
+
+type Errors = readonly { readonly message: string; readonly path?: readonly string[] | null | undefined }[];
+
+/** Starts a session, and goes to its page. */
+export function NewSession({ organizationId, onClose }: NewSessionProps) {
+  const form = useId();
+  const [, go] = useLocation();
+  const [errors, setErrors] = useState<Errors | null>(null);
+  const [create, isBusy] = useAct<newSessionMutation>(
+    graphql`
+      mutation newSessionMutation($input: CreateSessionInput!) {
+        createSession(input: $input) {
+          session {
+            sessionId
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const word = (name: string) => String(given.get(name) ?? '').trim() || null;
+    const tags = word('tags')
+      ?.split(',')
+      .map((tag) => tag.trim());
+    const limit = word('maxAcuLimit');
+    const { payload, errors: refused } = await create({
+      input: {
+        organizationId,
+        prompt: word('prompt') ?? '',
+        title: word('title'),
+        agent: word('agent'),
+        playbookId: word('playbookId'),
+        maxAcuLimit: limit === null ? null : Number(limit),
+        tags: tags?.filter((tag) => tag !== '') ?? null,
+      },
+    });
+    setErrors(refused);
+    if (payload?.session) {
+      onClose();
+      go(sessionAddress(payload.session.sessionId));
+    }
+  };
+  return (
+    <Dialog
+      title="New session"
+      size="large"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
+            Start
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="form" onSubmit={(event) => void submit(event)}>
+        <Suspense fallback={<Loading label="Loading" rows={3} />}>
+          <Fields organizationId={organizationId} errors={errors} />
+        </Suspense>
+      </form>
+    </Dialog>
+  );
+}
+
+const placed = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit'];
+
+function Fields({ organizationId, errors }: { readonly organizationId: string; readonly errors: Errors | null }) {
+  const { agents, organization } = useLazyLoadQuery<newSessionQuery>(
+    graphql`
+      query newSessionQuery($id: ID!) {
+        agents {
+          id
+          name
+          isDefault
+        }
+        organization(id: $id) {
+          defaultAgent
+          playbooks(first: 100) {
+            nodes {
+              playbookId
+              title
+            }
+          }
+        }
+      }
+    `,
+    { id: organizationId },
+    { fetchPolicy: 'store-and-network' },
+  );
+  const prompt = useRef<HTMLTextAreaElement>(null);
+  const standard = agents.find(({ id, isDefault }) =>
+    organization?.defaultAgent ? id === organization.defaultAgent : isDefault,
+  );
+  const other = errors?.filter(({ path }) => !path?.some((part) => placed.includes(part))) ?? [];
+  return (
+    <>
+      <TextArea
+        ref={prompt}
+        label="What is to be done"
+        name="prompt"
+        rows={6}
+        required
+        autoFocus
+        error={errorOf(errors, 'prompt')}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
+        }}
+      />
+      <div className="fields">
+        <TextField label="Title" name="title" placeholder="From what is to be done" error={errorOf(errors, 'title')} />
+        <TextField label="Tags" name="tags" placeholder="one, another" error={errorOf(errors, 'tags')} />
+        <Select label="Agent" name="agent" error={errorOf(errors, 'agent')}>
+          <option value="">{standard ? `${standard.name} (default)` : 'The default'}</option>
+          {agents
+            .filter((agent) => agent !== standard)
+            .map(({ id, name }) => (
+              <option value={id} key={id}>
+                {name}
+              </option>
+            ))}
+        </Select>
+        <Select label="Playbook" name="playbookId" error={errorOf(errors, 'playbookId')}>
+          <option value="">None</option>
+          {organization?.playbooks.nodes.map(({ playbookId, title }) => (
+            <option value={playbookId} key={playbookId}>
+              {title}
+            </option>
+          ))}
+        </Select>
+        <TextField
+          label="At most so many ACUs"
+          name="maxAcuLimit"
+          type="number"
+          min={1}
+          step={1}
+          placeholder="No limit of its own"
+          error={errorOf(errors, 'maxAcuLimit')}
+        />
+      </div>
+      {other.length > 0 && (
+        <p className="problem" role="alert">
+          {other.map(({ message }) => message).join(' ')}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,181 @@
+import { useCallback, useMemo, useState } from 'react';
+import { graphql, usePaginationFragment } from 'react-relay';
+import { ConnectionHandler, type RecordSourceSelectorProxy } from 'relay-runtime';
+import type { sessionList_organization$key } from '../__generated__/sessionList_organization.graphql.ts';
+import type { sessionListMatchingSubscription } from '../__generated__/sessionListMatchingSubscription.graphql.ts';
+import type { sessionListPaginationQuery } from '../__generated__/sessionListPaginationQuery.graphql.ts';
+import type { sessionListSubscription } from '../__generated__/sessionListSubscription.graphql.ts';
+import { useLive } from '../relay/use-live.ts';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { More } from '../ui/more.tsx';
+import { Empty } from '../ui/states.tsx';
+import { useListKeys } from '../ui/use-list-keys.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import type { Filter } from './filters.ts';
+import { SessionRow } from './session-row.tsx';
+
+const pageSize = 50;
+
+interface SessionListProps {
+  readonly organization: sessionList_organization$key;
+  readonly organizationId: string;
+  readonly filter: Filter;
+  readonly isNarrowed: boolean;
+  readonly onNew: () => void;
+  readonly onClear: () => void;
+}
+
+/**
+ * The list itself. A session that changes is shown as it stands wherever it is; a new one that the filter holds for comes
+ * on top. One that the filter holds for no longer stays where it is, with its new state, so that nothing jumps away.
+ */
+export function SessionList({ organization, organizationId, filter, isNarrowed, onNew, onClear }: SessionListProps) {
+  const { data, loadNext, hasNext, isLoadingNext, refetch } = usePaginationFragment<
+    sessionListPaginationQuery,
+    sessionList_organization$key
+  >(
+    graphql`
+      fragment sessionList_organization on Organization
+      @refetchable(queryName: "sessionListPaginationQuery")
+      @argumentDefinitions(
+        filter: { type: "SessionFilter" }
+        count: { type: "Int", defaultValue: 50 }
+        cursor: { type: "String" }
+      ) {
+        sessions(first: $count, after: $cursor, filter: $filter)
+          @connection(key: "sessionList_sessions", filters: ["filter"]) {
+          __id
+          edges {
+            node {
+              id
+              sessionId
+              ...sessionRow_session
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const connectionId = data.sessions.__id;
+  const state = useLiveSessions(organizationId, filter, connectionId, () =>
+    refetch({ filter }, { fetchPolicy: 'store-and-network' }),
+  );
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const select = useCallback((sessionId: string, isSelected: boolean) => {
+    setSelected((before) => {
+      const next = new Set(before);
+      if (isSelected) next.add(sessionId);
+      else next.delete(sessionId);
+      return next;
+    });
+  }, []);
+  const list = useListKeys<HTMLUListElement>();
+  const { edges } = data.sessions;
+  const here = edges.map(({ node }) => node.sessionId);
+  const chosen = here.filter((id) => selected.has(id));
+  const isAll = here.length > 0 && chosen.length === here.length;
+
+  if (edges.length === 0) {
+    return isNarrowed ? (
+      <Empty title="Nothing fits" text="No session is like that.">
+        <Button onClick={onClear}>Clear the filter</Button>
+      </Empty>
+    ) : (
+      <Empty title="No sessions yet" text="Say what is to be done, and an agent begins to work on it.">
+        <Button tone="primary" icon="plus" onClick={onNew}>
+          New session
+        </Button>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {state === 'offline' && (
+        <p className="banner" role="status">
+          <Icon name="warning" /> Not connected: this may be out of date. Trying again.
+        </p>
+      )}
+      <div className="list-head">
+        <label>
+          <input
+            type="checkbox"
+            checked={isAll}
+            ref={(box) => {
+              if (box) box.indeterminate = chosen.length > 0 && !isAll;
+            }}
+            onChange={() => setSelected(new Set(isAll ? [] : here))}
+          />
+          <span>{chosen.length > 0 ? `${chosen.length} selected` : 'Select all that are shown'}</span>
+        </label>
+        {chosen.length > 0 && (
+          <BulkBar sessionIds={chosen} isArchived={filter.isArchived} onDone={() => setSelected(new Set())} />
+        )}
+      </div>
+      <ul className="sessions card" ref={list} aria-label="Sessions">
+        {edges.map(({ node }) => (
+          <SessionRow
+            key={node.id}
+            session={node}
+            sessionId={node.sessionId}
+            isSelected={selected.has(node.sessionId)}
+            onSelect={select}
+          />
+        ))}
+      </ul>
+      <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(pageSize)} />
+    </>
+  );
+}
+
+/** Two subscriptions: to all changes, for what is on the page, and to those that the filter holds for, for what comes to it. */
+function useLiveSessions(organizationId: string, filter: Filter, connectionId: string, onBack: () => void) {
+  const all = useMemo(() => ({ id: organizationId }), [organizationId]);
+  const matching = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
+  const state = useLive<sessionListSubscription>({
+    subscription: graphql`
+      subscription sessionListSubscription($id: ID!) {
+        organizationSessions(organizationId: $id) {
+          node {
+            ...sessionRow_session
+          }
+        }
+      }
+    `,
+    variables: all,
+    onBack,
+  });
+  useLive<sessionListMatchingSubscription>({
+    subscription: graphql`
+      subscription sessionListMatchingSubscription($id: ID!, $filter: SessionFilter) {
+        organizationSessions(organizationId: $id, filter: $filter) {
+          cursor
+          node {
+            id
+            sessionId
+            createdAt
+            ...sessionRow_session
+          }
+        }
+      }
+    `,
+    variables: matching,
+    updater: (store) => prepend(store, connectionId),
+  });
+  return state;
+}
+
+function prepend(store: RecordSourceSelectorProxy, connectionId: string): void {
+  const connection = store.get(connectionId);
+  const edge = store.getRootField('organizationSessions');
+  const node = edge?.getLinkedRecord('node');
+  if (!connection || !edge || !node) return;
+  const edges = connection.getLinkedRecords('edges') ?? [];
+  const isThere = edges.some((each) => each?.getLinkedRecord('node')?.getDataID() === node.getDataID());
+  const [first] = edges;
+  const newest = String(first?.getLinkedRecord('node')?.getValue('createdAt') ?? '');
+  // An older one that has changed stands further down, on a page that may not have been loaded.
+  if (isThere || String(node.getValue('createdAt')) < newest) return;
+  ConnectionHandler.insertEdgeBefore(connection, ConnectionHandler.createEdge(store, connection, node, 'SessionEdge'));
+}

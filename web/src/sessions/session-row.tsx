@@ -1,0 +1,89 @@
+import { memo } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type { sessionRow_session$key } from '../__generated__/sessionRow_session.graphql.ts';
+import { sessionAddress } from '../session/address.ts';
+import { nameOf } from '../ui/actor.ts';
+import { StatusBadge } from '../ui/badge.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Time } from '../ui/time.tsx';
+
+interface SessionRowProps {
+  readonly session: sessionRow_session$key;
+  readonly sessionId: string;
+  readonly isSelected: boolean;
+  readonly onSelect: (sessionId: string, isSelected: boolean) => void;
+}
+
+/** A session in the list. */
+export const SessionRow = memo(function SessionRow({ session, sessionId, isSelected, onSelect }: SessionRowProps) {
+  const { title, tags, acusConsumed, createdBy, createdAt, updatedAt, pullRequests, isArchived, ...status } =
+    useFragment(
+      graphql`
+      fragment sessionRow_session on Session {
+        title
+        status
+        statusDetail
+        endedBy
+        isArchived
+        tags
+        acusConsumed
+        createdAt
+        updatedAt
+        pullRequests {
+          state
+        }
+        createdBy {
+          __typename
+          ... on User {
+            fullName: name
+            email
+          }
+          ... on ServiceUser {
+            name
+          }
+        }
+      }
+    `,
+      session,
+    );
+  const shownTitle = title ?? 'Untitled session';
+  return (
+    <li className={isSelected ? 'selected' : undefined}>
+      <input
+        type="checkbox"
+        checked={isSelected}
+        onChange={(event) => onSelect(sessionId, event.target.checked)}
+        aria-label={`Select ${shownTitle}`}
+      />
+      <div className="what">
+        <Link href={sessionAddress(sessionId)} data-list-item>
+          {shownTitle}
+        </Link>
+        <p>
+          <span>{nameOf(createdBy) ?? 'Service'}</span>
+          <span>
+            started <Time at={createdAt} />
+          </span>
+          {acusConsumed > 0 && <span>{acusConsumed.toLocaleString('en', { maximumFractionDigits: 2 })} ACU</span>}
+          {pullRequests.length > 0 && (
+            <span>
+              <Icon name="pull" size={12} /> {pullRequests.length}
+              <span className="for-readers"> pull requests</span>
+            </span>
+          )}
+          {isArchived && <span className="tag">archived</span>}
+          {tags.slice(0, 5).map((tag) => (
+            <span className="tag" key={tag}>
+              {tag}
+            </span>
+          ))}
+        </p>
+      </div>
+      <StatusBadge {...status} />
+      <span className="when">
+        <Time at={updatedAt} />
+      </span>
+    </li>
+  );
+});

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { type AutomationRecord, nextRunsOf } from '../../domain/automations/automations.ts';
 import type { AutomationChange, WrittenAutomation } from '../../domain/automations/change-automations.ts';
+import { operatorsOfType } from '../../domain/automations/conditions.ts';
 import type { AutomationInput } from '../../domain/automations/definition.ts';
-import { eventTypes, webhookEvent } from '../../domain/automations/event-types.ts';
+import { listedEventTypes, webhookEvent } from '../../domain/automations/event-types.ts';
 import type { Context } from '../../domain/context.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import { time, timeSchema } from './dialect.ts';
@@ -51,13 +52,19 @@ const named = <T extends z.ZodType>(record: T) =>
     return value;
   }, record);
 
+const prompt = z.string().openapi({
+  description: `May name a playbook (@playbook:…), macros (!name), secrets (\${NAME}) and repositories (@owner/name); what does not exist is refused.`,
+});
+
 const action = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('start_session'), prompt: z.string(), session: sessionOptions.nullish() }),
+  z.strictObject({ type: z.literal('start_session'), prompt, session: sessionOptions.nullish() }),
   z.strictObject({
     type: z.literal('message_session'),
-    prompt: z.string(),
+    prompt,
     target_devin_id: z.string().nullish(),
-    auto_create: z.boolean().nullish(),
+    auto_create: z.boolean().nullish().openapi({
+      description: 'Whether a session is started where the target is missing or takes no messages any more.',
+    }),
   }),
   z.strictObject({
     type: z.literal('monitor_session'),
@@ -239,18 +246,29 @@ export function presentAutomation(
 /** What triggers there are. */
 export const schemasResponse = z
   .object({
-    sources: z.record(
-      z.string(),
-      z.record(
+    sources: z
+      .record(
         z.string(),
-        z.object({
-          has_source: z
-            .boolean()
-            .openapi({ description: 'False: it is taken and kept, but nothing here makes such events.' }),
-          fields: z.record(z.string(), z.object({ type: z.string(), required: z.boolean(), description: z.string() })),
-        }),
-      ),
-    ),
+        z.record(
+          z.string(),
+          z.object({
+            has_source: z
+              .boolean()
+              .openapi({ description: 'False: it is taken and kept, but nothing here makes such events.' }),
+            description: z.string(),
+            fields: z.record(
+              z.string(),
+              z.object({
+                type: z.string(),
+                required: z.boolean(),
+                description: z.string(),
+                operators: z.array(z.string()).openapi({ description: 'Those that can hold for it.' }),
+              }),
+            ),
+          }),
+        ),
+      )
+      .openapi({ description: 'By source and word of the event; the word "*" stands for any.' }),
     operators: z.array(z.string()),
   })
   .openapi('AutomationSchemas');
@@ -258,13 +276,13 @@ export const schemasResponse = z
 /** Every known event, by its source. */
 export function presentSources(): z.input<typeof schemasResponse>['sources'] {
   const sources: z.input<typeof schemasResponse>['sources'] = {};
-  for (const [name, { hasSource, fields }] of eventTypes) {
-    const [source = '', event = ''] = name.split(':');
+  for (const { source, word, hasSource, description, fields } of listedEventTypes) {
     const shown = Object.entries(fields).map(([field, { type, isRequired, description }]) => [
       field,
-      { type, required: isRequired, description },
+      { type, required: isRequired, description, operators: [...operatorsOfType[type]] },
     ]);
-    sources[source] = { ...sources[source], [event]: { has_source: hasSource, fields: Object.fromEntries(shown) } };
+    const event = { has_source: hasSource, description, fields: Object.fromEntries(shown) };
+    sources[source] = { ...sources[source], [word]: event };
   }
   return sources;
 }

@@ -90,7 +90,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange }: Filte
             ))}
           </>,
         )}
-      {allowedTags ? (
+      {allowedTags && allowedTags.length > 0 ? (
         choice(
           'tag',
           'Tag',

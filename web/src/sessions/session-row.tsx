@@ -65,7 +65,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
           <span>
             started <Time at={createdAt} />
           </span>
-          {acusConsumed > 0 && <span>{acusConsumed.toLocaleString('en', { maximumFractionDigits: 2 })} ACU</span>}
+          {acusConsumed >= 0.005 && <span>{acusConsumed.toLocaleString('en', { maximumFractionDigits: 2 })} ACU</span>}
           {pullRequests.length > 0 && (
             <span>
               <Icon name="pull" size={12} /> {pullRequests.length}

@@ -9,7 +9,7 @@ export const errorCatalogue = {
   NOT_FOUND: 'There is nothing of that id that the caller may see.',
   INVALID_INPUT: 'A value breaks a rule; each issue names its path.',
   BAD_CURSOR: 'A cursor is not one of this list.',
-  UNKNOWN_REFERENCE: 'An id inside the input refers to nothing that the caller may use.',
+  UNKNOWN_REFERENCE: 'An id inside the input, or a name in a prompt, refers to nothing that the caller may use.',
   NOT_UNIQUE: 'A name that must be unique is taken.',
   INVALID_STATE: 'The thing is in a state that does not allow this.',
   LIMIT_EXCEEDED: 'A stated limit would be exceeded.',

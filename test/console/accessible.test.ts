@@ -1,0 +1,77 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import {
+  missing,
+  openBrowser,
+  openSignedIn,
+  openWindow,
+  seriousFindings,
+  type Window,
+} from '../support/console-browser.ts';
+import { createSession, say } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  let id: string;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+    id = await createSession(test, { prompt: 'Look at **this**', title: 'To be read', tags: ['one'] });
+    await say(test, id, 'A [link](https://example.com), `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  /** The pages, and how each is brought to where it is looked at. */
+  const pages: Readonly<Record<string, (window: Window) => Promise<unknown>>> = {
+    sessions: async ({ page }) => {
+      await page.goto('/sessions');
+      await page.getByRole('link', { name: 'To be read' }).waitFor();
+    },
+    'new-session': async ({ page }) => {
+      await page.goto('/sessions');
+      await page.getByRole('button', { name: 'New session' }).click();
+      await page.getByLabel('What is to be done').waitFor();
+    },
+    'nothing-fits': async ({ page }) => {
+      await page.goto('/sessions?q=nothing-is-called-that');
+      await page.getByText('Nothing fits').waitFor();
+    },
+    session: async ({ page }) => {
+      await page.goto(`/sessions/${id}`);
+      await page.getByRole('article').nth(1).waitFor();
+    },
+    'no-such-page': async ({ page }) => {
+      await page.goto('/manage/nothing-of-that-name');
+      await page.getByText('There is no such page').waitFor();
+    },
+  };
+
+  for (const theme of ['light', 'dark'] as const) {
+    for (const width of [1_280, 390]) {
+      it(`has nothing that keeps somebody out, ${theme} and ${width} wide`, async () => {
+        const window = await openSignedIn(browser, test, test.adminToken, { theme, width });
+        for (const [name, open] of Object.entries(pages)) {
+          await open(window);
+          await window.picture(name);
+          expect(await seriousFindings(window.page), name).toEqual([]);
+          const overflow = await window.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          expect(overflow, `${name} is wider than the window`).toBeLessThanOrEqual(0);
+        }
+        expect(window.complaints).toEqual([]);
+        expect(window.foreign).toEqual([]);
+        const outside = await openWindow(browser, test, { theme, width });
+        await outside.page.goto('/');
+        await outside.page.getByLabel('Token').waitFor();
+        await outside.picture('sign-in');
+        expect(await seriousFindings(outside.page), 'sign-in').toEqual([]);
+        await window.page.context().close();
+        await outside.page.context().close();
+      });
+    }
+  }
+});

@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Browser, chromium as driver, type Page } from 'playwright-core';
+import type { TestApp } from './app.ts';
+import { chromium } from './browser.ts';
+
+const require = createRequire(import.meta.url);
+
+const isBuilt = existsSync(new URL('../../dist/web/index.html', import.meta.url));
+
+/** What tests of the console in a browser lack here; null where nothing is missing. */
+export const missing =
+  chromium === null
+    ? 'There is no Chromium here (apt-get install chromium).'
+    : isBuilt
+      ? null
+      : 'The console has not been built (npm run build:console).';
+
+// biome-ignore lint/suspicious/noConsole: tests that are skipped must say what they need.
+if (missing !== null) console.warn(`Skipping the tests of the console in a browser. ${missing}`);
+
+/** Opens the browser of this machine. */
+export function openBrowser(): Promise<Browser> {
+  return driver.launch({ executablePath: chromium as string, args: ['--no-sandbox'] });
+}
+
+/** A window of the console. */
+export interface Window {
+  readonly page: Page;
+  /** What the page complained of, but for answers that say that nobody is signed in. */
+  readonly complaints: readonly string[];
+  /** Addresses that it asked of anybody else than the service. */
+  readonly foreign: readonly string[];
+  /** Keeps a picture of it where TEST_SCREENSHOTS names a directory. */
+  picture(name: string): Promise<void>;
+}
+
+/** How a window is. */
+export interface WindowOptions {
+  readonly width?: number;
+  readonly theme?: 'light' | 'dark';
+}
+
+/** Opens a window that nobody has signed in with. */
+export async function openWindow(browser: Browser, test: TestApp, options: WindowOptions = {}): Promise<Window> {
+  const { width = 1_280, theme = 'light' } = options;
+  const context = await browser.newContext({
+    baseURL: test.url,
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    viewport: { width, height: width < 500 ? 844 : 800 },
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  const foreign: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    const isExpected = /status of 401|WebSocket connection|ERR_CONNECTION/.test(message.text());
+    if (message.type() === 'error' && !isExpected) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol.startsWith('http') && origin !== new URL(test.url).origin) foreign.push(request.url());
+  });
+  return {
+    page,
+    complaints,
+    foreign,
+    async picture(name) {
+      const directory = process.env.TEST_SCREENSHOTS;
+      if (!directory) return;
+      await mkdir(directory, { recursive: true });
+      await page.screenshot({ path: join(directory, `${name}-${width}-${theme}.png`) });
+    },
+  };
+}
+
+/** Opens a window and signs in with a token. */
+export async function openSignedIn(
+  browser: Browser,
+  test: TestApp,
+  token: string,
+  options: WindowOptions = {},
+): Promise<Window> {
+  const window = await openWindow(browser, test, options);
+  await window.page.goto('/');
+  await window.page.getByLabel('Token').fill(token);
+  await window.page.getByRole('button', { name: 'Sign in' }).click();
+  await window.page.locator('#main').waitFor();
+  return window;
+}
+
+/** What axe finds on a page that keeps somebody out: its rules for WCAG 2 A and AA, serious and critical. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // Not by a script element: the policy of the pages would not let it run.
+  await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: any[] }> } };
+    const { violations } = await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] });
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }: { html: string }) => html.slice(0, 160)).join(' | ')}`);
+  });
+}

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { AgentCrash } from '../../src/agents/agent.ts';
 import { processStart } from '../../src/agents/process-identity.ts';
-import { launchScripted, text } from '../support/agents.ts';
+import { descendantsOf, findInDirectories } from '../../src/agents/strays.ts';
+import { launchAgent, launchScripted, text } from '../support/agents.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
 const end = { result: { stopReason: 'end_turn' } };
@@ -241,4 +242,30 @@ it('stops also what the agent started in a session of its own', async () => {
   expect(processStart(pid)).not.toBeNull();
   await agent.stop();
   expect(processStart(pid)).toBeNull();
+});
+
+it.each([
+  { what: 'what it started and still has for a child', words: 'cd / && env -i setsid sleep 1000; exit' },
+  {
+    what: 'what has left it, works in its workspace and threw its marks away',
+    words: 'env -i setsid sleep 1000 & exit',
+  },
+])('stops also $what', async ({ words }) => {
+  const program = `const { spawn } = require('node:child_process');
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method } = JSON.parse(line);
+      const put = (result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      if (method === 'initialize') put({ protocolVersion: 1 });
+      if (method === 'session/new') put({ sessionId: 's' });
+      if (method === 'session/prompt') spawn('sh', ['-c', ${JSON.stringify(words)}], { stdio: 'ignore' }).on('spawn', () =>
+        setTimeout(() => put({ stopReason: 'end_turn' }), 300));
+    });`;
+  const { agent, workspaceDir } = await launchAgent({ command: [process.execPath, '-e', program] });
+  await agent.open(null);
+  await agent.prompt(text('go'));
+  const inside = findInDirectories([workspaceDir], '0').filter(({ pid }) => pid !== agent.pid);
+  const started = [...inside, ...descendantsOf(agent.pid)];
+  expect(started.length).toBeGreaterThan(0);
+  await agent.stop();
+  for (const { pid } of started) expect(processStart(pid)).toBeNull();
 });

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { readCalls } from '../support/reports.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { createSession } from '../support/sessions.ts';
 import { readMessages, untilOver } from '../support/watching.ts';
@@ -60,6 +61,20 @@ it('shows the last two thousand characters of why an agent did not start', async
   expect(error?.data.stderr).toMatch(/^x+ no display$/);
   expect(error?.data.stderr.length).toBeGreaterThan(1_900);
   expect(error?.data.stderr.length).toBeLessThanOrEqual(2_000);
+});
+
+it('blots a secret out before it cuts what is wrong with an output', async () => {
+  const value = `c4n4ry-${'9876543210'.repeat(8)}`;
+  const structuredOutputSchema = { type: 'object', properties: {}, additionalProperties: false };
+  const name = `${'x'.repeat(220)}$FIELD`;
+  const prompt = `mcp set_structured_output {"output": {"${name}": 1}}`;
+  const sessionSecrets = [{ key: 'FIELD', value }];
+  const id = await createSession(test, { prompt, sessionSecrets, structuredOutputSchema });
+  await untilOver(test, id);
+  const { body } = await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`);
+  const [given] = await readCalls(test, id);
+  expect(given?.output).toContain('xxx********');
+  expect(JSON.stringify([given, body])).not.toContain('c4n4ry');
 });
 
 it('does not call it an interruption that a request was refused', async () => {

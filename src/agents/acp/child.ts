@@ -3,8 +3,9 @@ import { constants } from 'node:os';
 import { AgentCrash, type AgentLaunch, type AgentPaths, type AgentUpdate } from '../agent.ts';
 import type { Isolation } from '../isolation/isolation.ts';
 import type { Placement } from '../isolation/placement.ts';
-import { childrenOf, killByEnvironment, signalProcess } from '../process-identity.ts';
+import { childrenOf, killByEnvironment, processStart, signalProcess } from '../process-identity.ts';
 import { type ProcessSpool, runMark, runStopCommand, workerMark } from '../process-spool.ts';
+import { descendantsOf, findInDirectories, killKnown } from '../strays.ts';
 import { agentEnvironment, openAgentGateway } from './environment.ts';
 import { createPace } from './pace.ts';
 import { storable } from './updates.ts';
@@ -115,16 +116,31 @@ async function superviseChild(
   const mask = (text: string) => storable(masked.reduce((rest, value) => rest.replaceAll(value, '********'), text));
   const isGoneWithin = (ms: number) => within(exited, ms);
 
+  const startedAt = processStart(pid);
+  // A wall takes all that is behind it along.
+  const below = () => (placement.isWrapped ? [] : descendantsOf(pid));
+  const strays = () =>
+    placement.isWrapped || startedAt === null
+      ? []
+      : findInDirectories([launch.workspaceDir, launch.homeDir], startedAt);
   const kill = async () => {
     const { stdinMs, termMs } = launch.profile.stopGraces;
+    // Who has whom for a parent can only be seen while all still run.
+    const known = below();
     streams.stdin.end();
     if (!(await isGoneWithin(stdinMs))) {
+      known.push(...below());
       terminate(pid, placement.isWrapped);
-      if (!(await isGoneWithin(termMs))) signalProcess(-pid, 'SIGKILL');
+      if (!(await isGoneWithin(termMs))) {
+        known.push(...below());
+        signalProcess(-pid, 'SIGKILL');
+      }
     }
     const isGone = await isGoneWithin(killedMs);
     // Also after an orderly end: what the agent started may still run, in its group or out of it.
     signalProcess(-pid, 'SIGKILL');
+    killKnown(known);
+    killKnown(strays());
     await end();
     // What could not be found may hold the pipes; they must not hold this process.
     for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.destroy();

@@ -53,7 +53,7 @@ export async function settleOutput(
       state.isThere = true;
       return null;
     }
-    problems = verdict.problems;
+    problems = briefProblems(verdict.problems, mask);
     state.lastProblems = problems;
     state.isHopeless ||= verdict.isHopeless;
   }
@@ -68,6 +68,14 @@ export async function settleOutput(
   await appendEntries(context.store, run.sessionId, run.generation, [entry], context.now());
   context.bell.ring(`session:${run.sessionId}`);
   return null;
+}
+
+/** The most of each problem that is told. */
+const mostProblemCharacters = 300;
+
+/** Problems to be told. Blotted out before they are cut: half a secret would not be known for one. */
+export function briefProblems(problems: readonly string[], mask: Mask): string[] {
+  return problems.map((problem) => mask(problem).slice(0, mostProblemCharacters));
 }
 
 function askingWords(problems: readonly string[], hasTool: boolean): string {

@@ -20,7 +20,7 @@ import { checkOutput } from '../structured-output/check-output.ts';
 import { askUser } from './ask-user.ts';
 import { keepOutput } from './keep-output.ts';
 import { cleanPullRequestUrl, notePullRequest } from './pull-requests.ts';
-import type { OutputState } from './settle-output.ts';
+import { briefProblems, type OutputState } from './settle-output.ts';
 import type { ToolName } from './tool-list.ts';
 
 /** What the tools of one run work on. */
@@ -71,8 +71,9 @@ const child = z.object({
 export const toolCalls = {
   'set_structured_output': async ({ context, run, output, mask }, args) => {
     const given = givenOutput(args);
-    const { problems, isHopeless } = await checkOutput(output.schema, given);
-    output.isHopeless ||= isHopeless;
+    const verdict = await checkOutput(output.schema, given);
+    const problems = briefProblems(verdict.problems, mask);
+    output.isHopeless ||= verdict.isHopeless;
     if (problems.length > 0) {
       output.lastProblems = problems;
       return { text: `The output does not fit: ${problems.join('; ')}. Nothing was set.`, isError: true };

@@ -1,6 +1,9 @@
 import { Worker } from 'node:worker_threads';
 
-/** What is wrong with an output, in words for who wrote it; none: it fits. `isHopeless`: no output can ever fit. */
+/**
+ * What is wrong with an output, in words for who wrote it, which quote it, at any length; none: it fits. `isHopeless`: no
+ * output can ever fit.
+ */
 export interface OutputVerdict {
   readonly problems: readonly string[];
   readonly isHopeless: boolean;
@@ -84,7 +87,7 @@ function runThread(schema: string, output: string): Promise<OutputVerdict> {
         clearTimeout(timer);
         timer = setTimeout(late, checkMs);
         thread.postMessage('go');
-      } else if ('broken' in answer) settle([`the schema itself cannot be used: ${answer.broken.slice(0, 300)}`], true);
+      } else if ('broken' in answer) settle([`the schema itself cannot be used: ${answer.broken}`], true);
       else settle(answer.problems, false);
     });
     thread.on('error', () => settle(['it could not be checked: the schema takes too much memory for it'], false));

@@ -31,5 +31,5 @@ function describe({ instancePath, message, params }: ErrorObject): string {
         ? ''
         : ` (${JSON.stringify(additionalProperty)})`
       : `: ${JSON.stringify(allowedValues)}`;
-  return `at "${instancePath || '/'}" it ${message ?? 'is wrong'}${detail}`.slice(0, 300);
+  return `at "${instancePath || '/'}" it ${message ?? 'is wrong'}${detail}`;
 }

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
+import { processStart, signalProcess } from './process-identity.ts';
+
+/** A process, told apart from a later one of the same id. */
+export interface KnownProcess {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+interface TableRow extends KnownProcess {
+  readonly parent: number;
+  readonly hasTerminal: boolean;
+}
+
+/** The processes below one, however deep, also in groups and sessions of their own. Linux only; elsewhere none. */
+export function descendantsOf(pid: number): KnownProcess[] {
+  const children = new Map<number, TableRow[]>();
+  for (const row of readTable()) children.set(row.parent, [...(children.get(row.parent) ?? []), row]);
+  const found: TableRow[] = [];
+  const open = [pid];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const below = children.get(next) ?? [];
+    found.push(...below);
+    open.push(...below.map((row) => row.pid));
+  }
+  return found;
+}
+
+/**
+ * What works in one of these directories, which belong to one session alone, without a terminal, and was started not before
+ * `since` (of {@link processStart}): whoever threw away the marks of its environment and left its parent is mostly still there.
+ * Linux only.
+ */
+export function findInDirectories(directories: readonly string[], since: string): KnownProcess[] {
+  const roots = directories.map(realPath);
+  return readTable().filter(({ pid, startedAt, hasTerminal }) => {
+    if (pid === process.pid || hasTerminal || Number(startedAt) < Number(since)) return false;
+    const place = placeOf(pid);
+    return place !== null && roots.some((root) => place === root || place.startsWith(root + sep));
+  });
+}
+
+/** SIGKILL to each that still is the same process. */
+export function killKnown(processes: readonly KnownProcess[]): void {
+  for (const { pid, startedAt } of processes) if (processStart(pid) === startedAt) signalProcess(pid, 'SIGKILL');
+}
+
+function readTable(): TableRow[] {
+  let names: string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+  return names.flatMap((name) => {
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, 'utf8');
+      // From the third field on; the second, the command, may itself hold spaces and parentheses.
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      const [parent, terminal, startedAt] = [fields[1], fields[4], fields[19]];
+      if (startedAt === undefined || fields[0] === 'Z') return [];
+      return [{ pid: Number(name), parent: Number(parent), hasTerminal: terminal !== '0', startedAt }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function placeOf(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

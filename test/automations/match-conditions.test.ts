@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionsSchema, operatorNames } from '../../src/domain/automations/conditions.ts';
+import { conditionsSchema, type Operator, operatorNames } from '../../src/domain/automations/conditions.ts';
 import { type EventJson, matchesConditions, valueAt } from '../../src/domain/automations/match-conditions.ts';
 
 const event: EventJson = {
@@ -18,7 +18,6 @@ const event: EventJson = {
   items: [{ name: 'first' }, { name: 'second' }],
 };
 
-type Operator = (typeof operatorNames)[number];
 /** For each operator: a field, what it is compared with, whether it holds. */
 const cases: Readonly<Record<Operator, readonly (readonly [string, unknown, boolean])[]>> = {
   'eq': [

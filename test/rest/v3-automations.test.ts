@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditedActs } from '../support/knowledge.ts';
 import { call, makeManager, makeOrganization, makeServiceUser, makeUser, startApp, type TestApp } from './rest-app.ts';
@@ -165,7 +166,7 @@ describe('an incoming webhook', () => {
       'select a.webhook_secret_hash as hash, a::text as row from automation a where a.organization_id = $1',
       [id],
     );
-    expect(app.app.services.keyring.tokenHashes(secret)).toContain(rows[0]?.hash);
+    expect(rows[0]?.hash).toBe(`sha256:${createHash('sha256').update(secret).digest('hex')}`);
     expect(rows[0]?.row).not.toContain(secret.slice(6));
     await admin('PATCH', path, { triggers: [recurring(daily)] });
     const again = (await admin('PATCH', path, { triggers: [webhook] })).body.triggers[0].webhook;
@@ -263,6 +264,17 @@ test('the schemas list events by source, with fields and operators', async () =>
   const { status, body } = await admin('GET', `${automationsOf(id)}/schemas`);
   expect(status).toBe(200);
   expect(body.sources.schedule.recurring).toMatchObject({ has_source: true, fields: { rrule: { required: true } } });
-  expect(body.sources.github.push).toEqual({ has_source: false, fields: {} });
+  const nowhere = { has_source: false, description: expect.stringContaining('not connected'), fields: {} };
+  expect(body.sources.github.push).toEqual(nowhere);
+  expect(body.sources.pylon).toEqual({ '*': nowhere });
+  const { fields } = body.sources.session.finished;
+  expect(fields.tags).toMatchObject({ type: 'list', required: true });
+  expect(fields.tags.operators).toContain('contains');
+  expect(fields.acus_consumed.operators).toEqual(
+    body.operators.filter((name: string) => fields.acus_consumed.operators.includes(name)),
+  );
+  expect(fields.acus_consumed.operators).toContain('between');
+  expect(fields.acus_consumed.operators).not.toContain('contains');
+  expect(body.sources.webhook.incoming.fields).toMatchObject({ body: { type: 'json' }, headers: { type: 'json' } });
   expect(body.operators).toContain('not_globs');
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { text } from '../input.ts';
+import type { EventField } from './event-types.ts';
 import { findGlobs, findPattern, mostInstructions } from './patterns.ts';
 
 /** What each operator compares with (wire-facts 4). */
@@ -30,8 +31,11 @@ const operators = {
 
 type Operand = (typeof operators)[keyof typeof operators];
 
-/** Every operator, and in words what its value must be. */
-export const operatorNames = Object.keys(operators) as (keyof typeof operators)[];
+/** An operator's name. */
+export type Operator = keyof typeof operators;
+
+/** The names of all operators. */
+export const operatorNames = Object.keys(operators) as Operator[];
 
 const string = text('value', { max: 10_000 });
 
@@ -59,10 +63,29 @@ const operands = {
   nothing: { schema: z.null(), is: 'null or left out' },
 } as const satisfies Record<Operand, { schema: z.ZodType; is: string }>;
 
+/** What the value of an operator must be, in words. */
+export const operandOf = (operator: Operator): string => operands[operators[operator]].is;
+
+const ofAll: readonly Operator[] = ['eq', 'neq', 'in', 'not_in', 'is_empty', 'is_not_empty'];
+const ofTexts: readonly Operator[] = operatorNames.filter((name) =>
+  ['plain', 'text', 'texts', 'pattern', 'globs', 'nothing'].includes(operators[name]),
+);
+const ofNumbers: readonly Operator[] = operatorNames.filter((name) => ['number', 'range'].includes(operators[name]));
+
+/** The operators that can hold for a field of a type; others are taken, and say of it what they say of nothing. */
+export const operatorsOfType: Readonly<Record<EventField['type'], readonly Operator[]>> = {
+  string: ofTexts.filter((name) => name !== 'recurrence'),
+  number: operatorNames.filter((name) => ofAll.includes(name) || ofNumbers.includes(name)),
+  boolean: ofAll,
+  list: operatorNames.filter((name) => name !== 'recurrence'),
+  json: operatorNames.filter((name) => name !== 'recurrence'),
+  recurrence: ['recurrence'],
+};
+
 const conditionSchema = z
   .strictObject({
     field: text('field', { min: 1, max: 500 }),
-    operator: z.enum(operatorNames as [keyof typeof operators, ...(keyof typeof operators)[]], {
+    operator: z.enum(operatorNames as [Operator, ...Operator[]], {
       error: `"operator" must be one of ${operatorNames.join(', ')}.`,
     }),
     value: z

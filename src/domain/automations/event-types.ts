@@ -97,12 +97,30 @@ const words: Readonly<Record<string, readonly string[] | 'any'>> = {
 };
 
 /** Every event that is known by its name. */
-export const eventTypes: ReadonlyMap<string, EventType> = new Map<string, EventType>([
+const eventTypes: ReadonlyMap<string, EventType> = new Map<string, EventType>([
   ...Object.entries(known),
   ...Object.entries(words).flatMap(([source, events]) =>
     events === 'any' ? [] : events.map((event) => [`${source}:${event}`, elsewhere] as const),
   ),
 ]);
+
+const openSources: readonly string[] = Object.keys(words).filter((source) => words[source] === 'any');
+
+/** An event as the schemas list it: `*` in place of the word stands for any. */
+export interface ListedEventType extends EventType {
+  readonly name: string;
+  readonly source: string;
+  readonly word: string;
+}
+
+/** Every event that a trigger may name. */
+export const listedEventTypes: readonly ListedEventType[] = [
+  ...eventTypes,
+  ...openSources.map((source) => [`${source}:*`, elsewhere] as const),
+].map(([name, type]) => {
+  const [source = '', word = ''] = name.split(':');
+  return { ...type, name, source, word };
+});
 
 /** The event of a name such as "github:push"; null when no trigger can have it. */
 export function findEventType(name: string): EventType | null {

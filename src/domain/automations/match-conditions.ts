@@ -1,11 +1,10 @@
-import type { operatorNames } from './conditions.ts';
+import type { Operator } from './conditions.ts';
 import type { Trigger } from './definition.ts';
 import { findGlobs, findPattern, mostMatched } from './patterns.ts';
 
 /** What has happened, as conditions see it: JSON. */
 export type EventJson = Readonly<Record<string, unknown>>;
 
-type Operator = (typeof operatorNames)[number];
 type Conditions = Trigger['conditions'];
 
 /** Whether an event is one that a trigger wants: all conditions of any of its groups hold; null: every event. Never throws. */

@@ -7,6 +7,7 @@ import {
   type WrittenAutomation,
 } from '../../domain/automations/change-automations.ts';
 import type { AutomationInput } from '../../domain/automations/definition.ts';
+import { rotateIncomingWebhookSecret } from '../../domain/automations/rotate-webhook-secret.ts';
 import { runAutomation } from '../../domain/automations/run-automation.ts';
 import type { AutomationRun } from '../../domain/automations/runs.ts';
 import type { Context } from '../../domain/context.ts';
@@ -115,6 +116,11 @@ const EnableAutomationInput = switchInput('EnableAutomationInput', 'Which automa
 const DisableAutomationInput = switchInput('DisableAutomationInput', 'Which automation is to act no more.');
 const DeleteAutomationInput = switchInput('DeleteAutomationInput', 'Which automation is to be deleted.');
 
+const RotateAutomationWebhookSecretInput = switchInput(
+  'RotateAutomationWebhookSecretInput',
+  'Which automation’s incoming webhook is to have another secret.',
+);
+
 const DeleteAutomationPayload = payloadType<{ deletedAutomationId: string }>(
   'DeleteAutomationPayload',
   'An automation that was deleted.',
@@ -193,6 +199,15 @@ builder.mutationFields((t) => ({
         const { automation } = await change(domain, input.automationId, { enabled: false });
         return { automation };
       }),
+  }),
+  rotateAutomationWebhookSecret: t.field({
+    type: writtenType('RotateAutomationWebhookSecretPayload', 'An automation whose webhook has another secret.'),
+    description: `Gives the incoming webhook of an automation another secret; the one before is good no more. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+    args: { input: t.arg({ type: RotateAutomationWebhookSecretInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload<Written>(input, nothing, async () =>
+        rotateIncomingWebhookSecret(domain, await getAutomationPlace(domain, input.automationId)),
+      ),
   }),
   runAutomation: t.field({
     type: RunAutomationPayload,

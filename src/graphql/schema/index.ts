@@ -7,6 +7,7 @@ import './api-keys.ts';
 import './attachments.ts';
 import './audit-log.ts';
 import './automation-mutations.ts';
+import './automation-schemas.ts';
 import './automations.ts';
 import './bulk-session-acts.ts';
 import './consumption.ts';

@@ -1,0 +1,41 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { DomainError } from '../errors.ts';
+import { useOrganization } from '../organizations/use-organization.ts';
+import type { AutomationPlace } from './automations.ts';
+import type { WrittenAutomation } from './change-automations.ts';
+import { changedBy, lockAutomation } from './save-automation.ts';
+import { newWebhookSecret } from './webhook-secrets.ts';
+
+/**
+ * Gives the incoming webhook of an automation another secret, which is shown once; the one before is good no more. Whoever has it
+ * lets the automation act, so that what runs as another user needs ImpersonateOrgSessions, as to run it. NOT_FOUND, FORBIDDEN,
+ * ORGANIZATION_NOT_USABLE; INVALID_STATE without such a webhook.
+ */
+export async function rotateIncomingWebhookSecret(
+  context: Context,
+  place: AutomationPlace,
+): Promise<WrittenAutomation> {
+  const { id: organizationId } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
+  return context.store.transact(async (tx) => {
+    const before = await lockAutomation(tx, organizationId, place.automationId);
+    if (before.runAsUserId !== null && before.runAsUserId !== ownerOf(context.viewer).userId) {
+      requirePermission(context.viewer, permissionFor.runAutomationAsUser, organizationId);
+    }
+    if (before.webhookSecretHash === null) {
+      throw new DomainError('INVALID_STATE', 'The automation has no trigger "webhook:incoming", and so no secret.');
+    }
+    const { secret, hash } = newWebhookSecret();
+    const by = changedBy(context);
+    await tx.query(
+      `update automation set webhook_secret_hash = $2, updated_by_user_id = $3, updated_by_service_user_id = $4,
+              updated_at = $5::timestamptz where id = $1`,
+      [before.id, hash, by.updatedByUserId, by.updatedByServiceUserId, by.updatedAt],
+    );
+    const data = { name: before.name, changed: 'webhookSecret' };
+    await audit(context, tx, 'update_automation', { organizationId, targetId: before.id, data });
+    return { automation: { ...before, ...by, webhookSecretHash: hash }, webhookSecret: secret };
+  });
+}

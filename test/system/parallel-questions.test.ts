@@ -3,6 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import { type ClaimedRun, claimRuns } from '../../src/domain/runs/claims.ts';
+import {
+  noteAnswer,
+  noteQuestion,
+  readAnswers,
+  readInbox,
+  startTurn,
+  takeBackAnswer,
+} from '../../src/domain/runs/turns.ts';
+import { FencedError } from '../../src/domain/sessions/log.ts';
+import { asAdministrator } from '../rest/rest-app.ts';
 import { startApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { sendMessage } from '../support/reports.ts';
@@ -20,6 +31,29 @@ const asking = (title: string) => ({
       { optionId: 'no', name: 'Reject', kind: 'reject_once' },
     ],
   },
+});
+
+it('words that come when their question is closed are not lost: they are the next turn’s', async () => {
+  const test = await startApp();
+  onTestFinished(() => test.close());
+  const context = await asAdministrator(test);
+  const id = await createSession(test, { prompt: 'go' });
+  const claimant = { workerId: 'w', leaseMs: 60_000, affinityMs: 0 };
+  const room = { slots: 1, memoryMb: 1_000, isEmpty: true, memoryOf: () => 1 };
+  const [run] = (await claimRuns(context, claimant, room)).claimed as [ClaimedRun];
+  await startTurn(context, run, await readInbox(context, id));
+  const question = [
+    { kind: 'QUESTION', body: 'Which?', data: { questionId: 'q', reason: 'question', options: [] } },
+    { kind: 'MESSAGE', messageType: 'agent_message', body: 'Which?' },
+  ] as const;
+  const seq = await noteQuestion(context, run, question, 'waiting_for_user');
+  await sendMessage(test, id, 'this one');
+  const answers = await readAnswers(context, id, seq);
+  await noteAnswer(context, run, answers);
+  expect(await readInbox(context, id)).toEqual([]);
+  await takeBackAnswer(context, run, answers);
+  expect(await readInbox(context, id)).toEqual([{ seq: expect.any(Number), body: 'this one' }]);
+  await expect(takeBackAnswer(context, { ...run, generation: 0 }, answers)).rejects.toBeInstanceOf(FencedError);
 });
 
 it('an agent that asks for two things at once is given an answer to each', async () => {

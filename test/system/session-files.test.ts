@@ -144,7 +144,8 @@ describe('what the agent leaves in its outputs', () => {
     await tell(place, id, 'say nothing new');
     expect(await attachmentsOf(place, id)).toEqual(['devin: report.md: first\n']);
     expect(await readFile(noted, 'utf8')).toBe(before);
-    await rm(noted);
+    // What a host leaves that fails in the middle of writing.
+    await writeFile(noted, before.slice(0, 10));
     await tell(place, id, 'write .session/outputs/report.md second');
     expect((await attachmentsOf(place, id)).toSorted()).toEqual([
       'devin: report.md: first\n',

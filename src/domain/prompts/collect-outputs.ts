@@ -97,8 +97,13 @@ async function tell(context: Context, { sessionId, generation }: ClaimedRun, bod
 const fileOf = ({ workspaceDir }: LaunchPlan) => join(dirname(workspaceDir), 'outputs.json');
 
 async function readCollected(plan: LaunchPlan): Promise<Collected> {
-  const text = await readFile(fileOf(plan), 'utf8').catch(() => '{}');
-  return Object.assign(Object.create(null), JSON.parse(text)) as Collected;
+  const known: Collected = Object.create(null);
+  try {
+    return Object.assign(known, JSON.parse(await readFile(fileOf(plan), 'utf8')));
+  } catch {
+    // None yet, or a host that failed has left half of it: nothing that was kept lately is kept again without it.
+    return known;
+  }
 }
 
 async function writeCollected(plan: LaunchPlan, collected: Collected): Promise<void> {

@@ -3,7 +3,7 @@ import type { Meter } from '../metering/meter.ts';
 import { FencedError } from '../sessions/log.ts';
 import type { HeldRun } from './held-run.ts';
 import type { Recorder } from './recorder.ts';
-import { isStillHeld, noteAnswer, readAnswers, readInbox } from './turns.ts';
+import { isStillHeld, noteAnswer, readAnswers, readInbox, takeBackAnswer } from './turns.ts';
 
 /** What a ring is obeyed with. */
 export interface CommandParts {
@@ -36,8 +36,10 @@ export function createCommands(held: HeldRun, parts: () => CommandParts | null):
     const answers = await readAnswers(context, run.sessionId, question.seq);
     if (answers.length === 0) return;
     await noteAnswer(context, run, answers);
-    recorder.closeQuestion();
-    held.agent?.answer(question.id, answers.map((message) => message.body).join('\n\n'));
+    // The agent may have given it up meanwhile, and asked another.
+    if (recorder.openQuestion() === question) recorder.closeQuestion();
+    const isTaken = held.agent?.answer(question.id, answers.map((message) => message.body).join('\n\n'));
+    if (isTaken !== true) await takeBackAnswer(context, run, answers);
     meter.noted();
   };
 

@@ -106,6 +106,20 @@ export async function noteAnswer(context: Context, run: ClaimedRun, messages: re
   });
 }
 
+/** Takes the user's words back from a question that was not open any more: they are the next turn's. FencedError. */
+export async function takeBackAnswer(
+  context: Context,
+  run: ClaimedRun,
+  messages: readonly InboxMessage[],
+): Promise<void> {
+  const rows = await context.store.execute(
+    `update run set answered_seqs = array(select seq from unnest(answered_seqs) as seq where seq <> all($3::int[]))
+      where session_id = $1 and generation = $2 returning session_id`,
+    [run.sessionId, run.generation, messages.map((message) => message.seq)],
+  );
+  if (rows.length === 0) throw new FencedError(run.sessionId);
+}
+
 // The same question, with the same choice, that was open when the turn was interrupted: it still stands, and what came after
 // it may be meant for it. One that was answered does not: an answer belongs to the last question before it, and who asks for
 // a permission once more must not be given the earlier one.

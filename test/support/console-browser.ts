@@ -44,7 +44,11 @@ export interface WindowOptions {
 }
 
 /** Opens a window that nobody has signed in with. */
-export async function openWindow(browser: Browser, test: TestApp, options: WindowOptions = {}): Promise<Window> {
+export async function openWindow(
+  browser: Browser,
+  test: Pick<TestApp, 'url'>,
+  options: WindowOptions = {},
+): Promise<Window> {
   const { width = 1_280, theme = 'light' } = options;
   const context = await browser.newContext({
     baseURL: test.url,
@@ -81,7 +85,7 @@ export async function openWindow(browser: Browser, test: TestApp, options: Windo
 /** Opens a window and signs in with a token. */
 export async function openSignedIn(
   browser: Browser,
-  test: TestApp,
+  test: Pick<TestApp, 'url'>,
   token: string,
   options: WindowOptions = {},
 ): Promise<Window> {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
 import { Router } from 'wouter';
 import { createEnvironment } from '../relay/environment.ts';
@@ -12,22 +12,28 @@ import { Pages } from './pages.tsx';
 /** The whole console: how to sign in, or the pages of who has. */
 export function App() {
   const [epoch, setEpoch] = useState(0);
-  const [signedOut, setSignedOut] = useState<{ readonly reason: string | null } | null>(null);
+  const [signedOut, setSignedOut] = useState<{ readonly isSudden: boolean } | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new sign-in starts with nothing known.
   const environment = useMemo(() => createEnvironment(), [epoch]);
-  useEffect(() => onSignedOut((reason) => setSignedOut({ reason })), []);
+  const isKnown = useRef(false);
+  const know = useCallback(() => {
+    isKnown.current = true;
+  }, []);
+  // Who pressed the button knows why.
+  useEffect(() => onSignedOut((reason) => setSignedOut({ isSudden: isKnown.current && reason !== null })), []);
   const enter = useCallback(() => {
+    isKnown.current = false;
     setEpoch((before) => before + 1);
     setSignedOut(null);
   }, []);
   const isLink = location.pathname === '/sign-in';
-  if (signedOut || isLink) return <SignIn wasIn={epoch > 0} onDone={enter} />;
+  if (signedOut || isLink) return <SignIn isSudden={signedOut?.isSudden ?? false} onDone={enter} />;
   return (
     <RelayEnvironmentProvider environment={environment} key={epoch}>
       <ToastProvider>
         <Router>
           <ErrorBoundary>
-            <Gate>
+            <Gate onKnown={know}>
               <Pages />
             </Gate>
           </ErrorBoundary>

@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, Suspense, useCallback, useContext, useMemo, useState } from 'react';
+import { createContext, type ReactNode, Suspense, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { gateQuery, gateQuery$data } from '../__generated__/gateQuery.graphql.ts';
 import { Splash } from '../ui/states.tsx';
@@ -28,16 +28,23 @@ export function useSigned(): Signed {
   return signed;
 }
 
+interface GateProps {
+  readonly children: ReactNode;
+  /** Called when it is known who is signed in. */
+  readonly onKnown: () => void;
+}
+
 /** Loads who is signed in before it shows anything; who is not never gets past it. */
-export function Gate({ children }: { readonly children: ReactNode }) {
+export function Gate({ children, onKnown }: GateProps) {
   return (
     <Suspense fallback={<Splash />}>
-      <Known>{children}</Known>
+      <Known onKnown={onKnown}>{children}</Known>
     </Suspense>
   );
 }
 
-function Known({ children }: { readonly children: ReactNode }) {
+function Known({ children, onKnown }: GateProps) {
+  useEffect(onKnown, [onKnown]);
   const { viewer, organizations } = useLazyLoadQuery<gateQuery>(
     graphql`
       query gateQuery {

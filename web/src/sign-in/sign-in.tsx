@@ -28,8 +28,8 @@ async function send(input: { readonly token: string } | { readonly link: string 
   }
 }
 
-/** Signs in, by a link or a token. `wasIn`: the pages were open until now. */
-export function SignIn({ wasIn, onDone }: { readonly wasIn: boolean; readonly onDone: () => void }) {
+/** Signs in, by a link or a token. `isSudden`: the pages were open until now, and nobody signed out there. */
+export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; readonly onDone: () => void }) {
   const [token, setToken] = useState('');
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -61,7 +61,7 @@ export function SignIn({ wasIn, onDone }: { readonly wasIn: boolean; readonly on
       <form onSubmit={submit}>
         <Mark size={44} />
         <h1>Sign in to Switchyard</h1>
-        {wasIn && <p className="note">You were signed out: the session ended, or its key did.</p>}
+        {isSudden && <p className="note">You were signed out: the session ended, or its key did.</p>}
         <TextField
           label="Token"
           type="password"

@@ -1,0 +1,171 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createConsoleLink } from '../../src/domain/keys/console-sessions.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn, openWindow } from '../support/console-browser.ts';
+import { sayMany } from '../support/many.ts';
+import { bootstrapToken, freePort, startServer } from '../support/server.ts';
+import { createSession, say } from '../support/sessions.ts';
+
+/** The numbers, in the log, of the messages that are in the page now. */
+const shownSeqs = (page: Page) =>
+  page.locator('[data-seq]').evaluateAll((all) => all.map((each) => Number(each.getAttribute('data-seq'))));
+
+describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp({ roles: ['api', 'worker'] });
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  /** A session that nobody works on, with a log of the test's own. */
+  const quietSession = async (title: string) => {
+    const id = await createSession(test, { prompt: 'sleep 600', title });
+    await test.app.services.store.execute('delete from run where session_id = $1', [id]);
+    return id;
+  };
+
+  it('is where a link leads; a session is started, watched, answered and put away there', async () => {
+    const window = await openWindow(browser, test);
+    const { page } = window;
+    const code = await createConsoleLink(test.app.services, test.adminToken);
+    await page.goto(`/sign-in#link=${code}`);
+    await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+    expect(page.url()).not.toContain(code);
+    await page.getByRole('button', { name: 'New session' }).first().click();
+    const commands = ['plan Read it; Change it', 'write hello.ts export const hello = 1;', 'list', 'ask Which colour?'];
+    await page.getByLabel('What is to be done').fill(commands.join('\n'));
+    await page.getByLabel('Title', { exact: true }).fill('From the console');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('heading', { name: 'From the console' }).waitFor();
+    await page.getByText('Waits for you').waitFor();
+    const question = page.getByRole('region', { name: 'Question' });
+    expect(await question.textContent()).toContain('Which colour?');
+    expect(await page.getByText('Plan, 0 of 2 done').count()).toBe(1);
+    await window.picture('session-blocked');
+    await page.getByLabel('Message to the agent').fill('Blue, **please**');
+    await page.keyboard.press('Enter');
+    await page.getByText('You answered: Blue').waitFor();
+    await page.getByText('Finished', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('This session is archived').waitFor();
+    await page.getByRole('button', { name: 'Unarchive' }).click();
+    await page.getByLabel('Message to the agent').waitFor();
+    expect(window.complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('suspends, wakes and terminates', async () => {
+    const id = await createSession(test, { prompt: 'sleep 600', title: 'Long' });
+    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/sessions/${id}`);
+    await page.getByText('Working', { exact: true }).waitFor();
+    await picture('session-working');
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await page.getByText('Suspended', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Suspend' }).waitFor();
+    await page.getByRole('button', { name: 'Terminate' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
+    await page.getByText('This session was terminated: it takes no messages.').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows what agents write without running any of it', async () => {
+    const id = await quietSession('Hostile');
+    const words = [
+      '<img src=x onerror="document.title=1"><script>document.title = 2</script><b>not bold</b>',
+      '[run](javascript:document.title=3) [data](data:text/html,x) ![pixel](https://evil.example.com/x.png)',
+      '<iframe src="https://evil.example.com"></iframe>',
+    ];
+    const { page, complaints, foreign } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/sessions/${id}`);
+    await say(test, id, ...words);
+    await page.getByText('not bold').waitFor();
+    await page.getByRole('link', { name: 'pixel' }).waitFor();
+    const log = page.getByRole('log');
+    expect(await log.locator('img, script, iframe, b:text("not bold")').count()).toBe(0);
+    const links = await log.locator('a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+    expect(links.filter((href) => href && !href.startsWith('https://'))).toEqual([]);
+    expect(await page.title()).toBe('Hostile · Switchyard');
+    expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+    await page.context().close();
+  });
+
+  it('opens a long transcript at its end, holds little of it in the page, and reaches its beginning', async () => {
+    const id = await quietSession('Long transcript');
+    await sayMany(test, id, 1_000);
+    const { page } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/sessions/${id}`);
+    await page.getByText('m999', { exact: true }).waitFor();
+    expect((await shownSeqs(page)).length).toBeLessThan(60);
+    const log = page.getByRole('log');
+    const distance = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+    expect(await distance()).toBeLessThan(5);
+    // What comes is followed while one is at the end …
+    await say(test, id, 'the newest');
+    await page.getByText('the newest').waitFor();
+    await expect.poll(distance).toBeLessThan(5);
+    // … and does not move what one reads further up.
+    await log.evaluate((box) => box.scrollTo(0, box.scrollTop - 2_000));
+    await page.getByRole('button', { name: 'To the end' }).waitFor();
+    const read = await log.evaluate((box) => box.scrollTop);
+    await say(test, id, 'even newer');
+    await expect.poll(distance).toBeGreaterThan(1_500);
+    expect(Math.abs((await log.evaluate((box) => box.scrollTop)) - read)).toBeLessThan(3);
+    const seen = new Set<number>();
+    await expect
+      .poll(
+        async () => {
+          await log.evaluate((box) => box.scrollTo(0, Math.max(0, box.scrollTop - 1_500)));
+          for (const seq of await shownSeqs(page)) seen.add(seq);
+          return page.getByText('sleep 600').count();
+        },
+        { timeout: 60_000, interval: 60 },
+      )
+      .toBe(1);
+    await page.getByRole('button', { name: 'To the end' }).click();
+    await page.getByText('even newer').waitFor();
+    await page.context().close();
+  });
+
+  it('goes on without a gap and without a repeat when the server is killed under it', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+    const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error', LEASE_SECONDS: '2' };
+    let server = await startServer(env);
+    const prompt = Array.from({ length: 30 }, (_, n) => `say line ${n}.\nsleep 0.1`).join('\n');
+    const asked = async (query: string) => (await graphql(server, bootstrapToken, query)).data;
+    const made = await asked(
+      `mutation { createSession(input: {prompt: ${JSON.stringify(prompt)}}) { session { sessionId } } }`,
+    );
+    const { sessionId } = made.createSession.session;
+    const { page } = await openSignedIn(browser, server, bootstrapToken);
+    await page.goto(`/sessions/${sessionId}`);
+    for (const line of [5, 15]) {
+      await page.getByText(`line ${line}.`, { exact: true }).first().waitFor();
+      await server.kill();
+      await page.getByText('Not connected. Trying again').waitFor();
+      server = await startServer(env);
+      await page.getByText('Not connected. Trying again').waitFor({ state: 'hidden' });
+    }
+    await page.getByText('line 29.', { exact: true }).last().waitFor({ timeout: 60_000 });
+    await page.getByText('Finished', { exact: true }).waitFor();
+    const { session } = await asked(`{ session(id: "${sessionId}") { messages(first: 100) { nodes { seq } } } }`);
+    const wanted = session.messages.nodes.map(({ seq }: { seq: number }) => seq);
+    // All of them at once: as high as they are together.
+    await page.setViewportSize({ width: 1_280, height: 12_000 });
+    await expect.poll(() => shownSeqs(page)).toEqual(wanted);
+    await page.context().close();
+    await server.stop();
+  });
+});

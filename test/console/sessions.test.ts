@@ -1,0 +1,133 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { send } from '../support/console.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { makeManySessions } from '../support/many.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const openList = async (name: string, path = '/sessions') => {
+    const organization = await makeOrganization(test, name);
+    const start = (title: string, input: object = {}) =>
+      createSession(test, { organizationId: organization.organizationId, title, ...input }, organization.token);
+    const open = async () => {
+      const window = await openSignedIn(browser, test, organization.token);
+      await window.page.goto(path);
+      return { ...window, titles: () => window.page.locator('.sessions a').allTextContents() };
+    };
+    return { ...organization, start, open };
+  };
+
+  it('says what to do where there is none, and shows one as soon as it is started', async () => {
+    const { start, open } = await openList('Empty');
+    const { page, titles, complaints } = await open();
+    await page.getByText('No sessions yet').waitFor();
+    await start('The first');
+    await page.getByRole('link', { name: 'The first' }).waitFor();
+    await start('The second');
+    await page.getByRole('link', { name: 'The second' }).waitFor();
+    expect(await titles()).toEqual(['The second', 'The first']);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('loads more pages as one goes down, each session once', async () => {
+    const { organizationId, open } = await openList('Many');
+    await makeManySessions(test, organizationId, 230);
+    const { page } = await open();
+    const links = page.locator('.sessions a');
+    await links.first().waitFor();
+    await expect
+      .poll(
+        async () => {
+          await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+          return links.count();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(230);
+    const addresses = await links.evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+    expect(new Set(addresses).size).toBe(230);
+    await page.context().close();
+  });
+
+  it('is narrowed by words, tags and state, which its address keeps', async () => {
+    const { start, open } = await openList('Narrowed');
+    await start('About apples', { tags: ['fruit'] });
+    await start('About pears', { tags: ['fruit'] });
+    await start('About carrots', { tags: ['roots'] });
+    const { page, titles } = await open();
+    await page.getByRole('link', { name: 'About apples' }).waitFor();
+    await page.getByLabel('Tag').fill('fruit');
+    await expect.poll(titles).toEqual(['About pears', 'About apples']);
+    await page.getByLabel('Search in titles').fill('pears');
+    await expect.poll(titles).toEqual(['About pears']);
+    expect(new URL(page.url()).search).toBe('?tag=fruit&q=pears');
+    await page.reload();
+    await expect.poll(titles).toEqual(['About pears']);
+    // What comes is held to the filter too.
+    await start('More pears', { tags: ['fruit'] });
+    await start('More apples', { tags: ['fruit'] });
+    await expect.poll(titles).toEqual(['More pears', 'About pears']);
+    await page.getByLabel('State').selectOption('Failed');
+    await page.getByText('Nothing fits').waitFor();
+    await page.getByRole('button', { name: 'Clear the filter' }).click();
+    await expect.poll(async () => (await titles()).length).toBe(5);
+    await page.context().close();
+  });
+
+  it('tags, archives and terminates several at once, by keyboard too', async () => {
+    const { start, open } = await openList('Bulk');
+    await start('One');
+    await start('Two');
+    await start('Three');
+    const { page, titles, complaints } = await open();
+    await page.getByRole('link', { name: 'Three' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('2 selected').waitFor();
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Tags').fill('later, soon');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('2 sessions tagged.').waitFor();
+    expect(await page.locator('.sessions li', { hasText: 'later' }).count()).toBe(2);
+    await page.getByLabel('Select all that are shown').check();
+    await page.getByRole('button', { name: 'Terminate' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
+    await page.getByText('3 sessions terminated.').waitFor();
+    expect(await page.getByText('Terminated', { exact: true }).count()).toBe(3);
+    await page.getByLabel('Select One').check();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('1 session archived.').waitFor();
+    await page.reload();
+    await expect.poll(titles).toEqual(['Three', 'Two']);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows how to sign in again when the session is over, and nothing of what was there', async () => {
+    const { start, open } = await openList('Over');
+    await start('Confidential');
+    const { page } = await open();
+    await page.getByRole('link', { name: 'Confidential' }).waitFor();
+    const [cookie] = await page.context().cookies();
+    await send(test, 'DELETE', undefined, { cookie: `${cookie?.name}=${cookie?.value}` });
+    await page.getByText('You were signed out').waitFor();
+    expect(await page.getByText('Confidential').count()).toBe(0);
+    await page.context().close();
+  });
+});

@@ -140,7 +140,7 @@ export async function createReports(
       calls = 0;
       started.clear();
       Object.assign(turn, { isWaiting: false, isFinished: false });
-      Object.assign(output, { isFromTool: false, asks: 0 });
+      Object.assign(output, { isFromTool: false, asks: 0, lastProblems: [] });
     },
     async settle(finalMessage) {
       // Whatever was called before the turn ended is part of it.

@@ -21,7 +21,7 @@ export interface OutputState {
   asks: number;
   /** The schema itself cannot be used: to ask again would be in vain. */
   isHopeless: boolean;
-  /** What was wrong with the last one that was given, by the tool or in words. */
+  /** What was wrong with the last one that was given in this turn, by the tool or in words. */
   lastProblems: readonly string[];
 }
 

@@ -10,6 +10,7 @@ import { locateProgram, programOf } from './agents/profiles/programs.ts';
 import { readyIds } from './agents/profiles/ready.ts';
 import { type AgentProfiles, loadProfiles, readyProfile } from './agents/profiles.ts';
 import { type Config, readConfig } from './config.ts';
+import { toolList } from './domain/reports/tool-list.ts';
 
 const usage = `Usage:
   npm run agents -- list                                     the agents, and whether their programs are there
@@ -44,6 +45,7 @@ async function check(config: Config, profile: AgentProfile, prompt: string | nul
   const report = await checkAgent({
     profile,
     prompt,
+    tools: toolList({ schema: null, totpKeys: ['NAME'], hasKnowledge: true, askTool: profile.askTool }),
     async open(directory) {
       const path = baseEnv.PATH ?? '';
       const isolation = await createIsolation({ choice, directory: join(directory, 'sandbox'), path, hidden, log });

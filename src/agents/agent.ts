@@ -203,6 +203,8 @@ export interface AgentLaunch {
   readonly runId: string;
   /** Hears of each request to the agent, when it is over; for a look at what an agent can do. Must not throw. */
   onExchange?(exchange: AgentExchange): void;
+  /** Hears of the tools that each call of the model shows it, where the gateway sees that. Must not throw. */
+  onTools?(tools: readonly { readonly name: string; readonly description: string }[]): void;
   /** Awaited before the next update is given; must not throw. */
   onUpdate(update: AgentUpdate): Promise<void>;
   /** How much of a text may be given when the rest is still to come: a secret must not be cut in two. Left out: all. */

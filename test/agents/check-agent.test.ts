@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { toolNames } from '../../src/domain/reports/tool-list.ts';
 import { makeDirs } from '../support/agents.ts';
+import { providerKey, startProvider } from '../support/provider.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
 const program = fileURLToPath(new URL('../../src/switchyard.ts', import.meta.url));
@@ -51,7 +53,9 @@ it('says what the demo agent is and can do, and leaves nothing behind', async ()
     close: { state: 'works' },
     resume: { state: 'works' },
     load: { state: 'works' },
-    answer: 'checked\nping',
+    // It calls no model that could be shown them.
+    tools: null,
+    answer: `checked\n${toolNames.join(' ')}`,
   });
   expect(report.timings.map(({ method }: { method: string }) => method)).toEqual([
     'initialize',
@@ -174,4 +178,62 @@ it.each([
   const { code, err } = await agents(args);
   expect(err).toMatch(message);
   expect(code).toBe(2);
+});
+
+it('compares the tools that a model is shown with those of the service, by name and description', async () => {
+  const provider = await startProvider({ body: '{}' });
+  // Shows its model all that the server has, but one of its own in the place of ask_user.
+  const agent = `const { spawn } = require('node:child_process');
+    const lines = (stream, take) => require('node:readline').createInterface({ input: stream }).on('line', (line) => take(JSON.parse(line)));
+    const { URL: url, KEY: key } = process.env;
+    const call = async (tools) => {
+      const shown = tools.map((tool) => tool.name === 'ask_user'
+        ? { name: 'ask_user', description: 'Asks the user.' }
+        : { name: 'mcp_session_' + tool.name, description: tool.description });
+      const body = JSON.stringify({ model: 'm', tools: shown.map((each) => ({ type: 'function', function: each })) });
+      await fetch(url + '/chat/completions', { method: 'POST', body, headers: { authorization: 'Bearer ' + key } });
+    };
+    const listTools = ({ command, args }) => new Promise((resolve) => {
+      const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+      const send = (message) => server.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+      send({ id: 0, method: 'initialize', params });
+      lines(server.stdout, ({ id, result }) => {
+        if (id === 0) send({ id: 1, method: 'tools/list' });
+        else { server.kill(); resolve(result.tools); }
+      });
+    });
+    let server;
+    lines(process.stdin, async ({ id, method, params }) => {
+      const put = (result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      if (method === 'initialize') put({ protocolVersion: 1 });
+      if (method === 'session/new') { [server] = params.mcpServers; put({ sessionId: 's' }); }
+      if (method === 'session/prompt') { await call(await listTools(server)); put({ stopReason: 'end_turn' }); }
+    });`;
+  const settings = {
+    command: [process.execPath, '-e', agent],
+    mcp: true,
+    sandbox: 'none',
+    provider: {
+      variables: ['KEY'],
+      gateway: true,
+      api: 'openai',
+      'base_url': provider.url,
+      'gateway_env': { URL: '{url}', KEY: '{key}' },
+    },
+  };
+  const env = { ...configure({}, settings), KEY: providerKey };
+  const { out, err, code } = await agents(['check', 'a', '--json', '--prompt', 'go'], env);
+  expect({ err, code }).toEqual({ err: '', code: 0 });
+  const report = JSON.parse(out);
+  expect(report.tools.missing).toEqual(['ask_user']);
+  expect(report.tools.arrived).toContain('finish_session');
+  expect(report.warnings).toEqual([
+    'Its model is not shown these tools of the service: ask_user. It may keep a tool of its own by the name "ask_user": "ask_tool": "ask_the_user" gives ours another.',
+  ]);
+  const other = await agents(['check', 'a', '--json', '--prompt', 'go'], {
+    ...configure({}, { ...settings, 'ask_tool': 'ask_the_user' }),
+    KEY: providerKey,
+  });
+  expect(JSON.parse(other.out).tools.missing).toEqual([]);
 });

@@ -20,7 +20,8 @@ export async function openAgentGateway(
   if (!provider?.gateway) return null;
   const isAlone = sandbox !== null && sandbox.driver !== 'none' && sandbox.network === 'gateway';
   const socketPath = isAlone ? gatewaySocketIn(launch.runtimeDir) : null;
-  const gateway = await openGateway({ provider: { ...provider, gateway: provider.gateway }, socketPath, onUsage });
+  const behind = { ...provider, gateway: provider.gateway };
+  const gateway = await openGateway({ provider: behind, socketPath, onUsage, onTools: launch.onTools });
   const url = `http://127.0.0.1:${gateway.port ?? gatewayPort}`;
   const fill = (value: string) => value.replaceAll('{url}', url).replaceAll('{key}', gateway.key);
   const env = Object.fromEntries(Object.entries(provider.gateway.env).map(([name, value]) => [name, fill(value)]));

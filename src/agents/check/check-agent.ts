@@ -2,10 +2,13 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentCrash, type AgentExchange, type AgentProcess, type AgentProfile, type Agents } from '../agent.ts';
+import type { ShownTool } from '../gateway/tool-reader.ts';
 import { unchosenModels } from '../profiles/model-choice.ts';
 import { howToInstall, programOf } from '../profiles/programs.ts';
+import type { Tool } from '../reporting/serve-tools.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
 import { type AgentReport, describeSelf, type Outcome } from './report.ts';
+import { compareTools, missingTools } from './tool-arrival.ts';
 
 /** What {@link checkAgent} needs. */
 export interface CheckOptions {
@@ -14,6 +17,8 @@ export interface CheckOptions {
   open(directory: string): Promise<{ agents: Agents; driver: AgentReport['sandbox'] }>;
   /** One turn with these words, which costs what a turn costs; null: none. */
   readonly prompt: string | null;
+  /** The tools that a session's agent has from the service. */
+  readonly tools: readonly Tool[];
 }
 
 /** The directories of one check. */
@@ -42,12 +47,14 @@ export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
 }
 
 async function check(
-  { profile, prompt }: CheckOptions,
+  { profile, prompt, tools }: CheckOptions,
   agents: Agents,
   place: Place,
 ): Promise<Omit<AgentReport, 'sandbox'>> {
   const exchanges: AgentExchange[] = [];
   const said: string[] = [];
+  const shown: ShownTool[] = [];
+  const onTools = (each: readonly ShownTool[]) => void shown.push(...each);
   const launchedAt = performance.now();
   let readyMs: number | null = null;
   let failure: string | null = null;
@@ -56,8 +63,8 @@ async function check(
   let agentSessionId: string | null = null;
   let mcp: Outcome = { state: profile.mcp ? 'not tried' : 'switched off' };
   try {
-    agent = await launch(agents, profile, place, exchanges, said);
-    probe = await openMcpProbe(place.runtimeDir);
+    agent = await launch(agents, profile, place, exchanges, said, onTools);
+    probe = await openMcpProbe(place.runtimeDir, tools);
     ({ agentSessionId } = await agent.open(null, [probe.serverFor(agent.paths.runtime)]));
     readyMs = performance.now() - launchedAt;
     const asked = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
@@ -75,14 +82,17 @@ async function check(
     if (!self.offers.includes(rung)) return { state: 'not offered' };
     return agentSessionId === null ? { state: 'not tried' } : takeUp(agents, profile, place, agentSessionId, rung);
   };
+  // A call without any tool is one for a title, or the like.
+  const arrival = profile.mcp && shown.length > 0 ? compareTools(tools, shown) : null;
   return {
     id: profile.id,
     command: profile.command,
     failure,
-    warnings: unchosenModels([profile]),
+    warnings: [...unchosenModels([profile]), ...missingTools(arrival)],
     ...self,
     readyMs,
     mcp,
+    tools: arrival,
     close: self.offers.includes('close') ? outcomeOf(exchanges, 'session/close') : { state: 'not offered' },
     resume: await again('resume'),
     load: await again('load'),
@@ -117,6 +127,7 @@ function launch(
   place: Place,
   exchanges: AgentExchange[],
   said: string[],
+  onTools?: (tools: readonly ShownTool[]) => void,
 ): Promise<AgentProcess> {
   return agents.launch({
     ...place,
@@ -127,6 +138,7 @@ function launch(
       if (update.type === 'message') said.push(update.text);
     },
     onExchange: (exchange) => exchanges.push(exchange),
+    ...(onTools && { onTools }),
   });
 }
 

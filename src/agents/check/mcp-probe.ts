@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { McpServer } from '../agent.ts';
 import { pipeCommand } from '../reporting/pipe.ts';
-import { serveTools, type ToolService } from '../reporting/serve-tools.ts';
+import { serveTools, type Tool, type ToolService } from '../reporting/serve-tools.ts';
 import type { Outcome } from './report.ts';
 
 /** How long after the session's start an agent may take to connect to an MCP server that it was given. */
@@ -16,8 +16,8 @@ export interface McpProbe {
   close(): Promise<void>;
 }
 
-/** A probe whose socket is in that directory. */
-export async function openMcpProbe(runtimeDir: string): Promise<McpProbe> {
+/** A probe whose socket is in that directory, with tools that do nothing. */
+export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): Promise<McpProbe> {
   const openedAt = performance.now();
   let arrived: (tookMs: number) => void = () => undefined;
   const arrival = new Promise<number>((resolve) => {
@@ -27,9 +27,9 @@ export async function openMcpProbe(runtimeDir: string): Promise<McpProbe> {
     // Asked for when somebody connects.
     get tools() {
       arrived(performance.now() - openedAt);
-      return [{ name: 'ping', description: 'Answers "pong".', inputSchema: { type: 'object' as const } }];
+      return tools;
     },
-    call: async () => ({ text: 'pong' }),
+    call: async () => ({ text: 'This is only a check: nothing was done.' }),
   };
   const server = await serveTools(join(runtimeDir, 'mcp.sock'), service);
   return {

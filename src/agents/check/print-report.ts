@@ -23,6 +23,7 @@ export function printReport(report: AgentReport): string {
       `${value}${ofThese(choices)}`,
     ]),
     ...(['mcp', 'close', 'resume', 'load'] as const).map((name): [string, string] => [name, worded(report[name])]),
+    ['tools', shownTools(report)],
     ['times', listed(report.timings.map(({ method, tookMs }) => `${method} ${seconds(tookMs)}`))],
     ...(report.answer === null ? [] : [['answer', report.answer.trim() || '-'] as [string, string]]),
   ];
@@ -41,6 +42,13 @@ export function printReport(report: AgentReport): string {
   shown.push(...report.warnings.map((sentence) => `  ${sentence}`));
   const verdict = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs ?? 0)}.`;
   return `${report.id}\n${shown.join('\n')}\n${verdict}\n`;
+}
+
+function shownTools({ tools, mcp }: AgentReport): string {
+  if (mcp.state === 'switched off') return '-';
+  if (tools === null) return 'not known which its model is shown: only a turn (--prompt) behind the gateway tells';
+  const missing = tools.missing.length > 0 ? `, but not ${tools.missing.join(', ')}` : '';
+  return `its model is shown ${listed(tools.arrived)}${missing}`;
 }
 
 function worded(outcome: Outcome): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentExchange } from '../agent.ts';
+import type { ToolArrival } from './tool-arrival.ts';
 
 /** What became of one of the things that agents may be able to do. */
 export type Outcome =
@@ -19,6 +20,8 @@ export interface AgentReport extends AgentDescription {
   /** From its start until its session was open; null: it never was. */
   readonly readyMs: number | null;
   readonly mcp: Outcome;
+  /** Which of the service's tools its model is shown, seen in a turn behind the gateway; null: not known. */
+  readonly tools: ToolArrival | null;
   readonly close: Outcome;
   readonly resume: Outcome;
   readonly load: Outcome;

@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
 import { headersPassedOn, queryPassedOn } from './passed-on.ts';
 import { keysOf, kindOfRequest, providerApis } from './providers.ts';
+import { readTools, type ShownTool } from './tool-reader.ts';
 import { createUsageReader } from './usage-reader.ts';
 
 /** The way of one agent to its model: it adds the provider's key, which the agent never has, and counts. */
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   readonly socketPath: string | null;
   /** Given once for each call of the model, at its end. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
+  /** Given for each call of the model which tools it is shown. Left out: nobody looks. */
+  readonly onTools?: ((tools: readonly ShownTool[]) => void) | undefined;
 }
 
 /** The most of a refusal that is looked through for the key. */
@@ -109,7 +112,7 @@ function answer(
 }
 
 function pass(
-  { provider, onUsage }: GatewayOptions,
+  { provider, onUsage, onTools }: GatewayOptions,
   given: URL,
   isCall: boolean,
   incoming: IncomingMessage,
@@ -144,6 +147,7 @@ function pass(
     });
     response.pipe(outgoing);
   });
+  if (isCall && onTools) readTools(incoming, onTools);
   incoming.pipe(passed);
 }
 

@@ -72,10 +72,10 @@ function tell({ isUndo, isDryRun }: Asked, found: ScheduleMigration): string {
   if (!isChanged) return lines.join('\n');
   if (!isUndo) {
     lines.push(
-      'POST …/schedules answers 403 since 24 September 2026. The schedules go on as the automations that they are.',
+      'POST …/schedules answers 403 then, since 24 September 2026. The schedules go on as the automations that they are.',
     );
   } else {
-    lines.push('POST …/schedules is taken again. The schedules go on as they are.');
+    lines.push('POST …/schedules is taken again then. The schedules go on as they are.');
     if (others > 0)
       lines.push(
         `What is not undone: ${count(others, 'automation')} that ${others === 1 ? 'is no schedule stays so' : 'are no schedules stay so'}.`,

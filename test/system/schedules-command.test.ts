@@ -38,12 +38,13 @@ describe('moving an organization from schedules to automations', () => {
     const path = `/v3/organizations/${orgId}`;
     const schedule = { name: 'Sweep', prompt: 'Sweep.', frequency: '0 9 * * 1' };
 
-    /** An embedded database is one process' own; on PostgreSQL the service goes on meanwhile. */
-    const command = async (...args: string[]) => {
-      if (testDatabase === 'postgres') return schedules({ ...env, DATA_DIR: makeDir() }, 'migrate', ...args);
-      await server.stop();
-      const said = await schedules(env, 'migrate', ...args);
-      server = await startServer(env);
+    /** Several in a row. An embedded database is one process' own; on PostgreSQL the service goes on meanwhile. */
+    const commands = async (...all: string[][]) => {
+      const host = testDatabase === 'postgres' ? { ...env, DATA_DIR: makeDir() } : env;
+      if (testDatabase === 'pglite') await server.stop();
+      const said: Awaited<ReturnType<typeof schedules>>[] = [];
+      for (const args of all) said.push(await schedules(host, 'migrate', ...args));
+      if (testDatabase === 'pglite') server = await startServer(env);
       return said;
     };
     const make = async () => (await admin('POST', `${path}/schedules`, schedule)).status;
@@ -53,14 +54,13 @@ describe('moving an organization from schedules to automations', () => {
     };
 
     expect(await make()).toBe(403);
-    expect(await command(orgId, '--undo', '--dry-run')).toEqual({
+    const [dry, undone] = await commands([orgId, '--undo', '--dry-run'], [orgId.replace('org-', ''), '--undo']);
+    expect(dry).toEqual({
       code: 0,
       stderr: '',
-      stdout: `"Acme" (${orgId}): 0 schedules, 0 other automations.\nIt would make schedules. Nothing was written.\nPOST …/schedules is taken again. The schedules go on as they are.\n`,
+      stdout: `"Acme" (${orgId}): 0 schedules, 0 other automations.\nIt would make schedules. Nothing was written.\nPOST …/schedules is taken again then. The schedules go on as they are.\n`,
     });
-    expect(await make()).toBe(403);
-    const undone = await command(orgId.replace('org-', ''), '--undo');
-    expect(undone.stdout).toContain('It makes schedules from now on.');
+    expect(undone?.stdout).toContain('It makes schedules from now on.');
     expect(await make()).toBe(200);
     const rule = 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0';
     const all = [{ field: 'rrule', operator: 'recurrence', value: rule }];
@@ -74,17 +74,17 @@ describe('moving an organization from schedules to automations', () => {
     const before = await lists();
     expect(before.map(({ length }) => length)).toEqual([1, 2]);
 
-    const moved = await command(orgId);
+    const [moved, again] = await commands([orgId], [orgId]);
     expect(moved).toMatchObject({ code: 0, stderr: '' });
-    expect(moved.stdout).toMatch(/1 schedule, 1 other automation\.\nIt makes automations from now on\./);
-    expect((await command(orgId)).stdout).toContain('It makes automations already: there is nothing to do.');
+    expect(moved?.stdout).toMatch(/1 schedule, 1 other automation\.\nIt makes automations from now on\./);
+    expect(again?.stdout).toContain('It makes automations already: there is nothing to do.');
     expect(await make()).toBe(403);
     expect(await lists()).toEqual(before);
-    const back = await command(orgId, '--undo');
-    expect(back.stdout).toContain('What is not undone: 1 automation that is no schedule stays so.');
+    const [back] = await commands([orgId, '--undo']);
+    expect(back?.stdout).toContain('What is not undone: 1 automation that is no schedule stays so.');
     expect(await make()).toBe(200);
     expect(await acts()).toEqual([false, true, false]);
-  }, 120_000);
+  }, 240_000);
 
   it('needs an organization that is there, and says how it is called', async () => {
     const help = await schedules({}, '--help');
@@ -92,7 +92,7 @@ describe('moving an organization from schedules to automations', () => {
       code: 0,
       stdout: expect.stringMatching(/migrate ORG --undo[\s\S]*What --undo leaves/),
     });
-    for (const args of [[], ['migrate'], ['migrate', 'a', 'b'], ['move', 'a'], ['migrate', 'a', '--force']]) {
+    for (const args of [['migrate'], ['move', 'a'], ['migrate', 'a', '--force']]) {
       expect(await schedules({}, ...args), args.join(' ')).toMatchObject({
         code: 2,
         stdout: '',
@@ -110,5 +110,5 @@ describe('moving an organization from schedules to automations', () => {
       stdout: '',
       stderr: 'There is no such organization.\n',
     });
-  }, 120_000);
+  }, 240_000);
 });

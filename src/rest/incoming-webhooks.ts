@@ -27,6 +27,7 @@ export function createIncomingWebhooks(services: Services): IncomingWebhooks {
       let answer: Response;
       try {
         const automationId = requirePost(request, pathname);
+        if (automationId === null) return new Response(null, { status: 204, headers: { allow } });
         const secret = request.headers.get('x-webhook-secret');
         opened = await openWebhook(services, { automationId, secret, address: env.address });
         if (opened === null) throw noWebhook(secret);
@@ -51,12 +52,15 @@ function noWebhook(secret: string | null): RequestError {
   return new RequestError(said, { status: 401, headers: { 'www-authenticate': 'X-Webhook-Secret' } });
 }
 
-function requirePost(request: Request, pathname: string): string {
+const allow = 'POST, OPTIONS';
+
+/** The id that a path has; null for who asks only what can be done there. */
+function requirePost(request: Request, pathname: string): string | null {
   const [, automationId] = /^\/webhooks\/automations\/([^/]+)\/?$/.exec(pathname) ?? [];
   if (automationId === undefined) throw new RequestError(v3.unknownRoute, { status: 404 });
   if (request.method === 'POST') return automationId;
-  const headers = { allow: 'POST' };
-  throw new RequestError('Method not allowed: a webhook takes POST.', { status: 405, headers });
+  if (request.method === 'OPTIONS') return null;
+  throw new RequestError('Method not allowed: a webhook takes POST.', { status: 405, headers: { allow } });
 }
 
 async function receive(services: Services, request: Request, { automationId }: OpenedWebhook): Promise<Response> {

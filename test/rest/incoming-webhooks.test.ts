@@ -195,7 +195,9 @@ describe('a caller', () => {
     const { path } = await make();
     const got = await call(test, null, 'GET', path);
     expect(got).toMatchObject({ status: 405 });
-    expect(got.headers.get('allow')).toBe('POST');
+    expect(got.headers.get('allow')).toBe('POST, OPTIONS');
+    const asked = await fetch(test.url + path, { method: 'OPTIONS' });
+    expect([asked.status, asked.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
     expect((await call(test, null, 'POST', '/webhooks/other')).status).toBe(404);
   });
 });

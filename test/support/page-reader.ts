@@ -9,7 +9,7 @@ export class PageReader {
 
   /** A text of the page, with ids where it has "…". */
   fill(text: string): string {
-    return text.replaceAll(/([a-z-]+)-…/g, (printed, kind: string) => {
+    return text.replaceAll(/([a-z-]+)-…|(whsec)_…/g, (printed, kind: string = 'whsec') => {
       const id = this.ids.get(kind);
       if (id === undefined) throw new Error(`No answer before this block gave a "${printed}".`);
       return id;
@@ -21,5 +21,6 @@ export class PageReader {
     for (const [id, kind] of JSON.stringify(answer).matchAll(/(?<=")([a-z][a-z-]*)-[0-9a-f]{32}(?=")/g)) {
       this.ids.set(kind as string, id);
     }
+    for (const [secret] of JSON.stringify(answer).matchAll(/(?<=")whsec_[\w-]+(?=")/g)) this.ids.set('whsec', secret);
   }
 }

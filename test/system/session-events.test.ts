@@ -90,7 +90,7 @@ describe('an event of a session', () => {
         'tags': ['mine', 'other'],
         'origin': 'api',
         'status': 'exit',
-        'status_detail': expect.toBeOneOf(['finished', null]),
+        'detail': expect.toBeOneOf(['finished', null]),
         'automation_id': null,
         'playbook_id': null,
         'parent_session_id': null,

@@ -26,7 +26,7 @@ const sessionFields = {
   'tags': { type: 'list', isRequired: true, description: 'The session’s tags.' },
   'origin': { type: 'string', isRequired: true, description: 'How the session was started.' },
   'status': { type: 'string', isRequired: true, description: 'The status that it came into.' },
-  'status_detail': { type: 'string', isRequired: false, description: 'More of that status.' },
+  'detail': { type: 'string', isRequired: false, description: 'More of that status.' },
   'automation_id': { type: 'string', isRequired: false, description: 'The automation that started the session.' },
   'playbook_id': { type: 'string', isRequired: false, description: 'The playbook that the session follows.' },
   'parent_session_id': { type: 'string', isRequired: false, description: 'The session that started it.' },
@@ -45,7 +45,7 @@ const sessionEvents = {
   'session:finished': ofSession('A session’s agent has done what it was asked, and has no question.'),
   'session:blocked': ofSession('A session waits for a user: for an answer, or for leave to do something.'),
   'session:error': ofSession('A session could not go on.'),
-  'session:suspended': ofSession('A session was put to sleep: status_detail says why.'),
+  'session:suspended': ofSession('A session was put to sleep: detail says why.'),
   'session:terminated': ofSession('A session was ended for good, by a user or because it was too old.'),
 } as const satisfies Record<string, EventType>;
 

@@ -105,7 +105,7 @@ function fieldsOf(services: Services, session: SessionRow, status: Status): Even
     'tags': session.tags,
     'origin': session.origin,
     'status': status?.status ?? null,
-    'status_detail': status?.statusDetail ?? null,
+    'detail': status?.statusDetail ?? null,
     'automation_id': idOf('automation', session.automationId),
     'playbook_id': idOf('playbook', session.playbookId),
     'parent_session_id': idOf('session', session.parentId),

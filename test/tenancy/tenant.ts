@@ -104,6 +104,10 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
       await tx.prisma.legacyCall.create({
         data: { apiKeyId: id, enterpriseId, version: 'v1', route, count: 1, lastCalledAt: createdAt },
       });
+      const signedIn = { apiKeyId: id, createdAt, expiresAt: new Date(createdAt.getTime() + 3_600_000) };
+      const hash = () => services.keyring.hashToken(newId());
+      await tx.prisma.consoleSession.create({ data: { id: newId(), tokenHash: hash(), ...signedIn } });
+      await tx.prisma.consoleLink.create({ data: { id: newId(), codeHash: hash(), ...signedIn } });
       if (end === 'revoked') await tx.prisma.apiKey.update({ where: { id }, data: { revokedAt: createdAt } });
       return { id, token };
     },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expireSessions, suspendIdleSessions } from '../../src/domain/sessions/idle-sessions.ts';
+import { appendEntries } from '../../src/domain/sessions/log.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -26,6 +27,10 @@ async function plant(state: { status: string; statusDetail: string | null; agoMs
     'update session set status = $2, status_detail = $3, updated_at = $4::timestamptz where id = $1',
     [id, state.status, state.statusDetail, new Date(Date.now() - state.agoMs)],
   );
+  await store.execute('update log_entry set created_at = $2::timestamptz where session_id = $1', [
+    id,
+    new Date(Date.now() - state.agoMs),
+  ]);
   return id;
 }
 const waiting = (agoMs: number) => plant({ status: 'running', statusDetail: 'waiting_for_user', agoMs });
@@ -48,6 +53,12 @@ it('puts to sleep who has waited for long, and leaves all others alone', async (
   const answered = await waiting(0);
   await call(test, test.v1Key, 'POST', `/v1/sessions/${answered}/message`, { message: 'blue' });
   await services.store.execute(`update session set updated_at = now() - interval '2 hours' where id = $1`, [answered]);
+  // The agent has a question, and goes on with other work.
+  const busy = await waiting(61 * minuteMs);
+  const tool = { toolCallId: 't', title: 'make', toolKind: 'execute', status: 'in_progress' };
+  const entry = { kind: 'TOOL_CALL', data: tool } as const;
+  await appendEntries(services.store, busy, null, [entry], new Date(Date.now() - 59 * minuteMs));
+  others.push(busy);
   const before = await Promise.all(others.map(statusOf));
 
   expect(await suspendIdleSessions(services, 60 * minuteMs, never)).toBe(2);

@@ -22,8 +22,13 @@ const isUnanswered = `
            where r.session_id = s.id and e.seq > r.delivered_seq and e.message_type is not null
              and e.message_type <> 'agent_message' and not e.seq = any(r.answered_seqs))`;
 
+// An agent may go on with something else beside its question: then its log goes on, too.
+const isAtWork = `
+  coalesce((select e.created_at >= $1::timestamptz from log_entry e
+             where e.session_id = s.id order by e.seq desc limit 1), false)`;
+
 const conditions = {
-  idle: `${waits} and s.updated_at < $1::timestamptz and not ${isUnanswered}`,
+  idle: `${waits} and s.updated_at < $1::timestamptz and not ${isAtWork} and not ${isUnanswered}`,
   asleep: `s.status = 'suspended' and s.updated_at < $1::timestamptz`,
 } as const;
 

@@ -65,6 +65,16 @@ it('does not hold the event loop while it reads a message that is all structure'
   expect(longestMs).toBeLessThan(tookMs / 2);
 });
 
+it.each([
+  { what: 'has too many values', params: `[${'[],'.repeat(600_000)}1]` },
+  { what: 'nests too deep', params: `${'['.repeat(200_000)}${']'.repeat(200_000)}` },
+])('does not read a message that $what, and reads the next', async ({ params }) => {
+  const read = (given: string) => parseLine(Buffer.from(`{"jsonrpc":"2.0","method":"m","params":${given}}`));
+  await expect(read(params)).rejects.toThrow('A line takes too much time or memory to read.');
+  const words = JSON.stringify('["\\'.repeat(100_000));
+  await expect(read(words)).resolves.toEqual({ jsonrpc: '2.0', method: 'm', params: JSON.parse(words) });
+});
+
 it('keeps of a message what is of use, and its strings whole', () => {
   const deep = JSON.parse(`${'['.repeat(50)}1${']'.repeat(50)}`) as unknown;
   const content = Array.from({ length: 3_000 }, () => ({ type: 'x'.repeat(10_000) }));

@@ -21,7 +21,10 @@ export function parseLine(line: Buffer): object | null | Promise<object | null> 
   return line.length <= mostBytesHere ? parseMessage(line.toString('utf8')) : parseInThread(line);
 }
 
-type Answer = 'ready' | { readonly message: object | null };
+interface Answer {
+  readonly message: object | null;
+  readonly isTooComplex: boolean;
+}
 
 let thread: Worker | null = null;
 let last: Promise<unknown> = Promise.resolve();
@@ -42,9 +45,10 @@ async function runThread(line: Buffer): Promise<object | null> {
     return await new Promise<object | null>((resolve, reject) => {
       const give = () => reject(new LineTooComplex('A line takes too much time or memory to read.'));
       const timer = setTimeout(give, parseMs);
-      used.once('message', (answer: { message: object | null }) => {
+      used.once('message', (answer: Answer) => {
         clearTimeout(timer);
-        resolve(answer.message);
+        if (answer.isTooComplex) give();
+        else resolve(answer.message);
       });
       used.once('error', give);
       used.once('exit', give);
@@ -77,7 +81,7 @@ function startThread(): Promise<Worker> {
       void started.terminate();
     }, startMs);
     started.once('error', fail);
-    started.once('message', (_: Answer) => {
+    started.once('message', () => {
       clearTimeout(timer);
       resolve(started);
     });

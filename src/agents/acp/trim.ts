@@ -54,3 +54,36 @@ export function parseMessage(line: string): object | null {
     return null;
   }
 }
+
+/** The most values, and levels, of a line: to read more takes many times the memory of the line itself. */
+const mostParsed = { values: 1_000_000, levels: 1_000 } as const;
+const [quote, backslash, comma] = [34, 92, 44];
+const opening = new Set([91, 123]);
+const closing = new Set([93, 125]);
+
+/** Whether a line of JSON has more values, or nests deeper, than is read. Takes some 50 ms for 16 MB. */
+export function isTooComplex(line: Uint8Array): boolean {
+  let values = 0;
+  let depth = 0;
+  for (let n = 0; n < line.length; n++) {
+    const byte = line[n] as number;
+    if (byte === quote) {
+      n = endOfString(line, n + 1);
+    } else if (byte === comma) {
+      values++;
+    } else if (opening.has(byte)) {
+      values++;
+      if (++depth > mostParsed.levels) return true;
+    } else if (closing.has(byte)) {
+      depth--;
+    }
+    if (values > mostParsed.values) return true;
+  }
+  return false;
+}
+
+function endOfString(line: Uint8Array, from: number): number {
+  let at = from;
+  while (at < line.length && line[at] !== quote) at += line[at] === backslash ? 2 : 1;
+  return at;
+}

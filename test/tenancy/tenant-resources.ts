@@ -1,3 +1,4 @@
+import { newWebhookSecret } from '../../src/domain/automations/webhook-secrets.ts';
 import { newId } from '../../src/domain/ids.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
@@ -75,7 +76,11 @@ export async function plantAutomations(
       name: canary('automation'),
       isEnabled: false,
       runAs: 'organization',
-      triggers: [{ eventType: 'schedule:recurring', conditions, replies: [], timeZone: 'UTC' }],
+      triggers: [
+        { eventType: 'schedule:recurring', conditions, replies: [], timeZone: 'UTC' },
+        { eventType: 'webhook:incoming', conditions: null, replies: [] },
+      ],
+      webhookSecretHash: newWebhookSecret().hash,
       actions: [{ type: 'start_session', prompt: canary('prompt'), session: sessionOf(canary) }],
       options: optionsOf(canary),
       // It shows as a schedule too.

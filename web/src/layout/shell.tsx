@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { noteSignedOut } from '../relay/signed-out.ts';
@@ -8,11 +8,14 @@ import { Icon, Mark } from '../ui/icons.tsx';
 import { applyTheme, readTheme, type Theme } from '../ui/theme.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { navigation } from './navigation.ts';
+import { Palette, usePaletteKey } from './palette.tsx';
 
 /** The frame of every page: where one is, whose pages these are, and what one can go to. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [location] = useLocation();
   const [isOpen, setOpen] = useState(false);
+  const [isSearching, setSearching] = useState(false);
+  usePaletteKey(useCallback(() => setSearching((before) => !before), []));
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a telephone it closes when one has gone somewhere.
   useEffect(() => setOpen(false), [location]);
   return (
@@ -31,6 +34,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Mark size={26} /> Switchyard
         </Link>
         <OrganizationChoice />
+        <button type="button" className="go-to" onClick={() => setSearching(true)}>
+          <Icon name="search" size={14} /> <span>Go to</span> <kbd>{isApple ? '⌘' : 'Ctrl'} K</kbd>
+        </button>
         <Navigation location={location} />
         <Foot />
       </aside>
@@ -40,9 +46,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <main id="main" tabIndex={-1}>
         {children}
       </main>
+      {isSearching && <Palette onClose={() => setSearching(false)} />}
     </div>
   );
 }
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
 function OrganizationChoice() {
   const { organization, organizations, choose } = useSigned();

@@ -9,6 +9,7 @@ import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Time } from '../ui/time.tsx';
 import { sessionAddress } from './address.ts';
+import { CopyAs } from './copy-as.tsx';
 import type { EntryOf } from './entry.ts';
 
 type Session = details_session$data;
@@ -95,7 +96,8 @@ export function Details({ session: reference, plan }: DetailsProps) {
             {pullRequests.map(({ url, state }) => (
               <li key={url} className="pair">
                 <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
-                  <Icon name="pull" size={14} /> {shortAddress(url)}
+                  <Icon name="pull" size={14} />
+                  {shortAddress(url)}
                 </a>
                 <Badge tone={state === 'merged' ? 'good' : state === 'closed' ? 'bad' : 'info'}>{state}</Badge>
               </li>
@@ -121,7 +123,8 @@ export function Details({ session: reference, plan }: DetailsProps) {
             {attachments.nodes.map(({ id, name, sizeBytes, source, url }) => (
               <li key={id} className="pair">
                 <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
-                  <Icon name="file" size={14} /> {name}
+                  <Icon name="file" size={14} />
+                  {name}
                 </a>
                 <small>
                   {sizeOf(sizeBytes)}
@@ -145,6 +148,9 @@ export function Details({ session: reference, plan }: DetailsProps) {
         </Part>
       )}
       <Facts session={session} />
+      <Part title="Copy as">
+        <CopyAs sessionId={session.sessionId} />
+      </Part>
     </div>
   );
 }

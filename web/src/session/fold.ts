@@ -103,6 +103,8 @@ export function fold(entries: readonly Entry[]): readonly Row[] {
     }
     if (entry.__typename === 'SessionMessage') {
       if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question);
+      // A question is a message too, for those who read messages alone: here it is there already.
+      else if (isQuestion(rows.at(-1), entry.body)) continue;
       rows.push({ key, type: 'message', entry });
       continue;
     }
@@ -124,6 +126,10 @@ export function fold(entries: readonly Entry[]): readonly Row[] {
     if (entry.__typename === 'StatusEvent') status = entry;
   }
   return rows;
+}
+
+function isQuestion(row: Row | undefined, body: string): boolean {
+  return row?.type === 'question' && row.entry.body.trim() === body.trim();
 }
 
 function close(rows: Row[], question: number | null): null {

@@ -1,0 +1,134 @@
+import './palette.css';
+import { type KeyboardEvent, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import { useLocation } from 'wouter';
+import type { paletteQuery } from '../__generated__/paletteQuery.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
+import { sessionAddress } from '../session/address.ts';
+import { StatusBadge } from '../ui/badge.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { navigation } from './navigation.ts';
+
+/** Opens the palette on Ctrl-K or Command-K, and closes it. */
+export function usePaletteKey(toggle: () => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEventInit & Event) => {
+      if (event.key?.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey)
+        return;
+      event.preventDefault();
+      toggle();
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, [toggle]);
+}
+
+/** Goes anywhere by a few letters: the pages, and the sessions whose title or prompt has the words. */
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const box = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  const search = useDeferredValue(text.trim());
+  useEffect(() => {
+    const dialog = box.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  // The choices are buttons: the arrows go along them, and Enter presses the first where none was chosen.
+  const press = (event: KeyboardEvent) => {
+    const choices = [...(box.current?.querySelectorAll<HTMLElement>('[data-choice]') ?? [])];
+    const at = choices.indexOf(document.activeElement as HTMLElement);
+    if (event.key === 'ArrowDown') choices[Math.min(at + 1, choices.length - 1)]?.focus();
+    else if (event.key === 'ArrowUp' && at > 0) choices[at - 1]?.focus();
+    else if (event.key === 'ArrowUp') box.current?.querySelector('input')?.focus();
+    else if (event.key === 'Enter' && at < 0) choices[0]?.click();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog
+      ref={box}
+      className="dialog palette"
+      aria-label="Go to"
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onKeyDown={press}
+      onClick={(event) => {
+        if (event.target === box.current) onClose();
+      }}
+    >
+      <div className="palette-field">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label="Page or session"
+          placeholder="Go to a page or a session"
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <Suspense fallback={null}>
+        <Choices search={search} onClose={onClose} />
+      </Suspense>
+    </dialog>
+  );
+}
+
+function Choices({ search, onClose }: { readonly search: string; readonly onClose: () => void }) {
+  const signed = useSigned();
+  const [, go] = useLocation();
+  const { organization } = useLazyLoadQuery<paletteQuery>(
+    graphql`
+      query paletteQuery($id: ID!, $filter: SessionFilter, $isOpen: Boolean!) {
+        organization(id: $id) @include(if: $isOpen) {
+          sessions(first: 8, filter: $filter) {
+            nodes {
+              id
+              sessionId
+              title
+              status
+              statusDetail
+              endedBy
+            }
+          }
+        }
+      }
+    `,
+    {
+      id: signed.organization?.organizationId ?? '',
+      filter: search === '' ? { isArchived: false } : { search },
+      isOpen: signed.organization !== null,
+    },
+  );
+  const pages = navigation
+    .flatMap(({ items }) => items)
+    .filter(({ label, isFor }) => (isFor?.(signed) ?? true) && label.toLowerCase().includes(search.toLowerCase()));
+  const sessions = organization?.sessions.nodes ?? [];
+  const choose = (path: string) => () => {
+    onClose();
+    go(path);
+  };
+  return (
+    <ul>
+      {pages.map(({ path, label, icon }) => (
+        <li key={path}>
+          <button type="button" data-choice onClick={choose(path)}>
+            <Icon name={icon} /> <span>{label}</span>
+          </button>
+        </li>
+      ))}
+      {sessions.map(({ id, sessionId, title, ...status }) => (
+        <li key={id}>
+          <button type="button" data-choice onClick={choose(sessionAddress(sessionId))}>
+            <Icon name="terminal" /> <span>{title ?? 'Untitled session'}</span>
+            <StatusBadge {...status} />
+          </button>
+        </li>
+      ))}
+      {pages.length + sessions.length === 0 && <li className="hint">Nothing is called that.</li>}
+    </ul>
+  );
+}

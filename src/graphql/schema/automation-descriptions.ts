@@ -6,15 +6,17 @@ export const automationDescriptions = {
   actions: 'What it does: at most 10 actions, of which one starts a session.',
   trigger: 'Something that makes an automation act.',
   eventType:
-    'What happens, in the words of REST: "schedule:recurring", "webhook:incoming", "github:push" and others of its list.',
+    'What happens, in the words of REST: "schedule:recurring", "webhook:incoming", "session:finished", "github:push" and others of `automationSchemas`.',
   conditionsOfTrigger: 'What must hold for the event; null: every event of the type.',
   conditions: 'Groups of conditions: any of them is enough.',
   any: 'The groups.',
   group: 'Conditions that must all hold.',
   all: 'The conditions.',
   condition: 'A comparison of a field of an event with a value.',
-  field: 'The field: "rrule" of a recurring schedule.',
-  operator: 'How it is compared, in the words of REST: "eq", "contains", "recurrence" and others of its list.',
+  field:
+    'The field: "rrule" of a recurring schedule, "body.a.b" of what came to a webhook, "tags" of a session, as `automationSchemas` lists them.',
+  operator:
+    'How it is compared, in the words of REST: "eq", "contains", "recurrence" and others of `automationSchemas`.',
   value: 'With what: a text, a number, a list or nothing, as the operator needs it. An RRULE for "recurrence".',
   timeZone:
     'By whose clocks a recurrence goes: a name of the IANA time zone database, such as "Europe/Berlin"; null: UTC. DTSTART and UNTIL without "Z" are then times of these clocks. A time that is left out when they are put forward comes as much later; one that they show twice comes the first time only.',

@@ -219,11 +219,37 @@ describe('conditions', () => {
     ['matches', '(?=look)'],
     ['matches', '(a)\\1'],
     ['matches', '['],
-    ['matches', `${'(a?){1000}'.repeat(5)}`],
+    ['matches', '(a?){1000}'],
+    ['matches', `(${'x'.repeat(900)}){1000}`],
+    ['matches', '((((a{9}){9}){9}){2}|[]x]{9}\\pL{9}){2}'],
     ['globs', Array.from({ length: 6 }, () => 'x'.repeat(1_000))],
     ['like', 'x'],
   ])('are refused with %s of %j', (operator, value) => {
     expect(conditionsSchema.safeParse({ any: [{ all: [{ field: 'text', operator, value }] }] }).success).toBe(false);
+  });
+
+  it('are refused without being compiled where they are many and large', () => {
+    const started = performance.now();
+    const large = Array.from({ length: 50 }, (_, n): [string, Operator, string] => [
+      'text',
+      'matches',
+      `(a?${n}){900}`,
+    ]);
+    const any = Array.from({ length: 50 }, () => all(...large));
+    expect(conditionsSchema.safeParse({ any }).error?.issues).toMatchObject([{ path: ['any'] }]);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it.each([
+    '^(feat|fix|docs)(\\(.+\\))?: .{1,72}$',
+    '[a-f0-9]{40}',
+    '\\d{1,1000}',
+    '(?i)\\bbug\\b',
+    '\\p{Lu}{2,5}-\\d+',
+    '[]a]{3}',
+  ])('take %s', (value) => {
+    const conditions = { any: [all(['text', 'matches', value])] };
+    expect(conditionsSchema.safeParse(conditions).success).toBe(true);
   });
 
   it('look at the first 10,000 characters for a pattern, and take no time to speak of for a hostile one', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from '../input.ts';
 import type { EventField } from './event-types.ts';
-import { findGlobs, findPattern, mostInstructions } from './patterns.ts';
+import { findGlobs, findPattern, mostInstructions, sizeOfGlobs, sizeOfPattern } from './patterns.ts';
 
 /** What each operator compares with (wire-facts 4). */
 const operators = {
@@ -49,16 +49,15 @@ const operands = {
   },
   texts: { schema: z.array(string).min(1).max(200), is: 'a list of 1 to 200 texts' },
   pattern: {
-    schema: text('value', { min: 1, max: 1_000 }).refine((source) => findPattern(source) !== null),
+    schema: text('value', { min: 1, max: 1_000 }),
     is: 'a regular expression of RE2 (without look-around and back-references) of at most 1000 characters',
   },
   globs: {
     schema: z
       .array(text('value', { min: 1, max: 1_000 }))
       .min(1)
-      .max(200)
-      .refine((globs) => globs.join('').length <= 5_000 && findGlobs(globs) !== null),
-    is: 'a list of 1 to 200 globs of at most 1000 characters, 5000 together',
+      .max(200),
+    is: 'a list of 1 to 200 globs of at most 1000 characters',
   },
   nothing: { schema: z.null(), is: 'null or left out' },
 } as const satisfies Record<Operand, { schema: z.ZodType; is: string }>;
@@ -96,7 +95,7 @@ const conditionSchema = z
   .superRefine(({ operator, value }, check) => {
     const { schema, is } = operands[operators[operator]];
     if (schema.safeParse(value).success) return;
-    check.addIssue({ code: 'custom', path: ['value'], message: `"value" of the operator ${operator} must be ${is}.` });
+    check.addIssue({ code: 'custom', path: ['value'], message: complaintOf(operator, is) });
   });
 
 /** Some of which all must hold: any of these is enough. */
@@ -115,17 +114,32 @@ export const conditionsSchema = z
       .max(50, '"any" must have at most 50 items.'),
   })
   .superRefine(({ any }, check) => {
-    const sizes = any.flatMap(({ all }) => all.map(({ operator, value }) => sizeOf(operators[operator], value)));
-    if (sizes.reduce((sum, size) => sum + size, 0) <= mostInstructions) return;
-    check.addIssue({
-      code: 'custom',
-      path: ['any'],
-      message: 'The regular expressions and globs of a trigger are too large together: use fewer, or shorter ones.',
-    });
+    const all = any.flatMap((group, n) => group.all.map((condition, m) => ({ ...condition, n, m })));
+    const size = all.reduce((sum, { operator, value }) => sum + sizeOf(operators[operator], value), 0);
+    // Before any of them is compiled, which takes as long as they are large.
+    if (size > mostInstructions) {
+      const message =
+        'The regular expressions and globs of a trigger are too large together: use fewer, or shorter ones.';
+      check.addIssue({ code: 'custom', path: ['any'], message });
+      return;
+    }
+    for (const { operator, value, n, m } of all) {
+      if (canBeCompiled(operators[operator], value)) continue;
+      const path = ['any', n, 'all', m, 'value'];
+      check.addIssue({ code: 'custom', path, message: complaintOf(operator, operandOf(operator)) });
+    }
   });
 
 function sizeOf(operand: Operand, value: unknown): number {
-  if (operand === 'pattern' && typeof value === 'string') return findPattern(value)?.programSize() ?? 0;
-  if (operand === 'globs' && Array.isArray(value)) return findGlobs(value)?.programSize() ?? 0;
-  return 0;
+  if (operand === 'pattern') return sizeOfPattern(value as string);
+  return operand === 'globs' ? sizeOfGlobs(value as string[]) : 0;
+}
+
+function canBeCompiled(operand: Operand, value: unknown): boolean {
+  if (operand === 'pattern') return findPattern(value as string) !== null;
+  return operand !== 'globs' || findGlobs(value as string[]) !== null;
+}
+
+function complaintOf(operator: Operator, is: string): string {
+  return `"value" of the operator ${operator} must be ${is}.`;
 }

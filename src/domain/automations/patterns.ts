@@ -10,6 +10,43 @@ export const mostInstructions = 2_000;
 /** Compiled patterns that are remembered. */
 const mostRemembered = 200;
 
+/** A class, an escaped character, a repetition with numbers, one without, a bracket, or any character. */
+const piece = /\[\^?\]?(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\.|\{(\d+)(?:,(\d*))?\}|[*+?]|[()|]|./gsu;
+
+/**
+ * About how many instructions a regular expression becomes, told without compiling it: repetitions with numbers are written out
+ * then, so that a short one can become a very large one.
+ */
+export function sizeOfPattern(source: string): number {
+  const open: number[] = [];
+  let size = 0;
+  let last = 0;
+  for (const [part, least, most] of source.matchAll(piece)) {
+    if (least !== undefined) {
+      const more = last * (Math.max(Number(least), Number(most ?? 0), 1) - 1);
+      size += more;
+      last += more;
+    } else if (part === '(') {
+      open.push(size);
+      size = 0;
+      last = 0;
+    } else if (part === ')') {
+      last = size + 2;
+      size = (open.pop() ?? 0) + last;
+    } else if (/^[*+?]$/.test(part)) {
+      size += 1;
+      last += 1;
+    } else {
+      size += 1;
+      last = 1;
+    }
+  }
+  return size + open.reduce((sum, each) => sum + each, 0);
+}
+
+/** {@link sizeOfPattern} for {@link findGlobs}. */
+export const sizeOfGlobs = (globs: readonly string[]): number => globs.reduce((sum, glob) => sum + glob.length + 1, 0);
+
 const remembered = new Map<string, RE2JS | null>();
 
 // The time that RE2 takes grows with the text and the pattern alone, whatever the two are.
@@ -19,9 +56,10 @@ function compile(source: string, flags: number): RE2JS | null {
   if (known !== undefined) return known;
   let compiled: RE2JS | null = null;
   try {
-    compiled = RE2JS.compile(source, flags);
+    // Saving refuses both; what was kept before that rule matches nothing.
+    if (sizeOfPattern(source) <= mostInstructions) compiled = RE2JS.compile(source, flags);
   } catch {
-    // Saving refuses it; what was kept before that rule matches nothing.
+    // It is no regular expression.
   }
   const [oldest] = remembered.size >= mostRemembered ? remembered.keys() : [];
   if (oldest !== undefined) remembered.delete(oldest);

@@ -45,6 +45,14 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
       await page.goto(`/sessions/${id}`);
       await page.getByRole('article').nth(1).waitFor();
     },
+    secrets: async ({ page }) => {
+      await page.goto('/manage/secrets');
+      await page.getByRole('heading', { name: 'Secrets', exact: true }).waitFor();
+    },
+    'new-secret': async ({ page }) => {
+      await page.getByRole('button', { name: 'New secret' }).first().click();
+      await page.getByLabel('Value', { exact: true }).waitFor();
+    },
     'no-such-page': async ({ page }) => {
       await page.goto('/manage/nothing-of-that-name');
       await page.getByText('There is no such page').waitFor();

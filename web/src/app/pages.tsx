@@ -20,6 +20,10 @@ const pages = [
     path: '/sessions/:id',
     page: lazy(async () => ({ default: (await import('../session/session-page.tsx')).SessionPage })),
   },
+  {
+    path: '/manage/secrets',
+    page: lazy(async () => ({ default: (await import('../secrets/secrets-page.tsx')).SecretsPage })),
+  },
 ] satisfies readonly PageEntry[];
 
 /** The page that the address names, inside the frame that all have. */

@@ -13,4 +13,8 @@ export interface NavigationItem {
 /** The navigation, in groups. A new page that belongs into it has its line here. */
 export const navigation: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
   { label: 'Work', items: [{ path: '/sessions', label: 'Sessions', icon: 'terminal' }] },
+  {
+    label: 'Manage',
+    items: [{ path: '/manage/secrets', label: 'Secrets', icon: 'key', isFor: ({ may }) => may('MANAGE_ORG_SECRETS') }],
+  },
 ];

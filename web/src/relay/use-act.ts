@@ -22,18 +22,19 @@ type PayloadOf<T extends MutationParameters> = NonNullable<T['response'][keyof T
 
 /**
  * A mutation with one field, as all of ours are. Its `userErrors` and what else goes wrong come back as errors and, unless
- * the caller shows them beside its fields (`isQuiet`), as a toast. `isBusy` while it is under way.
+ * the caller shows them beside its fields (`isQuiet`), as a toast. `isBusy` while it is under way. What is `expected` is
+ * shown until the answer is there, and taken back where it is another.
  */
 export function useAct<T extends MutationParameters>(
   mutation: GraphQLTaggedNode,
   options: { readonly isQuiet?: boolean; readonly updater?: SelectorStoreUpdater<T['response']> } = {},
-): [(variables: T['variables']) => Promise<Outcome<PayloadOf<T>>>, boolean] {
+): [(variables: T['variables'], expected?: T['response']) => Promise<Outcome<PayloadOf<T>>>, boolean] {
   const environment = useRelayEnvironment();
   const toasts = useToasts();
   const [count, setCount] = useState(0);
   const { isQuiet = false, updater } = options;
   const act = useCallback(
-    (variables: T['variables']) =>
+    (variables: T['variables'], expected?: T['response']) =>
       new Promise<Outcome<PayloadOf<T>>>((resolve) => {
         const settle = (outcome: Outcome<PayloadOf<T>>) => {
           setCount((before) => before - 1);
@@ -45,6 +46,7 @@ export function useAct<T extends MutationParameters>(
           mutation,
           variables,
           ...(updater ? { updater } : {}),
+          ...(expected ? { optimisticResponse: expected as NonNullable<T['rawResponse']> } : {}),
           onCompleted(response) {
             const [payload] = Object.values(response as Record<string, unknown>) as [
               (PayloadOf<T> & { userErrors?: readonly UserError[] }) | null,

@@ -1,0 +1,40 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { secretCanary } from '../support/leaks.ts';
+
+describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  it('takes a value, says what is wrong with a name beside it, never shows a value, and deletes', async () => {
+    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    await page.getByText('No secrets yet').waitFor();
+    await page.getByRole('button', { name: 'New secret' }).first().click();
+    await page.getByLabel('Name').fill('PATH');
+    await page.getByLabel('Value', { exact: true }).fill(`${secretCanary}-value`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByLabel('Name').fill('API_TOKEN');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('API_TOKEN', { exact: true }).waitFor();
+    expect(await page.content()).not.toContain(secretCanary);
+    await page.reload();
+    await page.getByText('API_TOKEN', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Delete API_TOKEN' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No secrets yet').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,48 @@
+import { type FormEvent, type ReactNode, useId } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { FormErrors, type FormProblem, Given } from './form.tsx';
+
+interface FormDialogProps {
+  readonly title: string;
+  /** What the button that sends it says. */
+  readonly act: string;
+  readonly isBusy: boolean;
+  readonly errors: readonly FormProblem[] | null;
+  /** The names of the fields that show their errors themselves. */
+  readonly placed?: readonly string[];
+  readonly size?: 'small' | 'large';
+  readonly onClose: () => void;
+  readonly onSubmit: (given: Given) => void;
+  readonly children: ReactNode;
+}
+
+/** A dialog with a form: what was refused is shown beside its fields, or below them. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, act, isBusy, errors, placed = [], size = 'small', onClose, onSubmit, children } = props;
+  const form = useId();
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (!isBusy) onSubmit(new Given(event.currentTarget));
+  };
+  return (
+    <Dialog
+      title={title}
+      size={size}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
+            {act}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="form" autoComplete="off" onSubmit={submit}>
+        {children}
+        <FormErrors errors={errors} placed={placed} />
+      </form>
+    </Dialog>
+  );
+}

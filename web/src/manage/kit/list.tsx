@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react';
+import { More } from '../../ui/more.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+interface ListProps<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  /** As Relay gives the edges of a list. */
+  readonly edges: readonly { readonly node: Row }[];
+  readonly keyOf: (row: Row) => string;
+  readonly empty: { readonly title: string; readonly text: string; readonly action?: ReactNode };
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  readonly onMore: () => void;
+}
+
+/** A list of things that are managed: a table, its further pages, or why there is nothing. */
+export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoading, onMore }: ListProps<Row>) {
+  if (edges.length === 0) {
+    return (
+      <Empty title={empty.title} text={empty.text}>
+        {empty.action}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <div className="card">
+        <Table label={label} columns={columns} rows={edges.map(({ node }) => node)} keyOf={keyOf} />
+      </div>
+      <More hasMore={hasMore} isLoading={isLoading} onMore={onMore} />
+    </>
+  );
+}
+
+/** The column of a row's buttons. */
+export function actsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
+  return {
+    label: 'Acts',
+    isLabelHidden: true,
+    isNumber: true,
+    cell: (row) => <div className="row-acts">{cell(row)}</div>,
+  };
+}

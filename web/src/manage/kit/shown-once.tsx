@@ -1,0 +1,54 @@
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+
+interface ShownOnceProps {
+  readonly title: string;
+  /** What is shown, by what it is called. */
+  readonly values: readonly { readonly label: string; readonly value: string }[];
+  readonly onClose: () => void;
+}
+
+/** Something secret that the service gives once and keeps as a hash only. It is gone when this is closed. */
+export function ShownOnce({ title, values, onClose }: ShownOnceProps) {
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <Button tone="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      }
+    >
+      <div className="form">
+        <p>Keep it now: it is not shown again.</p>
+        {values.map(({ label, value }) => (
+          <CopyLine key={label} label={label} value={value} />
+        ))}
+      </div>
+    </Dialog>
+  );
+}
+
+/** A text to take along, with a button that copies it. */
+export function CopyLine({ label, value }: { readonly label: string; readonly value: string }) {
+  const toasts = useToasts();
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+      toasts.say(`${label} copied.`);
+    } catch {
+      toasts.fail('The browser does not allow copying here: mark the text, and copy it by hand.');
+    }
+  };
+  return (
+    <div className="copy-line">
+      <span className="name">{label}</span>
+      <div>
+        <code>{value}</code>
+        <Button size="small" icon="copy" aria-label={`Copy: ${label}`} onClick={() => void copy()} />
+      </div>
+    </div>
+  );
+}

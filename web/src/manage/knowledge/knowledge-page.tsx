@@ -1,0 +1,235 @@
+import { useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { useLocation } from 'wouter';
+import type { AccessType, knowledgePageQuery } from '../../__generated__/knowledgePageQuery.graphql.ts';
+import type { knowledgePage_folders$key } from '../../__generated__/knowledgePage_folders.graphql.ts';
+import type { knowledgePageFoldersQuery } from '../../__generated__/knowledgePageFoldersQuery.graphql.ts';
+import type { knowledgePageDeleteFolderMutation } from '../../__generated__/knowledgePageDeleteFolderMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FolderForm } from './folder-form.tsx';
+import { type Folder, useFolders } from './folders.tsx';
+import { Notes } from './notes.tsx';
+
+/** `/manage/knowledge`: what agents are told where it fits, in folders. */
+export function KnowledgePage() {
+  const { organization } = useSigned();
+  const [whose, setWhose] = useState<AccessType>('ORGANIZATION');
+  const [search, setSearch] = useState('');
+  const [folderPath, setFolderPath] = useState<string | null>(null);
+  const found = useLazyLoadQuery<knowledgePageQuery>(
+    graphql`
+      query knowledgePageQuery($id: ID!) {
+        organization(id: $id) {
+          ...knowledgePage_folders
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '' },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  return (
+    <Knowledge
+      organization={found.organization}
+      organizationId={organization.organizationId}
+      {...{ whose, setWhose, search, setSearch, folderPath, setFolderPath }}
+    />
+  );
+}
+
+interface KnowledgeProps {
+  readonly organization: knowledgePage_folders$key;
+  readonly organizationId: string;
+  readonly whose: AccessType;
+  readonly setWhose: (whose: AccessType) => void;
+  readonly search: string;
+  readonly setSearch: (search: string) => void;
+  readonly folderPath: string | null;
+  readonly setFolderPath: (path: string | null) => void;
+}
+
+function Knowledge(props: KnowledgeProps) {
+  const { organization, organizationId, whose, setWhose, search, setSearch, folderPath, setFolderPath } = props;
+  const { may } = useSigned();
+  const [, go] = useLocation();
+  const { data, hasNext, loadNext, isLoadingNext } = usePaginationFragment<
+    knowledgePageFoldersQuery,
+    knowledgePage_folders$key
+  >(
+    graphql`
+      fragment knowledgePage_folders on Organization
+      @refetchable(queryName: "knowledgePageFoldersQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 100 }, cursor: { type: "String" }) {
+        knowledgeFolders(first: $count, after: $cursor) @connection(key: "knowledgePage_knowledgeFolders") {
+          __id
+          edges {
+            node {
+              ...folders_folder
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const folders = useFolders(data.knowledgeFolders.edges.map(({ node }) => node)).toSorted((one, other) =>
+    one.path.localeCompare(other.path),
+  );
+  const mayChange = may(whose === 'ENTERPRISE' ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
+  const folder = folders.find(({ path }) => path === folderPath) ?? null;
+  const query = new URLSearchParams({
+    ...(whose === 'ENTERPRISE' ? { whose } : {}),
+    ...(folder ? { folder: folder.id } : {}),
+  }).toString();
+  const add = mayChange ? (
+    <Button tone="primary" icon="plus" onClick={() => go(`/manage/knowledge/new${query ? `?${query}` : ''}`)}>
+      New note
+    </Button>
+  ) : null;
+  const isOwn = whose === 'ORGANIZATION';
+  return (
+    <Page title="Knowledge" actions={add}>
+      <div className="tool-row">
+        <TextField
+          label="Search"
+          type="search"
+          value={search}
+          placeholder="In names, triggers and texts"
+          onChange={(event) => setSearch(event.target.value)}
+        />
+        <Select label="Whose" value={whose} onChange={(event) => setWhose(event.target.value as AccessType)}>
+          <option value="ORGANIZATION">This organization’s</option>
+          <option value="ENTERPRISE">The enterprise’s</option>
+        </Select>
+      </div>
+      <div className={isOwn ? 'with-side' : undefined}>
+        {isOwn && (
+          <Folders
+            {...{ folders, folder, folderPath, setFolderPath, organizationId, mayChange }}
+            connectionId={data.knowledgeFolders.__id}
+            more={
+              hasNext ? (
+                <Button size="small" isBusy={isLoadingNext} onClick={() => loadNext(100)}>
+                  More folders
+                </Button>
+              ) : null
+            }
+          />
+        )}
+        <Notes
+          organizationId={organizationId}
+          whose={whose}
+          search={search}
+          folderPath={isOwn ? folderPath : null}
+          mayChange={mayChange}
+          add={add}
+        />
+      </div>
+    </Page>
+  );
+}
+
+interface FoldersProps {
+  readonly folders: readonly Folder[];
+  readonly folder: Folder | null;
+  readonly folderPath: string | null;
+  readonly setFolderPath: (path: string | null) => void;
+  readonly organizationId: string;
+  readonly connectionId: string;
+  readonly mayChange: boolean;
+  readonly more: React.ReactNode;
+}
+
+function Folders(props: FoldersProps) {
+  const { folders, folder, folderPath, setFolderPath, organizationId, connectionId, mayChange, more } = props;
+  const toasts = useToasts();
+  const [form, setForm] = useState<'new' | 'change' | 'delete' | null>(null);
+  const [remove, isRemoving] = useAct<knowledgePageDeleteFolderMutation>(graphql`
+    mutation knowledgePageDeleteFolderMutation($input: DeleteKnowledgeFolderInput!, $connections: [ID!]!) {
+      deleteKnowledgeFolder(input: $input) {
+        deletedKnowledgeFolderId @deleteEdge(connections: $connections)
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const line = (path: string | null, label: string, depth = 0) => (
+    <li key={path ?? ''}>
+      <button
+        type="button"
+        aria-pressed={folderPath === path}
+        style={{ paddingInlineStart: `${0.5 + depth}rem` }}
+        onClick={() => setFolderPath(path)}
+      >
+        {label}
+      </button>
+    </li>
+  );
+  return (
+    <section className="sheets" aria-label="Folders">
+      <ul className="folders">
+        {line(null, 'All notes')}
+        {line('/', 'In no folder')}
+        {folders.map(({ path, name }) => line(path, name, path.split('/').length))}
+      </ul>
+      {more}
+      {mayChange && (
+        <div className="actions">
+          <Button size="small" icon="plus" onClick={() => setForm('new')}>
+            New folder
+          </Button>
+          {folder && (
+            <>
+              <Button size="small" aria-label={`Change ${folder.name}`} onClick={() => setForm('change')}>
+                Change
+              </Button>
+              <Button
+                size="small"
+                tone="danger"
+                aria-label={`Delete ${folder.name}`}
+                onClick={() => setForm('delete')}
+              >
+                Delete
+              </Button>
+            </>
+          )}
+        </div>
+      )}
+      {(form === 'new' || form === 'change') && (
+        <FolderForm
+          organizationId={organizationId}
+          folder={form === 'change' ? folder : null}
+          parent={folder}
+          folders={folders}
+          connections={[connectionId]}
+          onClose={() => setForm(null)}
+        />
+      )}
+      {form === 'delete' && folder && (
+        <Confirm
+          title={`Delete the folder ${folder.name}?`}
+          text="A folder that has notes or folders in it must be emptied first."
+          act="Delete"
+          isBusy={isRemoving}
+          onClose={() => setForm(null)}
+          onConfirm={() =>
+            void remove({ input: { knowledgeFolderId: folder.id }, connections: [connectionId] }).then(({ errors }) => {
+              setForm(null);
+              if (errors !== null) return;
+              toasts.say(`${folder.name} is deleted.`);
+              setFolderPath(null);
+            })
+          }
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,211 @@
+import { type ReactNode, useDeferredValue, useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type { notes_organization$data, notes_organization$key } from '../../__generated__/notes_organization.graphql.ts';
+import type { notesDeleteMutation } from '../../__generated__/notesDeleteMutation.graphql.ts';
+import type { notesPaginationQuery } from '../../__generated__/notesPaginationQuery.graphql.ts';
+import type { AccessType, notesQuery } from '../../__generated__/notesQuery.graphql.ts';
+import type { notesSwitchMutation } from '../../__generated__/notesSwitchMutation.graphql.ts';
+import { useAct } from '../../relay/use-act.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, List } from '../kit/kit.ts';
+
+type Note = notes_organization$data['knowledgeNotes']['edges'][number]['node'];
+
+interface NotesProps {
+  readonly organizationId: string;
+  readonly whose: AccessType;
+  readonly search: string;
+  /** "/": in no folder; null: wherever they are. */
+  readonly folderPath: string | null;
+  readonly mayChange: boolean;
+  readonly add: ReactNode;
+}
+
+/** The notes that fit. */
+export function Notes({ organizationId, whose, search, folderPath, ...rest }: NotesProps) {
+  const variables = { id: organizationId, accessType: whose, search: search.trim() || null, folderPath };
+  const asked = useDeferredValue(JSON.stringify(variables));
+  const { organization } = useLazyLoadQuery<notesQuery>(
+    graphql`
+      query notesQuery($id: ID!, $accessType: AccessType, $search: String, $folderPath: String) {
+        organization(id: $id) {
+          ...notes_organization @arguments(accessType: $accessType, search: $search, folderPath: $folderPath)
+        }
+      }
+    `,
+    JSON.parse(asked) as notesQuery['variables'],
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!organization) return null;
+  const isNarrowed = search.trim() !== '' || folderPath !== null;
+  return (
+    <div className={asked === JSON.stringify(variables) ? undefined : 'stale'}>
+      <Found organization={organization} isNarrowed={isNarrowed} {...rest} />
+    </div>
+  );
+}
+
+interface FoundProps extends Pick<NotesProps, 'mayChange' | 'add'> {
+  readonly organization: notes_organization$key;
+  readonly isNarrowed: boolean;
+}
+
+function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    notesPaginationQuery,
+    notes_organization$key
+  >(
+    graphql`
+      fragment notes_organization on Organization
+      @refetchable(queryName: "notesPaginationQuery")
+      @argumentDefinitions(
+        accessType: { type: "AccessType" }
+        search: { type: "String" }
+        folderPath: { type: "String" }
+        count: { type: "Int", defaultValue: 50 }
+        cursor: { type: "String" }
+      ) {
+        knowledgeNotes(
+          first: $count
+          after: $cursor
+          accessType: $accessType
+          search: $search
+          folderPath: $folderPath
+        ) @connection(key: "notes_knowledgeNotes", filters: ["accessType", "search", "folderPath"]) {
+          __id
+          edges {
+            node {
+              id
+              knowledgeNoteId
+              name
+              trigger
+              macro
+              isEnabled
+              pinnedRepo
+              updatedAt
+              folder {
+                id
+                path
+              }
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const toasts = useToasts();
+  const [leaving, setLeaving] = useState<Note | null>(null);
+  const { __id: connectionId, edges } = data.knowledgeNotes;
+  const [remove, isRemoving] = useAct<notesDeleteMutation>(graphql`
+    mutation notesDeleteMutation($input: DeleteKnowledgeNoteInput!, $connections: [ID!]!) {
+      deleteKnowledgeNote(input: $input) {
+        deletedKnowledgeNoteId @deleteEdge(connections: $connections)
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [change] = useAct<notesSwitchMutation>(graphql`
+    mutation notesSwitchMutation($input: UpdateKnowledgeNoteInput!) {
+      updateKnowledgeNote(input: $input) {
+        knowledgeNote {
+          id
+          isEnabled
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const switchTo = (note: Note, isEnabled: boolean) =>
+    change(
+      { input: { knowledgeNoteId: note.knowledgeNoteId, isEnabled } },
+      { updateKnowledgeNote: { knowledgeNote: { id: note.id, isEnabled }, userErrors: [] } },
+    );
+  const columns: readonly Column<Note>[] = [
+    {
+      label: 'Name',
+      cell: ({ id, name, trigger, folder }) => (
+        <div>
+          <Link className="row-link" href={`/manage/knowledge/${id}`}>
+            {name}
+          </Link>
+          <span className="under">{trigger}</span>
+          {folder && <span className="under">in {folder.path}</span>}
+        </div>
+      ),
+    },
+    { label: 'Macro', cell: ({ macro }) => macro && <code>{macro}</code> },
+    { label: 'For', cell: ({ pinnedRepo }) => pinnedRepo && <span className="tag">{pinnedRepo}</span> },
+    {
+      label: 'State',
+      cell: ({ isEnabled }) => (isEnabled ? <Badge tone="good">used</Badge> : <Badge>switched off</Badge>),
+    },
+    { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    actsColumn((note) =>
+      mayChange ? (
+        <>
+          <Button
+            size="small"
+            aria-label={`Switch ${note.name} ${note.isEnabled ? 'off' : 'on'}`}
+            onClick={() => void switchTo(note, !note.isEnabled)}
+          >
+            {note.isEnabled ? 'Switch off' : 'Switch on'}
+          </Button>
+          <Button size="small" tone="danger" aria-label={`Delete ${note.name}`} onClick={() => setLeaving(note)}>
+            Delete
+          </Button>
+        </>
+      ) : null,
+    ),
+  ];
+  return (
+    <div>
+      <List
+        label="Notes"
+        columns={columns}
+        edges={edges}
+        keyOf={({ id }) => id}
+        empty={
+          isNarrowed
+            ? { title: 'Nothing fits', text: 'No note is like that.' }
+            : {
+                title: 'No notes yet',
+                text: 'A note tells agents what they could not know, where its trigger fits what they work on.',
+                action: add,
+              }
+        }
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(50)}
+      />
+      {leaving && (
+        <Confirm
+          title={`Delete ${leaving.name}?`}
+          text="Agents are not told of it any more. It cannot be brought back."
+          act="Delete"
+          isBusy={isRemoving}
+          onClose={() => setLeaving(null)}
+          onConfirm={() =>
+            void remove({
+              input: { knowledgeNoteId: leaving.knowledgeNoteId },
+              connections: [connectionId],
+            }).then(({ errors }) => {
+              if (errors === null) toasts.say(`${leaving.name} is deleted.`);
+              setLeaving(null);
+            })
+          }
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,182 @@
+import { useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { Link, useLocation } from 'wouter';
+import type {
+  playbooksPage_organization$data,
+  playbooksPage_organization$key,
+} from '../../__generated__/playbooksPage_organization.graphql.ts';
+import type { playbooksPageDeleteMutation } from '../../__generated__/playbooksPageDeleteMutation.graphql.ts';
+import type { playbooksPagePaginationQuery } from '../../__generated__/playbooksPagePaginationQuery.graphql.ts';
+import type { AccessType, playbooksPageQuery } from '../../__generated__/playbooksPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { nameOf } from '../../ui/actor.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, List } from '../kit/kit.ts';
+
+type Playbook = playbooksPage_organization$data['playbooks']['edges'][number]['node'];
+
+/** `/manage/playbooks`: instructions that sessions can be started with. */
+export function PlaybooksPage() {
+  const { organization } = useSigned();
+  const [whose, setWhose] = useState<AccessType>('ORGANIZATION');
+  const found = useLazyLoadQuery<playbooksPageQuery>(
+    graphql`
+      query playbooksPageQuery($id: ID!, $accessType: AccessType) {
+        organization(id: $id) {
+          ...playbooksPage_organization @arguments(accessType: $accessType)
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '', accessType: whose },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!found.organization) return <Empty title="There is no organization" />;
+  return <Playbooks organization={found.organization} whose={whose} onWhose={setWhose} />;
+}
+
+interface PlaybooksProps {
+  readonly organization: playbooksPage_organization$key;
+  readonly whose: AccessType;
+  readonly onWhose: (whose: AccessType) => void;
+}
+
+function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    playbooksPagePaginationQuery,
+    playbooksPage_organization$key
+  >(
+    graphql`
+      fragment playbooksPage_organization on Organization
+      @refetchable(queryName: "playbooksPagePaginationQuery")
+      @argumentDefinitions(
+        accessType: { type: "AccessType" }
+        count: { type: "Int", defaultValue: 50 }
+        cursor: { type: "String" }
+      ) {
+        playbooks(first: $count, after: $cursor, accessType: $accessType)
+          @connection(key: "playbooksPage_playbooks", filters: ["accessType"]) {
+          __id
+          edges {
+            node {
+              id
+              playbookId
+              title
+              macro
+              updatedAt
+              updatedBy {
+                __typename
+                ... on User {
+                  fullName: name
+                  email
+                }
+                ... on ServiceUser {
+                  name
+                }
+              }
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const { may } = useSigned();
+  const toasts = useToasts();
+  const [, go] = useLocation();
+  const [leaving, setLeaving] = useState<Playbook | null>(null);
+  const { __id: connectionId, edges } = data.playbooks;
+  const [remove, isRemoving] = useAct<playbooksPageDeleteMutation>(graphql`
+    mutation playbooksPageDeleteMutation($input: DeletePlaybookInput!, $connections: [ID!]!) {
+      deletePlaybook(input: $input) {
+        deletedPlaybookId @deleteEdge(connections: $connections)
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const mayChange = may(whose === 'ENTERPRISE' ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
+  const columns: readonly Column<Playbook>[] = [
+    {
+      label: 'Title',
+      cell: ({ id, title }) => (
+        <Link className="row-link" href={`/manage/playbooks/${id}`}>
+          {title}
+        </Link>
+      ),
+    },
+    { label: 'Macro', cell: ({ macro }) => macro && <code>{macro}</code> },
+    { label: 'By', cell: ({ updatedBy }) => nameOf(updatedBy) },
+    { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    actsColumn((playbook) =>
+      mayChange ? (
+        <Button
+          size="small"
+          tone="danger"
+          aria-label={`Delete ${playbook.title}`}
+          onClick={() => setLeaving(playbook)}
+        >
+          Delete
+        </Button>
+      ) : null,
+    ),
+  ];
+  const add = mayChange ? (
+    <Button
+      tone="primary"
+      icon="plus"
+      onClick={() => go(`/manage/playbooks/new${whose === 'ENTERPRISE' ? '?whose=ENTERPRISE' : ''}`)}
+    >
+      New playbook
+    </Button>
+  ) : null;
+  return (
+    <Page title="Playbooks" actions={add}>
+      <div className="tool-row">
+        <Select label="Whose" value={whose} onChange={(event) => onWhose(event.target.value as AccessType)}>
+          <option value="ORGANIZATION">This organization’s</option>
+          <option value="ENTERPRISE">The enterprise’s</option>
+        </Select>
+      </div>
+      <List
+        label="Playbooks"
+        columns={columns}
+        edges={edges}
+        keyOf={({ id }) => id}
+        empty={{
+          title: 'No playbooks yet',
+          text: 'A playbook says how something is done. Sessions are started with one, or by its macro in what is asked.',
+          action: add,
+        }}
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(50)}
+      />
+      {leaving && (
+        <Confirm
+          title={`Delete ${leaving.title}?`}
+          text="No further session can be started with it. Those that were still show what it was called."
+          act="Delete"
+          isBusy={isRemoving}
+          onClose={() => setLeaving(null)}
+          onConfirm={() =>
+            void remove({ input: { playbookId: leaving.playbookId }, connections: [connectionId] }).then(
+              ({ errors }) => {
+                if (errors === null) toasts.say(`${leaving.title} is deleted.`);
+                setLeaving(null);
+              },
+            )
+          }
+        />
+      )}
+    </Page>
+  );
+}

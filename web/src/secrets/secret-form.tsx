@@ -1,0 +1,122 @@
+import { type FormEvent, useId, useState } from 'react';
+import { graphql } from 'react-relay';
+import type { SecretType, secretFormMutation } from '../__generated__/secretFormMutation.graphql.ts';
+import { useAct } from '../relay/use-act.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
+import { useToasts } from '../ui/toasts.tsx';
+
+interface SecretFormProps {
+  readonly organizationId: string;
+  /** The lists, by Relay's ids, that the new one belongs into. */
+  readonly connections: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Makes a secret. Its value is sent, and shown nowhere again. */
+export function SecretForm({ organizationId, connections, onClose }: SecretFormProps) {
+  const form = useId();
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<Parameters<typeof errorOf>[0]>(null);
+  const [create, isBusy] = useAct<secretFormMutation>(
+    graphql`
+      mutation secretFormMutation($input: CreateSecretInput!, $connections: [ID!]!) {
+        createSecret(input: $input) {
+          secret @prependNode(connections: $connections, edgeTypeName: "SecretEdge") {
+            id
+            secretId
+            key
+            type
+            note
+            isSensitive
+            updatedAt
+            createdBy {
+              __typename
+              ... on User {
+                fullName: name
+                email
+              }
+              ... on ServiceUser {
+                name
+              }
+            }
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const word = (name: string) => String(given.get(name) ?? '');
+    const input = {
+      organizationId,
+      key: word('key').trim(),
+      type: word('type') as SecretType,
+      value: word('value'),
+      note: word('note').trim() || null,
+      isSensitive: given.get('isSensitive') !== null,
+    };
+    const { errors: refused } = await create({ input, connections });
+    setErrors(refused);
+    if (refused !== null) return;
+    toasts.say(`${input.key} is there.`);
+    onClose();
+  };
+  const other = errors?.filter(({ path }) => !path?.some((part) => ['key', 'value', 'note', 'type'].includes(part)));
+  return (
+    <Dialog
+      title="New secret"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="form" autoComplete="off" onSubmit={(event) => void submit(event)}>
+        <TextField
+          label="Name"
+          name="key"
+          required
+          autoFocus
+          spellCheck={false}
+          placeholder="API_TOKEN"
+          hint="The variable in which agents find it."
+          error={errorOf(errors, 'key')}
+        />
+        <Select label="Kind" name="type" defaultValue="KEY_VALUE" error={errorOf(errors, 'type')}>
+          <option value="KEY_VALUE">Value</option>
+          <option value="COOKIE">Cookies</option>
+          <option value="TOTP">One-time codes (TOTP)</option>
+        </Select>
+        <TextArea
+          label="Value"
+          name="value"
+          required
+          spellCheck={false}
+          hint="It goes in here and comes out nowhere: not on this page, not by the API."
+          error={errorOf(errors, 'value')}
+        />
+        <TextField label="Note" name="note" placeholder="What it is for" error={errorOf(errors, 'note')} />
+        <label className="check">
+          <input type="checkbox" name="isSensitive" defaultChecked /> Blot it out wherever an agent writes it
+        </label>
+        {other && other.length > 0 && (
+          <p className="problem" role="alert">
+            {other.map(({ message }) => message).join(' ')}
+          </p>
+        )}
+      </form>
+    </Dialog>
+  );
+}

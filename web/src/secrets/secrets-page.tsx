@@ -1,0 +1,163 @@
+import { useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import type {
+  secretsPage_organization$data,
+  secretsPage_organization$key,
+} from '../__generated__/secretsPage_organization.graphql.ts';
+import type { secretsPageDeleteMutation } from '../__generated__/secretsPageDeleteMutation.graphql.ts';
+import type { secretsPagePaginationQuery } from '../__generated__/secretsPagePaginationQuery.graphql.ts';
+import type { secretsPageQuery } from '../__generated__/secretsPageQuery.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
+import { Page } from '../layout/page.tsx';
+import { useAct } from '../relay/use-act.ts';
+import { nameOf } from '../ui/actor.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { More } from '../ui/more.tsx';
+import { Empty } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { useToasts } from '../ui/toasts.tsx';
+import { SecretForm } from './secret-form.tsx';
+
+type Secret = secretsPage_organization$data['secrets']['edges'][number]['node'];
+
+const typeLabel: Readonly<Record<string, string>> = { KEY_VALUE: 'Value', COOKIE: 'Cookies', TOTP: 'One-time codes' };
+
+/** `/manage/secrets`: what agents are given of credentials. Values go in here and never come out. */
+export function SecretsPage() {
+  const { organization } = useSigned();
+  const found = useLazyLoadQuery<secretsPageQuery>(
+    graphql`
+      query secretsPageQuery($id: ID!) {
+        organization(id: $id) {
+          ...secretsPage_organization
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '' },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  return <Secrets organization={found.organization} organizationId={organization.organizationId} />;
+}
+
+interface SecretsProps {
+  readonly organization: secretsPage_organization$key;
+  readonly organizationId: string;
+}
+
+function Secrets({ organization, organizationId }: SecretsProps) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    secretsPagePaginationQuery,
+    secretsPage_organization$key
+  >(
+    graphql`
+      fragment secretsPage_organization on Organization
+      @refetchable(queryName: "secretsPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        secrets(first: $count, after: $cursor) @connection(key: "secretsPage_secrets") {
+          __id
+          edges {
+            node {
+              id
+              secretId
+              key
+              type
+              note
+              isSensitive
+              updatedAt
+              createdBy {
+                __typename
+                ... on User {
+                  fullName: name
+                  email
+                }
+                ... on ServiceUser {
+                  name
+                }
+              }
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const toasts = useToasts();
+  const [isNew, setNew] = useState(false);
+  const [leaving, setLeaving] = useState<Secret | null>(null);
+  const { __id: connectionId, edges } = data.secrets;
+  const [remove, isRemoving] = useAct<secretsPageDeleteMutation>(graphql`
+    mutation secretsPageDeleteMutation($input: DeleteSecretInput!, $connections: [ID!]!) {
+      deleteSecret(input: $input) {
+        deletedSecretId @deleteEdge(connections: $connections)
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const columns: readonly Column<Secret>[] = [
+    { label: 'Name', cell: ({ key }) => <code>{key}</code> },
+    { label: 'Kind', cell: ({ type }) => typeLabel[type] ?? type },
+    {
+      label: 'In texts',
+      cell: ({ isSensitive }) => (isSensitive ? <Badge tone="good">blotted out</Badge> : <Badge>readable</Badge>),
+    },
+    { label: 'Note', cell: ({ note }) => note },
+    { label: 'By', cell: ({ createdBy }) => nameOf(createdBy) },
+    { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    {
+      label: 'Acts',
+      isLabelHidden: true,
+      isNumber: true,
+      cell: (secret) => (
+        <Button size="small" tone="danger" aria-label={`Delete ${secret.key}`} onClick={() => setLeaving(secret)}>
+          Delete
+        </Button>
+      ),
+    },
+  ];
+  const add = (
+    <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
+      New secret
+    </Button>
+  );
+  return (
+    <Page title="Secrets" actions={add}>
+      {edges.length === 0 ? (
+        <Empty
+          title="No secrets yet"
+          text="A secret is in the environment of the agents of this organization, and in none of their words."
+        >
+          {add}
+        </Empty>
+      ) : (
+        <div className="card">
+          <Table label="Secrets" columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ id }) => id} />
+        </div>
+      )}
+      <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
+      {isNew && (
+        <SecretForm organizationId={organizationId} connections={[connectionId]} onClose={() => setNew(false)} />
+      )}
+      {leaving && (
+        <Confirm
+          title={`Delete ${leaving.key}?`}
+          text="Sessions that are started from now on do not have it. It cannot be brought back."
+          act="Delete"
+          isBusy={isRemoving}
+          onClose={() => setLeaving(null)}
+          onConfirm={() =>
+            void remove({ input: { secretId: leaving.secretId }, connections: [connectionId] }).then(({ errors }) => {
+              if (errors === null) toasts.say(`${leaving.key} is deleted.`);
+              setLeaving(null);
+            })
+          }
+        />
+      )}
+    </Page>
+  );
+}

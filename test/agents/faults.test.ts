@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
-import { AgentCrash } from '../../src/agents/agent.ts';
 import { processStart } from '../../src/agents/process-identity.ts';
 import { descendantsOf, findInDirectories } from '../../src/agents/strays.ts';
-import { launchAgent, launchScripted, text } from '../support/agents.ts';
-import type { Script } from '../support/scripted-agent.ts';
+import { crashOf, launchAgent, launchOpened, launchScripted, text } from '../support/agents.ts';
 
 const end = { result: { stopReason: 'end_turn' } };
 const chunk = (words: string) => ({
@@ -20,30 +18,17 @@ const permission = {
     ],
   },
 };
-const crash = async (promise: Promise<unknown>): Promise<AgentCrash> => {
-  const error = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(AgentCrash);
-  return error as AgentCrash;
-};
-const opened = async (script: Script, ...rest: [Parameters<typeof launchScripted>[1]?]) => {
-  const launched = await launchScripted(script, ...rest);
-  await launched.agent.open(null);
-  return launched;
-};
 
 it('is not stopped by a flood of noise from an agent that does not read meanwhile', async () => {
   const noise = Array.from({ length: 40_000 }, () => 'no message, but longer than the pipe takes at once');
-  const { agent, said } = await opened({ 'session/prompt': [{ write: [...noise, chunk('still here'), end] }] });
+  const { agent, said } = await launchOpened({ 'session/prompt': [{ write: [...noise, chunk('still here'), end] }] });
   await agent.prompt(text('go'));
   expect(said()).toEqual(['still here']);
 });
 
 it('takes an answer that is followed at once by the end of the process, and tells of that end', async () => {
   const write = { write: [chunk('x'.repeat(300_000)), end] };
-  const { agent, said } = await opened({ 'session/prompt': [write, { exit: 4 }] });
+  const { agent, said } = await launchOpened({ 'session/prompt': [write, { exit: 4 }] });
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'end_turn' });
   expect(said().join('')).toHaveLength(300_000);
   await expect(agent.exited).resolves.toBe('exit code 4');
@@ -53,21 +38,23 @@ it('reports all that was said before a crash', async () => {
   const blocks = Array.from({ length: 300 }, (_, n) => ({
     update: { ...chunk('y'.repeat(2_000)).update, messageId: `${n}` },
   }));
-  const { agent, said } = await opened({ 'session/prompt': [{ write: blocks }, { exit: 3 }] });
-  const error = await crash(agent.prompt(text('go')));
+  const { agent, said } = await launchOpened({ 'session/prompt': [{ write: blocks }, { exit: 3 }] });
+  const error = await crashOf(agent.prompt(text('go')));
   expect(error.message).toBe('The agent process ended unexpectedly (exit code 3).');
   expect(said()).toHaveLength(300);
 });
 
 it('prefers to allow once', async () => {
-  const { agent, said } = await opened({ 'session/prompt': [{ ask: permission }, { write: [end] }] });
+  const { agent, said } = await launchOpened({ 'session/prompt': [{ ask: permission }, { write: [end] }] });
   await agent.prompt(text('go'));
   expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
 });
 
 it('grants nothing that is asked for after a cancel', async () => {
   const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
-  const { agent, said } = await opened({ 'session/prompt': [{ wait: 'cancel' }, { ask: permission }, cancelled] });
+  const { agent, said } = await launchOpened({
+    'session/prompt': [{ wait: 'cancel' }, { ask: permission }, cancelled],
+  });
   const turn = agent.prompt(text('go'));
   await agent.cancel();
   await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
@@ -75,7 +62,7 @@ it('grants nothing that is asked for after a cancel', async () => {
 });
 
 it('cancels the question that is open when the turn is cancelled, and asks again in the next turn', async () => {
-  const { agent, said, next, updates } = await opened(
+  const { agent, said, next, updates } = await launchOpened(
     { 'session/prompt': [{ ask: permission }, { write: [end] }] },
     { permission: 'ask' },
   );
@@ -96,7 +83,7 @@ it('cancels the question that is open when the turn is cancelled, and asks again
 it('puts questions that are asked side by side to the user one after another', async () => {
   const first = { ...permission, jsonrpc: '2.0', id: 'first', params: { ...permission.params } };
   first.params.toolCall = { toolCallId: 'u', title: 'ls' };
-  const { agent, said, next, updates } = await opened(
+  const { agent, said, next, updates } = await launchOpened(
     { 'session/prompt': [{ write: [JSON.stringify(first)] }, { ask: permission }, { write: [end] }] },
     { permission: 'ask' },
   );
@@ -118,7 +105,7 @@ it('puts questions that are asked side by side to the user one after another', a
 
 it('cancels with the question that is open those that were not put yet', async () => {
   const first = JSON.stringify({ ...permission, jsonrpc: '2.0', id: 'first' });
-  const { agent, said, next, updates } = await opened(
+  const { agent, said, next, updates } = await launchOpened(
     { 'session/prompt': [{ write: [first] }, { ask: permission }, { write: [end] }] },
     { permission: 'ask' },
   );
@@ -161,7 +148,7 @@ it.each([
     requestedSchema: { type: 'object', properties: schema },
   };
   const form = { ask: { method: 'elicitation/create', params } };
-  const { agent, said, next } = await opened({ 'session/prompt': [form, { write: [end] }] });
+  const { agent, said, next } = await launchOpened({ 'session/prompt': [form, { write: [end] }] });
   const turn = agent.prompt(text('go'));
   const question = await next('question');
   expect(question.options.map((option) => option.name)).toEqual(options);
@@ -172,7 +159,7 @@ it.each([
 
 it('answers a request that it does not know with an error, and goes on', async () => {
   const ask = { ask: { method: 'craft/drainMidTurnQueue', params: {} } };
-  const { agent, said } = await opened({ 'session/prompt': [ask, { write: [end] }] });
+  const { agent, said } = await launchOpened({ 'session/prompt': [ask, { write: [end] }] });
   await agent.prompt(text('go'));
   expect(said()[0]).toContain('-32601');
 });
@@ -188,13 +175,13 @@ it('goes on without the rung that is advertised and does not work', async () => 
 
 it('names the cause that stands beside an error', async () => {
   const error = { code: -32_603, message: 'Internal error', data: { details: '401 Unauthorized' } };
-  const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
-  const { message } = await crash(agent.prompt(text('go')));
+  const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
+  const { message } = await crashOf(agent.prompt(text('go')));
   expect(message).toBe('The agent refused "session/prompt": Internal error (401 Unauthorized).');
 });
 
 it('refuses an agent of another version of the protocol', async () => {
-  const { message } = await crash(launchScripted({ initialize: [{ write: [{ result: { protocolVersion: 2 } }] }] }));
+  const { message } = await crashOf(launchScripted({ initialize: [{ write: [{ result: { protocolVersion: 2 } }] }] }));
   expect(message).toBe('The agent speaks version 2 of the Agent Client Protocol; version 1 was expected.');
 });
 
@@ -203,13 +190,13 @@ it.each(['initialize', 'session/new'])('does not wait for ever for the answer to
   const profile = method === 'initialize' ? { startTimeoutMs: 200 } : {};
   const silent = launchScripted(script, profile, { timeouts: { openMs: 200 } }).then(({ agent }) => agent.open(null));
   const setBy = method === 'initialize' ? ', as "start_timeout_ms" of its profile says' : '';
-  expect((await crash(silent)).message).toBe(`The agent did not answer "${method}" within 0.2 s${setBy}.`);
+  expect((await crashOf(silent)).message).toBe(`The agent did not answer "${method}" within 0.2 s${setBy}.`);
 });
 
 it('is patient for longer while a tool runs', async () => {
   const tool = { update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', status: 'in_progress' } };
-  const { agent } = await opened({ 'session/prompt': [{ write: [tool] }] }, { inactivityMs: 200 });
-  expect((await crash(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.6 s.');
+  const { agent } = await launchOpened({ 'session/prompt': [{ write: [tool] }] }, { inactivityMs: 200 });
+  expect((await crashOf(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.6 s.');
 });
 
 it('shows no secret in what it says of a crash', async () => {
@@ -221,7 +208,7 @@ it('shows no secret in what it says of a crash', async () => {
     {},
     { env: { KEY: 's3cr3t-key' } },
   );
-  const { message, stderrTail } = await crash(agent.open(null));
+  const { message, stderrTail } = await crashOf(agent.open(null));
   expect(message).toBe('The agent refused "session/new": The key ******** is wrong.');
   expect(stderrTail).toBe('tried ********');
 });
@@ -230,13 +217,13 @@ it.each([
   { what: 'a variable that no process can have', value: 's3cr3t\0key', cause: 'holds a NUL character' },
   { what: 'a variable that is too long', value: 's3cr3t'.repeat(100_000), cause: 'longer than this system allows' },
 ])('says that it cannot start with $what, without its value', async ({ value, cause }) => {
-  const error = await crash(launchScripted({}, {}, { env: { KEY: value } }));
+  const error = await crashOf(launchScripted({}, {}, { env: { KEY: value } }));
   expect(error.message).toContain(cause);
   expect(error.message).not.toContain('s3cr3t');
 });
 
 it('stops also what the agent started in a session of its own', async () => {
-  const { agent, said } = await opened({ 'session/prompt': [{ spawn: 'escaped' }, { write: [end] }] });
+  const { agent, said } = await launchOpened({ 'session/prompt': [{ spawn: 'escaped' }, { write: [end] }] });
   await agent.prompt(text('go'));
   const pid = Number(said()[0]);
   expect(processStart(pid)).not.toBeNull();

@@ -3,36 +3,26 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { AgentCrash } from '../../src/agents/agent.ts';
 import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
 import { createProcessSpool, runtimePrefix } from '../../src/agents/process-spool.ts';
-import { launchAgent, makeDirs, text } from '../support/agents.ts';
-
-const crash = async (promise: Promise<unknown>): Promise<AgentCrash> => {
-  const error = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(AgentCrash);
-  return error as AgentCrash;
-};
+import { crashOf, launchAgent, makeDirs, text } from '../support/agents.ts';
 
 it('reports a crash inside a turn, with what the agent had said before', async () => {
   const { agent, said } = await launchAgent();
   await agent.open(null);
-  const error = await crash(agent.prompt(text('say so far\ncrash')));
+  const error = await crashOf(agent.prompt(text('say so far\ncrash')));
   expect(error.message).toBe('The agent process ended unexpectedly (exit code 1).');
   expect(error.stderrTail).toContain('told to crash');
   expect(said()).toEqual(['so far']);
 });
 
 it('says which program cannot be started', async () => {
-  const error = await crash(launchAgent({ id: 'gone', command: ['no-such-program-here'] }));
+  const error = await crashOf(launchAgent({ id: 'gone', command: ['no-such-program-here'] }));
   expect(error.message).toMatch(/The agent "gone" cannot be started: .*ENOENT/);
 });
 
 it('says so when the program is no agent', async () => {
-  const error = await crash(launchAgent({ command: [process.execPath, '-e', 'process.exit(7)'] }));
+  const error = await crashOf(launchAgent({ command: [process.execPath, '-e', 'process.exit(7)'] }));
   expect(error.message).toBe('The agent process ended unexpectedly (exit code 7).');
 });
 
@@ -47,7 +37,7 @@ it('ends a turn by cancel', async () => {
 it('notices an agent that hangs, and stops it although it is deaf to everything but SIGKILL', async () => {
   const { agent } = await launchAgent({ inactivityMs: 300 });
   await agent.open(null);
-  const error = await crash(agent.prompt(text('hang')));
+  const error = await crashOf(agent.prompt(text('hang')));
   expect(error.message).toBe('The agent gave no sign of life for 0.3 s.');
   expect(processStart(agent.pid)).not.toBeNull();
   await agent.stop();

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { AgentCrash } from '../../src/agents/agent.ts';
 import { processStart } from '../../src/agents/process-identity.ts';
-import { launchAgent, launchScripted, makeDirs, text } from '../support/agents.ts';
+import { crashOf, launchAgent, launchOpened, launchScripted, makeDirs, text } from '../support/agents.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
 const end = { result: { stopReason: 'end_turn' } };
@@ -9,22 +8,9 @@ const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
 const chunk = (words: string, messageId = '1') => ({
   update: { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: words } },
 });
-const crash = async (promise: Promise<unknown>): Promise<AgentCrash> => {
-  const error = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(AgentCrash);
-  return error as AgentCrash;
-};
-const opened = async (script: Script, ...rest: [Parameters<typeof launchScripted>[1]?]) => {
-  const launched = await launchScripted(script, ...rest);
-  await launched.agent.open(null);
-  return launched;
-};
 
 it('gives what was said when the agent pauses inside a message, and the rest of it later', async () => {
-  const { agent, updates, next } = await opened({
+  const { agent, updates, next } = await launchOpened({
     'session/prompt': [
       { write: [chunk('half '), chunk('a word')] },
       { wait: 'cancel' },
@@ -55,30 +41,30 @@ it('does not cut at a pause what may not be cut', async () => {
 });
 
 it('cancels an agent that hangs before it gives it up, and does not believe what it answers then', async () => {
-  const { agent, said } = await opened(
+  const { agent, said } = await launchOpened(
     { 'session/prompt': [{ wait: 'cancel' }, { write: [chunk('I was told to stop')] }, cancelled] },
     { inactivityMs: 200 },
   );
-  expect((await crash(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.2 s.');
+  expect((await crashOf(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.2 s.');
   expect(said()).toEqual(['I was told to stop']);
 });
 
 it('ends a turn that takes longer than it may', async () => {
   const script: Script = { 'session/prompt': [{ wait: 'cancel' }, cancelled] };
-  const { agent } = await opened(script, { maxTurnMs: 200 });
+  const { agent } = await launchOpened(script, { maxTurnMs: 200 });
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'max_turn_time' });
 });
 
 it('gives up an agent that does not end such a turn when it is told to', async () => {
   const graces = { cancelMs: 200, stdinMs: 200, termMs: 200 };
-  const { agent } = await opened({ 'session/prompt': [] }, { maxTurnMs: 200, stopGraces: graces });
-  const { message } = await crash(agent.prompt(text('go')));
+  const { agent } = await launchOpened({ 'session/prompt': [] }, { maxTurnMs: 200, stopGraces: graces });
+  const { message } = await crashOf(agent.prompt(text('go')));
   expect(message).toBe('The agent did not end its turn after 0.2 s, when it was told to.');
 });
 
 it('waits for what an agent that is stopped says at its cancel, and closes its session', async () => {
   const agentCapabilities = { sessionCapabilities: { close: {} } };
-  const { agent, said } = await opened({
+  const { agent, said } = await launchOpened({
     initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities } }] }],
     'session/prompt': [{ wait: 'cancel' }, { write: [chunk('saved')] }, cancelled],
     'session/close': [{ write: [chunk('closed', '2'), { result: {} }] }],
@@ -93,7 +79,7 @@ it('kills at once, also in the middle of a stop', async () => {
   const graces = { cancelMs: 600_000, stdinMs: 600_000, termMs: 600_000 };
   const { agent } = await launchAgent({ stopGraces: graces });
   await agent.open(null);
-  const turn = crash(agent.prompt(text('hang')));
+  const turn = crashOf(agent.prompt(text('hang')));
   const stopped = agent.stop();
   await agent.kill();
   await stopped;
@@ -107,8 +93,8 @@ it.each([
   { error: { code: -32_603, message: 'Internal error', data: { details: '403 Forbidden' } } },
   { error: { code: -32_603, message: 'Incorrect API key provided' } },
 ])('knows $error.message ($error.code) as a refused login', async ({ error }) => {
-  const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
-  expect(await crash(agent.prompt(text('go')))).toMatchObject({ reason: 'login' });
+  const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
+  expect(await crashOf(agent.prompt(text('go')))).toMatchObject({ reason: 'login' });
 });
 
 it.each([
@@ -117,20 +103,20 @@ it.each([
   { error: { code: -32_603, message: 'Internal error', data: { details: '422 Unprocessable' } }, reason: 'request' },
   { error: { code: -32_603, message: 'Bad request: 429 too many requests' }, reason: 'crash' },
 ])('knows $error.message ($error.code) as a $reason', async ({ error, reason }) => {
-  const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
-  expect(await crash(agent.prompt(text('go')))).toMatchObject({ reason });
+  const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
+  expect(await crashOf(agent.prompt(text('go')))).toMatchObject({ reason });
 });
 
 it('knows other errors as crashes', async () => {
   const error = { code: -32_603, message: 'The file 4010.txt of the API keyboard was not found' };
-  const { agent } = await opened({ 'session/prompt': [{ write: [{ error }] }] });
-  expect(await crash(agent.prompt(text('go')))).toMatchObject({ reason: 'crash' });
+  const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
+  expect(await crashOf(agent.prompt(text('go')))).toMatchObject({ reason: 'crash' });
 });
 
 it.each([['no-such-program-here'], ['/etc/passwd'], ['/bin/sh', '-c', 'exec no-such-program-here']])(
   'knows that %s can never be started',
   async (...command) => {
-    expect(await crash(launchAgent({ command }))).toMatchObject({ reason: 'program' });
+    expect(await crashOf(launchAgent({ command }))).toMatchObject({ reason: 'program' });
   },
 );
 
@@ -140,7 +126,7 @@ it('sets the options of the session, and says so when the agent refuses one', as
   const ok = await launchScripted(script({ result: { configOptions: [] } }), { config });
   await expect(ok.agent.open(null)).resolves.toMatchObject({ how: 'new' });
   const refused = await launchScripted(script({ error: { code: -32_602, message: 'no such option' } }), { config });
-  expect(await crash(refused.agent.open(null))).toMatchObject({
+  expect(await crashOf(refused.agent.open(null))).toMatchObject({
     message:
       'The agent did not take the option "model": "small" of its profile’s "config". The agent refused "session/set_config_option": no such option.',
     reason: 'settings',
@@ -168,7 +154,7 @@ it('does not try a rung again that the agent advertises and does not have', asyn
   const first = await launchScripted(script, {}, { dirs });
   const tailOf = async ({ agent }: typeof first) => {
     await expect(agent.open('s0')).resolves.toMatchObject({ how: 'new' });
-    return (await crash(agent.prompt(text('go')))).stderrTail;
+    return (await crashOf(agent.prompt(text('go')))).stderrTail;
   };
   expect(await tailOf(first)).toBe('asked to resume. asked to load. ');
   // That one session cannot be loaded says nothing of others.

@@ -4,9 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type AgentsOptions, createAgents } from '../../src/agents/acp/agents.ts';
-import type { AgentProcess, AgentProfile, Agents, AgentUpdate } from '../../src/agents/agent.ts';
+import {
+  AgentCrash,
+  type AgentProcess,
+  type AgentProfile,
+  type Agents,
+  type AgentUpdate,
+} from '../../src/agents/agent.ts';
 import type { Isolation } from '../../src/agents/isolation/isolation.ts';
 import { loadProfiles } from '../../src/agents/profiles.ts';
 import type { Script } from './scripted-agent.ts';
@@ -129,3 +135,20 @@ export function launchScripted(
 
 /** One text block. */
 export const text = (words: string) => [{ type: 'text' as const, text: words }];
+
+/** A scripted agent whose session is open. */
+export async function launchOpened(...how: Parameters<typeof launchScripted>): ReturnType<typeof launchScripted> {
+  const launched = await launchScripted(...how);
+  await launched.agent.open(null);
+  return launched;
+}
+
+/** The crash that something ends with; it must. */
+export async function crashOf(promise: Promise<unknown>): Promise<AgentCrash> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(AgentCrash);
+  return error as AgentCrash;
+}

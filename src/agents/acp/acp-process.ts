@@ -69,6 +69,7 @@ export class AcpProcess implements AgentProcess {
   #turn: Promise<unknown> | null = null;
   #told: readonly PromptBlock[] = [];
   #isHanging = false;
+  #isReading = false;
   #deliveries: Promise<void> = Promise.resolve();
   #undelivered = 0;
   #progress: NodeJS.Timeout | undefined;
@@ -93,7 +94,7 @@ export class AcpProcess implements AgentProcess {
   /** The handshake. `clientCapabilities` as ACP has them. */
   async start(connection: ClientConnection, clientInfo: object, clientCapabilities: object): Promise<void> {
     this.#connection = connection;
-    this.#open = createRequests(this.#child, connection, this.#launch.onExchange);
+    this.#open = createRequests(this.#child, connection, () => this.#isReading, this.#launch.onExchange);
     const { authMethod, startTimeoutMs } = this.#launch.profile;
     const { authenticateMs } = this.#timeouts;
     const params = { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities };
@@ -110,6 +111,11 @@ export class AcpProcess implements AgentProcess {
   get #requests(): Requests {
     if (!this.#open) throw new AgentCrash('The agent is not connected.');
     return this.#open;
+  }
+
+  /** Is told when a message that has come is being worked off, and when no longer. */
+  reading(isReading: boolean): void {
+    this.#isReading = isReading;
   }
 
   /** Takes in a `session/update`. */

@@ -78,6 +78,7 @@ function connect(child: Child, process: AcpProcess): acp.ClientConnection {
     .connect(
       createMessageStream(child.streams.stdin, child.streams.stdout, {
         room: () => process.room(),
+        onWork: (isWorking) => process.reading(isWorking),
         onExcess: (sentence) => child.condemn(sentence),
       }),
     );

@@ -18,6 +18,8 @@ const megabyteMs = 3;
 export interface MessageHooks {
   /** Awaited before each message is given: what came of those before may still have to be worked off. */
   room(): Promise<void> | null;
+  /** A message that has come is being worked off, or no longer: the next is waited for. */
+  onWork(isWorking: boolean): void;
   /** The agent sent what is not read, for the reason that stands in the sentence; nothing more is. */
   onExcess(sentence: string): void;
 }
@@ -75,7 +77,7 @@ async function* readMessages(
   stdout: Readable,
   asked: Set<unknown>,
   answers: Tally,
-  { room, onExcess }: MessageHooks,
+  { room, onWork, onExcess }: MessageHooks,
 ): AsyncGenerator<AnyMessage> {
   const pace = createPace();
   try {
@@ -84,14 +86,16 @@ async function* readMessages(
         onExcess(`The agent sent a message of more than ${mostLineMegabytes} MB, which is the most that is read.`);
         return;
       }
+      onWork(true);
       const startedAt = performance.now();
       const parsed = parseLine(line);
       const tookMs = performance.now() - startedAt;
       const message = (parsed instanceof Promise ? await parsed : parsed) as AnyMessage | null;
       await pace.spend(tookMs + (message ? messageMs + (line.length / 1_048_576) * megabyteMs : 0));
-      if (!message) continue;
-      if (!('method' in message) && !asked.delete(message.id)) continue;
-      await room();
+      const isWanted = message && ('method' in message || asked.delete(message.id));
+      if (isWanted) await room();
+      onWork(false);
+      if (!isWanted) continue;
       await answers.room();
       if ('method' in message && 'id' in message) answers.add();
       yield message;

@@ -5,6 +5,8 @@ import { type Child, within } from './child.ts';
 
 /** How long the last words of a process that ended are waited for: something it started may hold its stdout open. */
 const lastWordsMs = 1_000;
+/** How often so long, when words that have come are still being worked off here. */
+const mostLastWords = 60;
 /** The most of an agent's own explanation of an error that is passed on. */
 const mostDetailCharacters = 500;
 /** What an agent calls a method that it does not have (JSON-RPC). */
@@ -45,10 +47,14 @@ export interface Requests {
   crash(message: string): AgentCrash;
 }
 
-/** Requests over a connection to a child; `hear` is told of each. */
+/**
+ * Requests over a connection to a child. `isReading`: words of it that have come are being worked off just now. `hear` is told
+ * of each request.
+ */
 export function createRequests(
   child: Child,
   connection: ClientConnection,
+  isReading: () => boolean,
   hear: AgentLaunch['onExchange'] = () => undefined,
 ): Requests {
   const crash = (message: string) => new AgentCrash(child.mask(message), child.stderrTail());
@@ -92,7 +98,9 @@ export function createRequests(
       const answer = connection.agent.request<T>(method, params).catch((error: unknown) => explain(method, error));
       const gone = child.exited.then(async () => {
         // Its last words may hold the answer.
-        await within(connection.closed, lastWordsMs);
+        for (let n = 0; n < mostLastWords; n++) {
+          if ((await within(connection.closed, lastWordsMs)) || !isReading()) break;
+        }
         throw await ended(method);
       });
       const over = new AbortController();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { makeManager } from '../support/people.ts';
+import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -50,6 +50,43 @@ async function world() {
 }
 
 describe('the consumption of an organization', () => {
+  it('is added up by playbook, also by one that is gone, and what has none comes last', async () => {
+    const { organizationId, token } = await world();
+    const made = await runMutation(
+      test,
+      'createPlaybook',
+      'playbook { id playbookId }',
+      { organizationId, title: 'Followed', body: 'One step' },
+      token,
+    );
+    const { id, playbookId } = made.playbook;
+    const bare = parseId('organization', organizationId) as string;
+    const following = { organizationId: bare, playbookId: parseId('playbook', playbookId) as string };
+    const session = await plantSession(test, { ...following, createdAt: '2026-03-01' });
+    await use(test, session, 0.5, '2026-03-05T00:00:00Z');
+    await use(test, session, 0.2, '2026-03-06T00:00:00Z');
+    const selection = 'totalAcus playbooks(first: 50) { nodes { playbookId acus playbook { title } } }';
+    const expected = {
+      totalAcus: 4,
+      playbooks: {
+        nodes: [
+          { playbookId, acus: 0.7, playbook: { title: 'Followed' } },
+          { playbookId: null, acus: 3.3, playbook: null },
+        ],
+      },
+    };
+    expect(await ofOrganization(organizationId, spring, selection)).toEqual(expected);
+    await runMutation(test, 'deletePlaybook', 'deletedPlaybookId', { playbookId: id }, token);
+    expect(await ofOrganization(organizationId, spring, selection)).toEqual(expected);
+    const first = 'playbooks(first: 1) { nodes { acus } pageInfo { endCursor hasNextPage } }';
+    const { playbooks } = await ofOrganization(organizationId, spring, first);
+    expect(playbooks).toMatchObject({ nodes: [{ acus: 0.7 }], pageInfo: { hasNextPage: true } });
+    const rest = `playbooks(first: 1, after: "${playbooks.pageInfo.endCursor}") { nodes { acus } pageInfo { hasNextPage } }`;
+    expect(await ofOrganization(organizationId, spring, rest)).toEqual({
+      playbooks: { nodes: [{ acus: 3.3 }], pageInfo: { hasNextPage: false } },
+    });
+  });
+
   it('is added up by day, cycle, session, actor and organization, each with the same sum', async () => {
     const { organizationId, userId, serviceUserId, ofUser, ofBot, ofNobody } = await world();
     const titleOf = (id: string) => ({ title: `Session ${id}`, session: { title: `Session ${id}` } });

@@ -15,7 +15,7 @@ afterAll(() => test.close());
 
 const march = 'from: "2026-03-01", to: "2026-03-31"';
 const all = `from to
-  sessions { count averageAcus byOrigin { origin count } bySize { size count } withPlaybookCount withMergedPullRequestCount
+  sessions { count averageAcus byOrigin { origin count } bySize { size count } byOutcome { outcome count } withPlaybookCount withMergedPullRequestCount
     withMergedPullRequestBySize { size count } }
   pullRequests { createdCount openCount closedCount mergedCount } activeUserCount
   activeUsers(unit: MONTH) { startsAt endsAt count }`;
@@ -36,9 +36,27 @@ const pull = (state: string) => ({ url: `https://example.com/${state}`, state })
 const planted: Omit<PlantedSession, 'organizationId'>[] = [
   { createdAt: '2026-02-28T23:59:59.999Z', userId: one, acusConsumed: 100 },
   { createdAt: '2026-03-01T00:00:00Z', userId: one, acusConsumed: 0.5, playbookId: playbook },
-  { createdAt: '2026-03-02T10:00:00Z', userId: one, acusConsumed: 1, pullRequests: [pull('merged'), pull('open')] },
-  { createdAt: '2026-03-02T11:00:00Z', userId: two, acusConsumed: 12, pullRequests: [pull('closed')] },
-  { createdAt: '2026-03-31T23:59:59.999Z', serviceUserId: bot, acusConsumed: 3.5, origin: 'automation' },
+  {
+    createdAt: '2026-03-02T10:00:00Z',
+    userId: one,
+    status: 'error',
+    acusConsumed: 1,
+    pullRequests: [pull('merged'), pull('open')],
+  },
+  {
+    createdAt: '2026-03-02T11:00:00Z',
+    userId: two,
+    endedBy: 'terminated',
+    acusConsumed: 12,
+    pullRequests: [pull('closed')],
+  },
+  {
+    createdAt: '2026-03-31T23:59:59.999Z',
+    serviceUserId: bot,
+    status: 'suspended',
+    acusConsumed: 3.5,
+    origin: 'automation',
+  },
   { createdAt: '2026-04-01T00:00:00Z', userId: two, acusConsumed: 100 },
 ];
 
@@ -60,6 +78,7 @@ const expected = {
     averageAcus: 4.25,
     byOrigin: counts('origin', { API: 3, WEBAPP: 0, AUTOMATION: 1, CLI: 0, OTHER: 0 }),
     bySize: counts('size', { XS: 1, S: 1, M: 1, L: 0, XL: 1 }),
+    byOutcome: counts('outcome', { OPEN: 1, FINISHED: 1, TERMINATED: 1, EXPIRED: 0, FAILED: 1 }),
     withPlaybookCount: 1,
     withMergedPullRequestCount: 1,
     withMergedPullRequestBySize: counts('size', { XS: 0, S: 1, M: 0, L: 0, XL: 0 }),

@@ -19,6 +19,7 @@ export interface PlantedSession {
   readonly acusConsumed?: number;
   readonly pullRequests?: readonly { url: string; state: string }[];
   readonly status?: string;
+  readonly endedBy?: string;
 }
 
 /** Writes a session that was made at another time than now; its bare id. */
@@ -27,8 +28,8 @@ export async function plantSession(test: TestApp, planted: PlantedSession): Prom
   const at = new Date(planted.createdAt ?? Date.now());
   await test.app.services.store.execute(
     `insert into session (id, organization_id, title, is_title_derived, status, origin, prompt, user_id, service_user_id,
-                          playbook_id, acus_consumed, pull_requests, tags, created_at, updated_at)
-     values ($1, $2, $3, false, $4, $5, 'say hello', $6, $7, $8, $9, $10::jsonb, '{}', $11, $11)`,
+                          playbook_id, acus_consumed, pull_requests, tags, created_at, updated_at, ended_by)
+     values ($1, $2, $3, false, $4, $5, 'say hello', $6, $7, $8, $9, $10::jsonb, '{}', $11, $11, $12)`,
     [
       id,
       planted.organizationId,
@@ -41,6 +42,7 @@ export async function plantSession(test: TestApp, planted: PlantedSession): Prom
       planted.acusConsumed ?? 0,
       JSON.stringify(planted.pullRequests ?? []),
       at,
+      planted.endedBy ?? null,
     ],
   );
   return id;

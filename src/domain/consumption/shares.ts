@@ -2,12 +2,12 @@ import type { Context } from '../context.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow, readCursor, toPage, writeCursor } from '../pages.ts';
 import { byPlace, type Ledger, ledgerSource, placeIdOf } from './ledgers.ts';
 
-/** What consumption is divided by: sessions, who started them (a user, a service user or a service key), organizations. */
-export type ShareOf = 'session' | 'actor' | 'organization';
+/** What consumption is divided by: sessions, who started them (a user, a service user or a service key), organizations, playbooks. */
+export type ShareOf = 'session' | 'actor' | 'organization' | 'playbook';
 
-/** What one session, actor or organization has consumed. */
+/** What one session, actor, organization or playbook has consumed. */
 export interface ConsumptionShare {
-  /** Bare, of what the consumption is divided by; empty: service keys. */
+  /** Bare, of what the consumption is divided by; empty: service keys, or no playbook. */
   readonly id: string;
   readonly acus: number;
   /** Of an actor and of a session. */
@@ -21,17 +21,19 @@ const keys = {
   session: 'u.session_id',
   actor: `coalesce(u.user_id, u.service_user_id, '')`,
   organization: 'u.organization_id',
+  playbook: `coalesce((select s.playbook_id from session s where s.id = u.session_id), '')`,
 } as const satisfies Record<ShareOf, string>;
 
 const titles = {
   session: '(select s.title from session s where s.id = g.id)',
   actor: 'null',
   organization: 'null',
+  playbook: 'null',
 } as const satisfies Record<ShareOf, string>;
 
 /**
  * A page of the shares in each of some ledgers, in their order and in one statement; they differ in their organization only.
- * What is newest comes first (ids are ordered by time), and service keys last. Errors of {@link pageWindow}.
+ * What is newest comes first (ids are ordered by time), and what has no id last. Errors of {@link pageWindow}.
  */
 export async function listShares(
   context: Context,

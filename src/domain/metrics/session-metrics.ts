@@ -7,6 +7,11 @@ export const sessionSizes = { xs: 1, s: 3, m: 6, l: 12, xl: null } as const;
 /** See {@link sessionSizes}. */
 export type SessionSize = keyof typeof sessionSizes;
 
+/** How sessions came out; `open`: they have not ended. */
+export const sessionOutcomes = ['open', 'finished', 'terminated', 'expired', 'failed'] as const;
+/** See {@link sessionOutcomes}. */
+export type SessionOutcome = (typeof sessionOutcomes)[number];
+
 /** Counts of the sessions that were made in a period. Each by what it is now. */
 export interface SessionMetrics {
   readonly count: number;
@@ -16,6 +21,7 @@ export interface SessionMetrics {
   readonly withMergedCount: number;
   readonly byOrigin: Readonly<Record<SessionOrigin, number>>;
   readonly bySize: Readonly<Record<SessionSize, number>>;
+  readonly byOutcome: Readonly<Record<SessionOutcome, number>>;
   /** Of those with a merged pull request. */
   readonly mergedBySize: Readonly<Record<SessionSize, number>>;
   /** Of all pull requests of these sessions, by their state. */
@@ -24,6 +30,7 @@ export interface SessionMetrics {
 
 const sizes = Object.keys(sessionSizes) as SessionSize[];
 const size = `case ${sizes.map((name) => (sessionSizes[name] === null ? `else '${name}'` : `when s.acus_consumed < ${sessionSizes[name]} then '${name}'`)).join(' ')} end`;
+const outcome = `case s.status when 'error' then 'failed' when 'exit' then coalesce(s.ended_by, 'finished') else 'open' end`;
 const hasMerged = `s.pull_requests @> '[{"state": "merged"}]'`;
 const states = ['open', 'closed', 'merged'] as const;
 
@@ -38,6 +45,7 @@ export const sessionMetricsColumns = `
   count(*) filter (where ${hasMerged})::int as "withMergedCount",
   ${counts(sessionOrigins, (name) => `s.origin = '${name}'`)} as "byOrigin",
   ${counts(sizes, (name) => `${size} = '${name}'`)} as "bySize",
+  ${counts(sessionOutcomes, (name) => `${outcome} = '${name}'`)} as "byOutcome",
   ${counts(sizes, (name) => `${hasMerged} and ${size} = '${name}'`)} as "mergedBySize",
   jsonb_build_object(${states
     .map(

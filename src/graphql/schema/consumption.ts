@@ -7,6 +7,7 @@ import { toConnection } from '../connections.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { Actor, loadActor } from './people.ts';
+import { Playbook } from './playbooks.ts';
 import { Session } from './sessions.ts';
 
 const ConsumptionDay = builder.objectRef<ConsumptionSums['days'][number]>('ConsumptionDay').implement({
@@ -86,6 +87,24 @@ const OrganizationConsumption = builder.objectRef<ConsumptionShare>('Organizatio
   }),
 });
 
+const PlaybookConsumption = builder.objectRef<ConsumptionShare>('PlaybookConsumption').implement({
+  description: 'What the sessions that follow a playbook have consumed.',
+  fields: (t) => ({
+    playbookId: t.string({
+      nullable: true,
+      description: 'The playbook, as REST writes its id; null: the sessions that follow none, together.',
+      resolve: ({ id }) => (id === '' ? null : prefixedId('playbook', id)),
+    }),
+    playbook: t.field({
+      type: Playbook,
+      nullable: true,
+      description: 'The playbook, also one deleted since; null also for one that the viewer may not read.',
+      resolve: ({ id }, _args, { loaders }) => (id === '' ? null : loaders.playbooks.load(id)),
+    }),
+    acus: t.exposeFloat('acus', { description: acusDescription }),
+  }),
+});
+
 const SessionConsumptionConnection = builder.connectionObject(
   {
     type: SessionConsumption,
@@ -107,6 +126,15 @@ const OrganizationConsumptionConnection = builder.connectionObject(
     description: 'A page of what organizations have consumed.',
   },
   { name: 'OrganizationConsumptionEdge', description: 'What an organization has consumed, in a list.' },
+);
+
+const PlaybookConsumptionConnection = builder.connectionObject(
+  {
+    type: PlaybookConsumption,
+    name: 'PlaybookConsumptionConnection',
+    description: 'A page of what was consumed with playbooks.',
+  },
+  { name: 'PlaybookConsumptionEdge', description: 'What was consumed with a playbook, in a list.' },
 );
 
 const Consumption = builder.objectRef<Ledger>('Consumption').implement({
@@ -154,6 +182,15 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
           toConnection(await loaders.consumptionShares('organization', ledger, page)),
       },
       OrganizationConsumptionConnection,
+    ),
+    playbooks: t.connection(
+      {
+        type: PlaybookConsumption,
+        description: 'By playbook, the newest one first; the sessions without one come last.',
+        resolve: async (ledger, page, { loaders }) =>
+          toConnection(await loaders.consumptionShares('playbook', ledger, page)),
+      },
+      PlaybookConsumptionConnection,
     ),
   }),
 });

@@ -27,6 +27,7 @@ import './organizations.ts';
 import './playbook-mutations.ts';
 import './playbooks.ts';
 import './rate-limit.ts';
+import './recurrence-preview.ts';
 import './role-assignments.ts';
 import './roles.ts';
 import './secret-mutations.ts';

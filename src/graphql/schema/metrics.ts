@@ -1,7 +1,13 @@
 import type { ActiveUsers, ActiveUsersUnit } from '../../domain/metrics/active-users.ts';
 import { type MetricsPlace, openMetrics } from '../../domain/metrics/of-places.ts';
 import { getQueue, type QueueState } from '../../domain/metrics/queue.ts';
-import { type SessionMetrics, type SessionSize, sessionSizes } from '../../domain/metrics/session-metrics.ts';
+import {
+  type SessionMetrics,
+  type SessionOutcome,
+  type SessionSize,
+  sessionOutcomes,
+  sessionSizes,
+} from '../../domain/metrics/session-metrics.ts';
 import { type SessionOrigin, sessionOrigins } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { Enterprise } from './enterprise-ref.ts';
@@ -42,6 +48,25 @@ const SizeCount = builder.objectRef<{ size: SessionSize; count: number }>('Sessi
   }),
 });
 
+const SessionOutcomeEnum = builder.enumType('SessionOutcome', {
+  description: 'How a session came out.',
+  values: {
+    OPEN: { value: 'open', description: 'It has not ended: it waits, works, or is suspended.' },
+    FINISHED: { value: 'finished', description: 'Its agent was done.' },
+    TERMINATED: { value: 'terminated', description: 'Somebody ended it.' },
+    EXPIRED: { value: 'expired', description: 'It slept for so long that it was ended.' },
+    FAILED: { value: 'failed', description: 'An error ended it.' },
+  } as const satisfies Record<Uppercase<SessionOutcome>, { value: SessionOutcome; description: string }>,
+});
+
+const OutcomeCount = builder.objectRef<{ outcome: SessionOutcome; count: number }>('SessionOutcomeCount').implement({
+  description: 'How many sessions came out in some way.',
+  fields: (t) => ({
+    outcome: t.expose('outcome', { type: SessionOutcomeEnum, description: 'How they came out.' }),
+    count: t.exposeInt('count', { description: 'How many.' }),
+  }),
+});
+
 const PullRequestMetrics = builder.objectRef<SessionMetrics['pullRequests']>('PullRequestMetrics').implement({
   description: 'How many pull requests sessions made, by what they are now.',
   fields: (t) => ({
@@ -76,6 +101,11 @@ const SessionMetricsType = builder.objectRef<SessionMetrics>('SessionMetrics').i
       type: [SizeCount],
       description: 'How many of each size, the smallest first.',
       resolve: (metrics) => bySize(metrics.bySize),
+    }),
+    byOutcome: t.field({
+      type: [OutcomeCount],
+      description: 'How many came out in each way, also those in which none did.',
+      resolve: ({ byOutcome }) => sessionOutcomes.map((outcome) => ({ outcome, count: byOutcome[outcome] })),
     }),
     withPlaybookCount: t.exposeInt('withPlaybookCount', { description: 'How many have a playbook.' }),
     withMergedPullRequestCount: t.exposeInt('withMergedCount', {

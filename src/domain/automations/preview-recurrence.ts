@@ -1,0 +1,45 @@
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { inTurn } from '../turns.ts';
+import { isTimeZone } from './time-zones.ts';
+import { nextZonedRuns, parseZonedRecurrence, zonedRecurrenceComplaint } from './zoned-recurrence.ts';
+
+/** When a rule that nobody has kept yet would fire; `problem`: why an automation cannot have it, and then it has no times. */
+export interface RecurrencePreview {
+  readonly times: readonly Date[];
+  readonly problem: string | null;
+}
+
+const mostTimes = 20;
+
+/**
+ * The next times of a rule as if an automation were made with it now: its first `count`, 1 to 20. Nothing is read or kept.
+ * What is wrong with the rule or the zone is no error but the answer; INVALID_INPUT for a count that is none.
+ */
+export async function previewRecurrence(
+  context: Pick<Context, 'now'>,
+  rule: string,
+  timeZone: string | null,
+  count: number,
+): Promise<RecurrencePreview> {
+  if (!(count >= 1 && count <= mostTimes)) {
+    throw refuse(['count'], `"count" must be an integer from 1 to ${mostTimes}, but was ${count}.`);
+  }
+  const wrong = (problem: string): RecurrencePreview => ({ times: [], problem });
+  if (timeZone !== null && !isTimeZone(timeZone)) {
+    return wrong('The time zone must be a name of the IANA time zone database, such as Europe/Berlin.');
+  }
+  const now = context.now();
+  const { zoned, complaint } = parseZonedRecurrence(rule, now, timeZone);
+  if (zoned === null) return wrong(complaint);
+  const said = await inTurn(() => zonedRecurrenceComplaint(zoned, now));
+  if (said !== null) return wrong(said);
+  const times: Date[] = [];
+  while (times.length < count) {
+    // One in each turn: a rule may take long for a single time.
+    const [next] = await inTurn(() => nextZonedRuns(zoned, times.at(-1) ?? now, 1));
+    if (next === undefined) break;
+    times.push(next);
+  }
+  return { times, problem: null };
+}

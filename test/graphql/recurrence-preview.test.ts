@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const document = `query($rule: String!, $timeZone: String, $count: Int) {
+  recurrencePreview(rule: $rule, timeZone: $timeZone, count: $count) { times problem } }`;
+
+const ask = (variables: object) => graphql(test, test.adminToken, document, { count: 5, ...variables });
+
+describe('the preview of a rule', () => {
+  it('shows the next times, by the clocks of a zone and by UTC', async () => {
+    const rule = 'DTSTART:20980328T090000\nRRULE:FREQ=DAILY';
+    const utc = await ask({ rule, count: 2 });
+    expect(utc.data.recurrencePreview).toEqual({
+      times: ['2098-03-28T09:00:00.000Z', '2098-03-29T09:00:00.000Z'],
+      problem: null,
+    });
+    const berlin = await ask({ rule, timeZone: 'Europe/Berlin' });
+    expect(berlin.data.recurrencePreview.times).toEqual([
+      '2098-03-28T08:00:00.000Z',
+      '2098-03-29T08:00:00.000Z',
+      '2098-03-30T07:00:00.000Z',
+      '2098-03-31T07:00:00.000Z',
+      '2098-04-01T07:00:00.000Z',
+    ]);
+  });
+
+  it('says what is wrong instead of refusing it', async () => {
+    for (const [variables, problem] of [
+      [{ rule: 'FREQ=MINUTELY' }, /more often than every 15 minutes/],
+      [{ rule: 'FREQ=DAILY;COUNT=0' }, /never fires/],
+      [{ rule: 'every day' }, /FREQ|RRULE|rule/],
+      [{ rule: 'FREQ=DAILY', timeZone: 'Mars/Olympus' }, /time zone/],
+    ] as const) {
+      const { data, errors } = await ask(variables);
+      expect(errors).toBeUndefined();
+      expect(data.recurrencePreview).toEqual({ times: [], problem: expect.stringMatching(problem) });
+    }
+  });
+
+  it('is bounded, costs as much as it shows, and is for callers with a key', async () => {
+    const { errors } = await ask({ rule: 'FREQ=DAILY', count: 21 });
+    expect(errors?.[0].extensions.code).toBe('INVALID_INPUT');
+    const query = '{ recurrencePreview(rule: "FREQ=DAILY", count: 20) { times } }';
+    const { body } = await call(test, test.adminToken, 'POST', '/graphql', { query });
+    expect(body.extensions.cost).toBe(200);
+    expect((await call(test, null, 'POST', '/graphql', { query })).status).toBe(401);
+  });
+});

@@ -46,7 +46,7 @@ export function useAct<T extends MutationParameters>(
           mutation,
           variables,
           ...(updater ? { updater } : {}),
-          ...(expected ? { optimisticResponse: expected as NonNullable<T['rawResponse']> } : {}),
+          ...(expected ? { optimisticResponse: expected as never } : {}),
           onCompleted(response) {
             const [payload] = Object.values(response as Record<string, unknown>) as [
               (PayloadOf<T> & { userErrors?: readonly UserError[] }) | null,

@@ -6,7 +6,7 @@ import { useAct } from '../../relay/use-act.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
-import type { Folder } from './folders.tsx';
+import type { Folder } from './folder.ts';
 
 interface FolderFormProps {
   readonly organizationId: string;
@@ -28,7 +28,13 @@ export function FolderForm({ organizationId, folder, parent, folders, connection
       mutation folderFormCreateMutation($input: CreateKnowledgeFolderInput!, $connections: [ID!]!) {
         createKnowledgeFolder(input: $input) {
           knowledgeFolder @prependNode(connections: $connections, edgeTypeName: "KnowledgeFolderEdge") {
-            ...folders_folder
+            id
+            name
+            path
+            description
+            parent {
+              id
+            }
           }
           userErrors {
             message
@@ -44,7 +50,13 @@ export function FolderForm({ organizationId, folder, parent, folders, connection
       mutation folderFormUpdateMutation($input: UpdateKnowledgeFolderInput!) {
         updateKnowledgeFolder(input: $input) {
           knowledgeFolder {
-            ...folders_folder
+            id
+            name
+            path
+            description
+            parent {
+              id
+            }
           }
           userErrors {
             message
@@ -56,7 +68,11 @@ export function FolderForm({ organizationId, folder, parent, folders, connection
     { isQuiet: true },
   );
   const submit = async (given: Given) => {
-    const input = { name: given.text('name'), description: given.word('description'), parentId: given.word('parentId') };
+    const input = {
+      name: given.text('name'),
+      description: given.word('description'),
+      parentId: given.word('parentId'),
+    };
     const { errors: refused } = folder
       ? await update({ input: { ...input, knowledgeFolderId: folder.id } })
       : await create({ input: { ...input, organizationId }, connections });

@@ -1,10 +1,11 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import { useLocation } from 'wouter';
-import type { AccessType, knowledgePageQuery } from '../../__generated__/knowledgePageQuery.graphql.ts';
 import type { knowledgePage_folders$key } from '../../__generated__/knowledgePage_folders.graphql.ts';
-import type { knowledgePageFoldersQuery } from '../../__generated__/knowledgePageFoldersQuery.graphql.ts';
 import type { knowledgePageDeleteFolderMutation } from '../../__generated__/knowledgePageDeleteFolderMutation.graphql.ts';
+import type { knowledgePageFoldersQuery } from '../../__generated__/knowledgePageFoldersQuery.graphql.ts';
+import type { knowledgePageQuery } from '../../__generated__/knowledgePageQuery.graphql.ts';
+import type { AccessType } from '../../__generated__/notesQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useAct } from '../../relay/use-act.ts';
@@ -13,8 +14,8 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import type { Folder } from './folder.ts';
 import { FolderForm } from './folder-form.tsx';
-import { type Folder, useFolders } from './folders.tsx';
 import { Notes } from './notes.tsx';
 
 /** `/manage/knowledge`: what agents are told where it fits, in folders. */
@@ -71,7 +72,13 @@ function Knowledge(props: KnowledgeProps) {
           __id
           edges {
             node {
-              ...folders_folder
+              id
+              name
+              path
+              description
+              parent {
+                id
+              }
             }
           }
         }
@@ -79,9 +86,9 @@ function Knowledge(props: KnowledgeProps) {
     `,
     organization,
   );
-  const folders = useFolders(data.knowledgeFolders.edges.map(({ node }) => node)).toSorted((one, other) =>
-    one.path.localeCompare(other.path),
-  );
+  const folders: readonly Folder[] = data.knowledgeFolders.edges
+    .map(({ node }) => node)
+    .toSorted((one, other) => one.path.localeCompare(other.path));
   const mayChange = may(whose === 'ENTERPRISE' ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
   const folder = folders.find(({ path }) => path === folderPath) ?? null;
   const query = new URLSearchParams({
@@ -144,7 +151,7 @@ interface FoldersProps {
   readonly organizationId: string;
   readonly connectionId: string;
   readonly mayChange: boolean;
-  readonly more: React.ReactNode;
+  readonly more: ReactNode;
 }
 
 function Folders(props: FoldersProps) {
@@ -191,12 +198,7 @@ function Folders(props: FoldersProps) {
               <Button size="small" aria-label={`Change ${folder.name}`} onClick={() => setForm('change')}>
                 Change
               </Button>
-              <Button
-                size="small"
-                tone="danger"
-                aria-label={`Delete ${folder.name}`}
-                onClick={() => setForm('delete')}
-              >
+              <Button size="small" tone="danger" aria-label={`Delete ${folder.name}`} onClick={() => setForm('delete')}>
                 Delete
               </Button>
             </>

@@ -14,7 +14,7 @@ import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { Editor, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
 
-type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly knowledgeNoteId: string }>;
+type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly __typename: 'KnowledgeNote' }>;
 
 /** `/manage/knowledge/:id`: one note, to be read and changed; `new` makes one. */
 export function NotePage({ id }: { readonly id: string }) {
@@ -26,6 +26,7 @@ function Known({ id }: { readonly id: string }) {
     graphql`
       query notePageQuery($id: ID!) {
         node(id: $id) {
+          __typename
           ... on KnowledgeNote {
             id
             knowledgeNoteId
@@ -48,10 +49,10 @@ function Known({ id }: { readonly id: string }) {
     { id },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!node || !('knowledgeNoteId' in node)) {
+  if (!node || node.__typename !== 'KnowledgeNote') {
     return <Empty title="There is no such note" text="It may have been deleted." />;
   }
-  return <NoteForm key={id} note={node as Note} />;
+  return <NoteForm key={id} note={node} />;
 }
 
 const placed = ['name', 'trigger', 'macro', 'body', 'folderId', 'pinnedRepo'];

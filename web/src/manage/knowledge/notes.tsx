@@ -1,7 +1,10 @@
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import { Link } from 'wouter';
-import type { notes_organization$data, notes_organization$key } from '../../__generated__/notes_organization.graphql.ts';
+import type {
+  notes_organization$data,
+  notes_organization$key,
+} from '../../__generated__/notes_organization.graphql.ts';
 import type { notesDeleteMutation } from '../../__generated__/notesDeleteMutation.graphql.ts';
 import type { notesPaginationQuery } from '../../__generated__/notesPaginationQuery.graphql.ts';
 import type { AccessType, notesQuery } from '../../__generated__/notesQuery.graphql.ts';

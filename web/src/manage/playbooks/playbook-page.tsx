@@ -13,7 +13,7 @@ import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { Editor, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
 
-type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly playbookId: string }>;
+type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly __typename: 'Playbook' }>;
 
 /** `/manage/playbooks/:id`: one playbook, to be read and changed; `new` makes one. */
 export function PlaybookPage({ id }: { readonly id: string }) {
@@ -25,6 +25,7 @@ function Known({ id }: { readonly id: string }) {
     graphql`
       query playbookPageQuery($id: ID!) {
         node(id: $id) {
+          __typename
           ... on Playbook {
             id
             playbookId
@@ -43,10 +44,10 @@ function Known({ id }: { readonly id: string }) {
     { id },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!node || !('playbookId' in node) || node.deletedAt) {
+  if (!node || node.__typename !== 'Playbook' || node.deletedAt) {
     return <Empty title="There is no such playbook" text="It may have been deleted." />;
   }
-  return <PlaybookForm key={id} playbook={node as Playbook} />;
+  return <PlaybookForm key={id} playbook={node} />;
 }
 
 const placed = ['title', 'macro', 'body', 'structuredOutputSchema'];

@@ -118,12 +118,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
     { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     actsColumn((playbook) =>
       mayChange ? (
-        <Button
-          size="small"
-          tone="danger"
-          aria-label={`Delete ${playbook.title}`}
-          onClick={() => setLeaving(playbook)}
-        >
+        <Button size="small" tone="danger" aria-label={`Delete ${playbook.title}`} onClick={() => setLeaving(playbook)}>
           Delete
         </Button>
       ) : null,

@@ -4,6 +4,7 @@ import { sameBodyMs } from '../../src/domain/automations/receive-webhook.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic, startSession, updateAutomation } from '../support/automations.ts';
+import { testDatabase } from '../support/test-store.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -108,6 +109,18 @@ describe('a delivery', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => send({ once: true })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 202]);
     expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
+    expect(await runs()).toHaveLength(1);
+  });
+
+  // PGlite is in one process by its nature.
+  it.skipIf(testDatabase !== 'postgres')('that comes to two processes at once starts one session', async () => {
+    const { path, secret, runs } = await make();
+    const other = await test.another();
+    onTestFinished(() => other.close());
+    const headers = { 'x-webhook-secret': secret, 'content-type': 'application/json', 'webhook-id': 'both' };
+    const urls = Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? test.url : other.url) + path);
+    const answers = await Promise.all(urls.map((url) => fetch(url, { method: 'POST', headers, body: '{}' })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 202]);
     expect(await runs()).toHaveLength(1);
   });
 

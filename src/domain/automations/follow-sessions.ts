@@ -4,6 +4,7 @@ import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { ensureFeed, type FeedReader } from '../feeds/feeds.ts';
+import { canonicalJson } from '../idempotency.ts';
 import type { AutomationRecord } from './automations.ts';
 import type { Trigger } from './definition.ts';
 import { isSessionEvent } from './event-types.ts';
@@ -26,19 +27,21 @@ const hasSessionEvent = (triggers: readonly Trigger[]) => triggers.some(({ event
 /**
  * Lets an automation that was written hear of what happens in sessions from now on, where its triggers say so. What it hears is of
  * all listed sessions: who gives it such triggers must be allowed to view them (FORBIDDEN). LIMIT_EXCEEDED beyond
- * {@link mostFollowing}.
+ * {@link mostFollowing}. `before` null: it is new.
  */
 export async function followSessions(
   context: Context,
   tx: Transaction,
   automation: AutomationRecord,
-  { isOther }: { readonly isOther: boolean },
+  before: AutomationRecord | null,
 ): Promise<void> {
   const { id, organizationId, triggers, enabled } = automation;
-  if (!hasSessionEvent(triggers) || !enabled) {
+  const hasEvent = hasSessionEvent(triggers);
+  if (before !== null && hasSessionEvent(before.triggers) && !(hasEvent && enabled)) {
     await tx.query('update automation set session_events_since_at = null where id = $1', [id]);
-    if (!hasSessionEvent(triggers)) return;
   }
+  if (!hasEvent) return;
+  const isOther = before === null || canonicalJson(before.triggers) !== canonicalJson(triggers);
   if (isOther) requirePermission(context.viewer, permissionFor.viewSession, organizationId);
   if (!enabled) return;
   const [others] = await tx.query<{ count: number }>(

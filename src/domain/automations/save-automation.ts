@@ -35,7 +35,7 @@ export async function insertAutomation(context: Context, tx: Transaction, made: 
      values ($1, ${places}, $17, $18, $19, $20::timestamptz)`,
     [made.id, ...valuesOf(made), made.organizationId, made.userId, made.serviceUserId, made.createdAt],
   );
-  await followSessions(context, tx, made, { isOther: true });
+  await followSessions(context, tx, made, null);
   await auditAutomation(context, tx, 'create_automation', made);
   tx.afterCommit(() => context.bell.ring('automations'));
 }
@@ -98,7 +98,7 @@ export async function saveAutomation(
   }
   await tx.query(`update automation set (${written}) = row(${places}) where id = $1`, [after.id, ...valuesOf(after)]);
   if (before.enabled && !after.enabled) await skipQueuedRuns(tx, after.id);
-  if (isMoved) await followSessions(context, tx, after, { isOther: changed.includes('triggers') });
+  if (isMoved) await followSessions(context, tx, after, before);
   await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
   tx.afterCommit(() => context.bell.ring('automations'));
   return after;

@@ -135,6 +135,10 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       .toBe(1);
     await page.getByRole('button', { name: 'To the end' }).click();
     await page.getByText('even newer').waitFor();
+    // However much comes at once, the end is followed.
+    await sayMany(test, id, 2_000);
+    await page.getByText('m1999', { exact: true }).waitFor();
+    await expect.poll(distance).toBeLessThan(5);
     await page.context().close();
   });
 

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import type { Snapshot } from './feed.ts';
@@ -8,6 +8,8 @@ import { RowView } from './rows.tsx';
 
 /** How near to the beginning of what is there the page before it is fetched, in pixels. */
 const earlierWithin = 800;
+/** How near to the end counts as being there, in pixels. */
+const endThreshold = 80;
 
 interface TranscriptProps {
   readonly feed: Snapshot & { readonly loadEarlier: () => Promise<void> };
@@ -29,26 +31,41 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 8,
     anchorTo: 'end',
-    followOnAppend: true,
-    scrollEndThreshold: 80,
+    scrollEndThreshold: endThreshold,
     paddingStart: 16,
     paddingEnd: 16,
     onChange: (instance) => setAway(!instance.isAtEnd(200)),
   });
 
   const { loadEarlier, hasEarlier, isLoadingEarlier, isLoaded } = feed;
-  // Once, at the end; how high the last rows are is known only when they are there.
-  const isPlaced = useRef(false);
-  useEffect(() => {
-    if (!isLoaded || isPlaced.current) return;
-    isPlaced.current = true;
-    virtual.scrollToEnd();
-  }, [isLoaded, virtual]);
-  const look = () => {
-    if (isPlaced.current && hasEarlier && (box.current?.scrollTop ?? 0) < earlierWithin) void loadEarlier();
+  const height = virtual.getTotalSize();
+  const { look, isFollowing } = useFollowing(box);
+  // How high rows are is known only when they are there: the end moves until then.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each time the end has moved.
+  useLayoutEffect(() => {
+    if (!isLoaded) return;
+    const go = () => {
+      if (isFollowing.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    };
+    go();
+    // Again behind what the list itself does when rows have been measured.
+    const frame = requestAnimationFrame(go);
+    return () => cancelAnimationFrame(frame);
+  }, [isLoaded, height, rows]);
+  const loadMore = () => {
+    // Not on the way to the end, when it is first shown.
+    if (isLoaded && hasEarlier && (box.current?.scrollTop ?? 0) < earlierWithin) void loadEarlier();
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page whose rows are few leaves room for one more.
-  useEffect(look, [rows.length, isLoadingEarlier]);
+  useEffect(loadMore, [rows.length, isLoadingEarlier, isLoaded]);
+  const scrolled = () => {
+    look();
+    loadMore();
+  };
+  const toEnd = () => {
+    isFollowing.current = true;
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  };
 
   if (!isLoaded) {
     return (
@@ -59,11 +76,19 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
   }
   return (
     <div className="transcript">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
-      <div className="scroll" ref={box} onScroll={look} tabIndex={0} role="log" aria-label="Transcript" aria-live="off">
+      <div
+        className="scroll"
+        ref={box}
+        onScroll={scrolled}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.
+        tabIndex={0}
+        role="log"
+        aria-label="Transcript"
+        aria-live="off"
+      >
         {isLoadingEarlier && <p className="earlier">Loading what was before</p>}
         {rows.length === 0 && <Empty title="Nothing yet" text="The agent has not begun. What it does appears here." />}
-        <div className="rows" style={{ height: virtual.getTotalSize() }}>
+        <div className="rows" style={{ height }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];
             if (!row) return null;
@@ -83,11 +108,26 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
       </div>
       {isAway && rows.length > 0 && (
         <div className="to-end">
-          <Button size="small" icon="arrowDown" onClick={() => virtual.scrollToEnd()}>
+          <Button size="small" icon="arrowDown" onClick={toEnd}>
             To the end
           </Button>
         </div>
       )}
     </div>
   );
+}
+
+/** Whether what comes is to be followed: as long as one is at the end, and again when one comes back to it. */
+function useFollowing(box: RefObject<HTMLElement | null>) {
+  const isFollowing = useRef(true);
+  const last = useRef({ top: 0, height: 0 });
+  const look = () => {
+    if (!box.current) return;
+    const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
+    if (height - top - clientHeight < endThreshold) isFollowing.current = true;
+    // Upwards in a page that has not become shorter: somebody scrolls. Rows that turn out lower do it too, and are nobody.
+    else if (top < last.current.top - 2 && height >= last.current.height) isFollowing.current = false;
+    last.current = { top, height };
+  };
+  return { look, isFollowing };
 }

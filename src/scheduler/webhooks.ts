@@ -48,20 +48,30 @@ function createSending(services: Services, isStopped: () => boolean) {
   const sender = createWebhookSender({ allowPrivate: services.isPrivateWebhookAllowed });
   /** What is being sent, by its endpoint. */
   const busy = new Map<string, Promise<void>>();
+  /** How many deliveries each organization has under way. */
+  const counts = new Map<string, number>();
   let inFlight = 0;
   let timer: NodeJS.Timeout | null = null;
   let isAgain = false;
   let running: Promise<void> | null = null;
 
+  const underWay = () => ({ endpoints: [...busy.keys()], organizations: counts });
   const send = (endpointId: string, batch: readonly ClaimedDelivery[]) => {
-    inFlight += batch.length;
+    const organizationId = batch[0]?.organizationId ?? '';
+    const count = (change: number) => {
+      inFlight += change;
+      const left = (counts.get(organizationId) ?? 0) + change;
+      if (left > 0) counts.set(organizationId, left);
+      else counts.delete(organizationId);
+    };
+    count(batch.length);
     const each = batch.map((delivery) =>
       deliver(services, sender, delivery, isStopped).catch((error: unknown) =>
         services.log.error({ err: error, deliveryId: delivery.id }, 'A webhook could not be sent.'),
       ),
     );
     const sent = Promise.all(each).then(() => {
-      inFlight -= batch.length;
+      count(-batch.length);
       busy.delete(endpointId);
       look();
     });
@@ -73,14 +83,14 @@ function createSending(services: Services, isStopped: () => boolean) {
       const room = mostInFlight - inFlight;
       // Whatever ends next looks again.
       if (room <= 0) return;
-      const claimed = await claimDeliveries(services, [...busy.keys()], room);
+      const claimed = await claimDeliveries(services, underWay(), room);
       for (const [endpointId, batch] of byEndpoint(claimed)) send(endpointId, batch);
       if (claimed.length > 0) isAgain = true;
     }
     if (!isStopped()) await sleep();
   };
   const sleep = async () => {
-    const dueAt = await nextDueAt(services, [...busy.keys()]);
+    const dueAt = await nextDueAt(services, underWay());
     const waitMs = dueAt === null ? mostSleepMs : dueAt.getTime() - services.now().getTime();
     if (timer) clearTimeout(timer);
     timer = isStopped() ? null : setTimeout(look, Math.max(10, Math.min(mostSleepMs, waitMs))).unref();

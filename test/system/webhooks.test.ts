@@ -291,6 +291,26 @@ it('sends to an endpoint what others’ do not hold up', async () => {
   expect((await readEndpoint(test, token, id)).isEnabled).toBe(true);
 });
 
+it('sends to an organization what another’s many hanging endpoints do not hold up', async () => {
+  const slow = await makeOrganization(test, 'Hangs in many places');
+  const hanging = await startReceiver();
+  hanging.answer(() => undefined);
+  for (let n = 0; n < 12; n++)
+    await makeEndpoint(test, slow.token, { url: hanging.url, eventTypes: ['SESSION_MESSAGE'] });
+  const busy = await createSession(test, {}, slow.token);
+  await sayAs(slow.organizationId, busy, ...Array.from({ length: 10 }, (_, n) => `Message ${n}`));
+  // All its places are taken; each message is to go to twelve.
+  await hanging.until((all) => all.length >= 16);
+  const { organizationId, token } = await makeOrganization(test, 'Does not wait');
+  const receiver = await startReceiver();
+  await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
+  const session = await createSession(test, {}, token);
+  await sayAs(organizationId, session, 'Hello.');
+  await receiver.until((all) => all.length === 2);
+  // Sixteen at once; on a slow machine some of them have been given up by now.
+  expect(hanging.received.length).toBeLessThan(64);
+});
+
 it('sends nothing more to one that was deleted', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Is deleted');
   const [gone, kept] = [await startReceiver(), await startReceiver()];

@@ -6,8 +6,18 @@ import type { PayloadSource } from './event-payload.ts';
 
 /** How long a process has for an attempt before another may make it: more than the longest wait for an answer. */
 const leaseMs = 30_000;
-/** Deliveries that are sent to an endpoint at once, by one process. */
+/** Deliveries that are sent to an endpoint at once, by one process; to one that failed last, one. */
 const mostAtOnce = 8;
+/** Deliveries of an organization that a process sends at once: its receivers may hang, and others' webhooks wait for places. */
+const mostOfOrganization = 16;
+
+/** What a process is sending. */
+export interface UnderWay {
+  /** The endpoints that have a batch under way. */
+  readonly endpoints: readonly string[];
+  /** How many deliveries each organization has under way. */
+  readonly organizations: ReadonlyMap<string, number>;
+}
 
 /** A delivery that this process is to send, with all that it takes. */
 export interface ClaimedDelivery extends PayloadSource {
@@ -26,27 +36,44 @@ export interface ClaimedDelivery extends PayloadSource {
 }
 
 /**
- * Claims what is due, a few for each endpoint, the longest due first; not for those that are `busy` with what this process
- * sends them already. May run in several processes at once: each delivery is claimed by one of them, until its time is over.
+ * Claims what is due, a few for each endpoint and organization in turn, the longest due first; not for endpoints that this
+ * process is sending to already. May run in several processes at once: each delivery is claimed by one of them, until its time
+ * is over.
  */
 export async function claimDeliveries(
   services: Pick<Services, 'store' | 'now'>,
-  busy: readonly string[],
+  { endpoints, organizations }: UnderWay,
   limit: number,
 ): Promise<ClaimedDelivery[]> {
   const now = services.now();
   const claimedUntilAt = new Date(now.getTime() + leaseMs);
   const claimed = await services.store.execute<{ id: string }>(
     `update webhook_delivery set next_attempt_at = $2::timestamptz where id in (
-       select due.id from webhook_endpoint w join organization o on o.id = w.organization_id and o.deleted_at is null
-         cross join lateral (
-           select d.id, d.next_attempt_at from webhook_delivery d
-            where d.endpoint_id = w.id and d.next_attempt_at <= $1::timestamptz
-            order by d.next_attempt_at limit $3 for update skip locked) due
-        where w.is_enabled and not w.id = any($4::text[])
-        order by due.next_attempt_at limit $5)
+       select ranked.id from (
+         select due.id, due.next_attempt_at, w.organization_id, row_number() over (
+             partition by w.organization_id order by w.consecutive_failures > 0, due.place, due.next_attempt_at) as place
+           from webhook_endpoint w join organization o on o.id = w.organization_id and o.deleted_at is null
+           cross join lateral (
+             select d.*, row_number() over (order by d.next_attempt_at) as place from (
+               select d.id, d.next_attempt_at from webhook_delivery d
+                where d.endpoint_id = w.id and d.next_attempt_at <= $1::timestamptz
+                order by d.next_attempt_at limit case when w.consecutive_failures > 0 then 1 else $3::int end
+                for update skip locked) d) due
+          where w.is_enabled and not w.id = any($4::text[])) ranked
+         left join unnest($6::text[], $7::int[]) sent(organization_id, count) on sent.organization_id = ranked.organization_id
+        where ranked.place + coalesce(sent.count, 0) <= $8::int
+        order by ranked.place, ranked.next_attempt_at limit $5::int)
      returning id`,
-    [now, claimedUntilAt, mostAtOnce, busy, limit],
+    [
+      now,
+      claimedUntilAt,
+      mostAtOnce,
+      endpoints,
+      limit,
+      [...organizations.keys()],
+      [...organizations.values()],
+      mostOfOrganization,
+    ],
   );
   if (claimed.length === 0) return [];
   const rows = await services.store.query<ClaimRow>(
@@ -74,16 +101,20 @@ function toClaimed(row: ClaimRow, claimedUntilAt: Date): ClaimedDelivery {
   return { ...delivery, claimedUntilAt, entry: sessionId === null ? null : entry };
 }
 
-/** When the next delivery of an endpoint that is not `busy` is due; null: there is none to wait for. */
-export async function nextDueAt(services: Pick<Services, 'store'>, busy: readonly string[]): Promise<Date | null> {
+/** When the next delivery is due that this process may claim; null: there is none to wait for. */
+export async function nextDueAt(
+  services: Pick<Services, 'store'>,
+  { endpoints, organizations }: UnderWay,
+): Promise<Date | null> {
+  const full = [...organizations].filter(([, count]) => count >= mostOfOrganization).map(([id]) => id);
   const [row] = await services.store.query<Pick<WebhookDeliveryRecord, 'nextAttemptAt'>>(
     `select min(due.next_attempt_at) as "nextAttemptAt" from webhook_endpoint w
        join organization o on o.id = w.organization_id and o.deleted_at is null
        cross join lateral (
          select d.next_attempt_at from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at is not null
           order by d.next_attempt_at limit 1) due
-      where w.is_enabled and not w.id = any($1::text[])`,
-    [busy],
+      where w.is_enabled and not w.id = any($1::text[]) and not w.organization_id = any($2::text[])`,
+    [endpoints, full],
   );
   return row?.nextAttemptAt ?? null;
 }

@@ -24,6 +24,30 @@ const pages = [
     path: '/manage/secrets',
     page: lazy(async () => ({ default: (await import('../secrets/secrets-page.tsx')).SecretsPage })),
   },
+  {
+    path: '/manage/playbooks',
+    page: lazy(async () => ({ default: (await import('../manage/playbooks/playbooks-page.tsx')).PlaybooksPage })),
+  },
+  {
+    path: '/manage/playbooks/:id',
+    page: lazy(async () => ({ default: (await import('../manage/playbooks/playbook-page.tsx')).PlaybookPage })),
+  },
+  {
+    path: '/manage/knowledge',
+    page: lazy(async () => ({ default: (await import('../manage/knowledge/knowledge-page.tsx')).KnowledgePage })),
+  },
+  {
+    path: '/manage/knowledge/:id',
+    page: lazy(async () => ({ default: (await import('../manage/knowledge/note-page.tsx')).NotePage })),
+  },
+  {
+    path: '/manage/automations',
+    page: lazy(async () => ({ default: (await import('../manage/automations/automations-page.tsx')).AutomationsPage })),
+  },
+  {
+    path: '/manage/automations/:id',
+    page: lazy(async () => ({ default: (await import('../manage/automations/automation-page.tsx')).AutomationPage })),
+  },
 ] satisfies readonly PageEntry[];
 
 /** The page that the address names, inside the frame that all have. */

@@ -10,11 +10,18 @@ export interface NavigationItem {
   readonly isFor?: (signed: Signed) => boolean;
 }
 
+const mayViewAutomations = ({ may }: Signed) => may('VIEW_ORG_AUTOMATIONS') || may('MANAGE_ORG_AUTOMATIONS');
+
 /** The navigation, in groups. A new page that belongs into it has its line here. */
 export const navigation: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
   { label: 'Work', items: [{ path: '/sessions', label: 'Sessions', icon: 'terminal' }] },
   {
     label: 'Manage',
-    items: [{ path: '/manage/secrets', label: 'Secrets', icon: 'key', isFor: ({ may }) => may('MANAGE_ORG_SECRETS') }],
+    items: [
+      { path: '/manage/playbooks', label: 'Playbooks', icon: 'book', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
+      { path: '/manage/knowledge', label: 'Knowledge', icon: 'thought', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
+      { path: '/manage/secrets', label: 'Secrets', icon: 'key', isFor: ({ may }) => may('MANAGE_ORG_SECRETS') },
+      { path: '/manage/automations', label: 'Automations', icon: 'clock', isFor: mayViewAutomations },
+    ],
   },
 ];

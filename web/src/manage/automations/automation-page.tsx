@@ -1,0 +1,316 @@
+import { useState } from 'react';
+import { graphql, useFragment, useLazyLoadQuery } from 'react-relay';
+import { Link, useLocation } from 'wouter';
+import type {
+  automationPage_automation$data,
+  automationPage_automation$key,
+} from '../../__generated__/automationPage_automation.graphql.ts';
+import type { automationPageQuery } from '../../__generated__/automationPageQuery.graphql.ts';
+import type { automationPageRotateMutation } from '../../__generated__/automationPageRotateMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { nameOf } from '../../ui/actor.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CopyLine, ShownOnce } from '../kit/kit.ts';
+import { AutomationActs } from './automation-acts.tsx';
+import { AutomationForm } from './automation-form.tsx';
+import { eventLabel } from './labels.ts';
+import { Times } from './rule-fields.tsx';
+import { Runs } from './runs.tsx';
+import './automations.css';
+
+type Automation = automationPage_automation$data;
+
+/** `/manage/automations/:id`: what an automation does, will do and has done; `new` makes one. */
+export function AutomationPage({ id }: { readonly id: string }) {
+  return id === 'new' ? <NewAutomation /> : <Known id={id} />;
+}
+
+function NewAutomation() {
+  const [, go] = useLocation();
+  const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | null>(null);
+  return (
+    <Page title="New automation">
+      <AutomationForm
+        automation={null}
+        onCancel={() => go('/manage/automations')}
+        onDone={(id, secret) => (secret ? setMade({ id, secret }) : go(`/manage/automations/${id}`))}
+      />
+      {made && <WebhookSecret secret={made.secret} onClose={() => go(`/manage/automations/${made.id}`)} />}
+    </Page>
+  );
+}
+
+function WebhookSecret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
+  return (
+    <ShownOnce
+      title="The secret of the incoming webhook"
+      values={[{ label: 'Secret', value: secret }]}
+      onClose={onClose}
+    />
+  );
+}
+
+function Known({ id }: { readonly id: string }) {
+  const [fetchKey, setFetchKey] = useState(0);
+  const { node } = useLazyLoadQuery<automationPageQuery>(
+    graphql`
+      query automationPageQuery($id: ID!) {
+        node(id: $id) {
+          __typename
+          ... on Automation {
+            ...automationPage_automation @alias(as: "automation")
+            deletedAt
+          }
+        }
+      }
+    `,
+    { id },
+    { fetchPolicy: 'store-and-network', fetchKey },
+  );
+  if (node?.__typename !== 'Automation' || node.deletedAt || !node.automation) {
+    return <Empty title="There is no such automation" text="It may have been deleted." />;
+  }
+  return <Shown found={node.automation} onChanged={() => setFetchKey((before) => before + 1)} />;
+}
+
+interface ShownProps {
+  readonly found: automationPage_automation$key;
+  readonly onChanged: () => void;
+}
+
+function Shown({ found, onChanged }: ShownProps) {
+  const automation = useFragment(
+    graphql`
+      fragment automationPage_automation on Automation {
+        id
+        automationId
+        name
+        enabled
+        nextRuns
+        createdAt
+        lastErrorAt
+        lastErrorMessage
+        jitterSeconds
+        missedRuns
+        createdBy {
+          __typename
+          ... on User {
+            fullName: name
+            email
+          }
+          ... on ServiceUser {
+            name
+          }
+        }
+        triggers {
+          eventType
+          timeZone
+          webhookUrl
+          conditions {
+            any {
+              all {
+                field
+                operator
+                value
+              }
+            }
+          }
+        }
+        actions {
+          type
+          prompt
+        }
+        ...automationForm_automation
+        ...automationActs_automation
+        ...runs_automation
+      }
+    `,
+    found,
+  );
+  const { may } = useSigned();
+  const [, go] = useLocation();
+  const [isChanging, setChanging] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const { name, enabled, triggers, actions, nextRuns, lastErrorMessage, lastErrorAt } = automation;
+  const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
+  const mayChange = may('MANAGE_ORG_AUTOMATIONS');
+  if (isChanging) {
+    return (
+      <Page title={`Change ${name}`}>
+        <AutomationForm
+          automation={automation}
+          onCancel={() => setChanging(false)}
+          onDone={(_id, made) => {
+            setChanging(false);
+            setSecret(made);
+            onChanged();
+          }}
+        />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={name}
+      actions={
+        mayChange && (
+          <>
+            <AutomationActs
+              automation={automation}
+              connections={[]}
+              onDeleted={() => go('/manage/automations')}
+              onRun={onChanged}
+            />
+            <Button size="small" tone="primary" icon="edit" onClick={() => setChanging(true)}>
+              Change
+            </Button>
+          </>
+        )
+      }
+    >
+      <div className="sheets">
+        <section className="card sheet" aria-label="What it does">
+          <dl className="facts">
+            <dt>State</dt>
+            <dd>
+              <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
+            </dd>
+            {triggers.map((trigger, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: triggers have no names.
+              <Trigger trigger={trigger} key={index} />
+            ))}
+            {actions.map(({ prompt, type }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: actions have no names.
+              <ActionLine key={index} type={type} prompt={prompt} />
+            ))}
+            <dt>Made</dt>
+            <dd>
+              <Time at={automation.createdAt} /> {nameOf(automation.createdBy) && `by ${nameOf(automation.createdBy)}`}
+            </dd>
+            {lastErrorMessage && lastErrorAt && (
+              <>
+                <dt>Last failure</dt>
+                <dd>
+                  {lastErrorMessage} (<Time at={lastErrorAt} />)
+                </dd>
+              </>
+            )}
+          </dl>
+          {triggers.some(({ webhookUrl }) => webhookUrl) && (
+            <Incoming automation={automation} mayChange={mayChange} onSecret={setSecret} />
+          )}
+        </section>
+        {nextRuns.length > 0 && (
+          <section className="card sheet" aria-labelledby="next-runs">
+            <header>
+              <h2 id="next-runs">Next times</h2>
+            </header>
+            <Times times={nextRuns} timeZone={zone} />
+          </section>
+        )}
+        <section className="card sheet" aria-labelledby="runs">
+          <header>
+            <h2 id="runs">What it has done</h2>
+            <Button size="small" onClick={onChanged}>
+              Look again
+            </Button>
+          </header>
+          <Runs automation={automation} />
+        </section>
+        <p>
+          <Link href="/manage/automations">All automations</Link>
+        </p>
+      </div>
+      {secret && <WebhookSecret secret={secret} onClose={() => setSecret(null)} />}
+    </Page>
+  );
+}
+
+function Trigger({ trigger }: { readonly trigger: Automation['triggers'][number] }) {
+  const conditions = trigger.conditions?.any ?? [];
+  return (
+    <>
+      <dt>When</dt>
+      <dd>
+        {eventLabel(trigger.eventType)}
+        {conditions.map(({ all }) => {
+          const text = all
+            .map(({ field, operator, value }) =>
+              operator === 'recurrence' ? String(value) : `${field} ${operator} ${JSON.stringify(value ?? null)}`,
+            )
+            .join(' and ');
+          return (
+            <div key={text}>
+              <code>{text}</code>
+            </div>
+          );
+        })}
+        {trigger.timeZone && <div className="soft">by the clocks of {trigger.timeZone}</div>}
+      </dd>
+    </>
+  );
+}
+
+function ActionLine({ type, prompt }: { readonly type: string; readonly prompt: string | null | undefined }) {
+  return (
+    <>
+      <dt>{type === 'start_session' ? 'Starts a session' : 'Writes to a session'}</dt>
+      <dd>{prompt}</dd>
+    </>
+  );
+}
+
+interface IncomingProps {
+  readonly automation: Automation;
+  readonly mayChange: boolean;
+  readonly onSecret: (secret: string) => void;
+}
+
+function Incoming({ automation, mayChange, onSecret }: IncomingProps) {
+  const [asked, setAsked] = useState(false);
+  const [rotate, isRotating] = useAct<automationPageRotateMutation>(graphql`
+    mutation automationPageRotateMutation($input: RotateAutomationWebhookSecretInput!) {
+      rotateAutomationWebhookSecret(input: $input) {
+        webhookSecret
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const confirm = async () => {
+    const { payload } = await rotate({ input: { automationId: automation.automationId } });
+    setAsked(false);
+    if (payload?.webhookSecret) onSecret(payload.webhookSecret);
+  };
+  return (
+    <div className="sheets">
+      {automation.triggers.flatMap(({ webhookUrl }) =>
+        webhookUrl ? [<CopyLine key={webhookUrl} label="Address of the incoming webhook" value={webhookUrl} />] : [],
+      )}
+      {mayChange && (
+        <div className="actions">
+          <Button size="small" icon="key" onClick={() => setAsked(true)}>
+            New secret
+          </Button>
+        </div>
+      )}
+      {asked && (
+        <Confirm
+          title="Make a new secret?"
+          text="The present one ends at once: whoever posts with it is refused until they have the new one."
+          act="Make a new one"
+          isBusy={isRotating}
+          onClose={() => setAsked(false)}
+          onConfirm={() => void confirm()}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,126 @@
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { Link, useLocation } from 'wouter';
+import type {
+  automationsPage_organization$data,
+  automationsPage_organization$key,
+} from '../../__generated__/automationsPage_organization.graphql.ts';
+import type { automationsPagePaginationQuery } from '../../__generated__/automationsPagePaginationQuery.graphql.ts';
+import type { automationsPageQuery } from '../../__generated__/automationsPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { actsColumn, List } from '../kit/kit.ts';
+import { AutomationActs } from './automation-acts.tsx';
+import { triggerLabel } from './labels.ts';
+
+type Automation = automationsPage_organization$data['automations']['edges'][number]['node'];
+
+/** `/manage/automations`: what acts by itself. */
+export function AutomationsPage() {
+  const { organization } = useSigned();
+  const found = useLazyLoadQuery<automationsPageQuery>(
+    graphql`
+      query automationsPageQuery($id: ID!) {
+        organization(id: $id) {
+          ...automationsPage_organization
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '' },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!found.organization) return <Empty title="There is no organization" />;
+  return <Automations organization={found.organization} />;
+}
+
+function Automations({ organization }: { readonly organization: automationsPage_organization$key }) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    automationsPagePaginationQuery,
+    automationsPage_organization$key
+  >(
+    graphql`
+      fragment automationsPage_organization on Organization
+      @refetchable(queryName: "automationsPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        automations(first: $count, after: $cursor) @connection(key: "automationsPage_automations") {
+          __id
+          edges {
+            node {
+              id
+              name
+              enabled
+              nextRunAt
+              lastRunAt
+              consecutiveFailures
+              lastErrorMessage
+              triggers {
+                eventType
+              }
+              ...automationActs_automation
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const { may } = useSigned();
+  const [, go] = useLocation();
+  const mayChange = may('MANAGE_ORG_AUTOMATIONS');
+  const columns: readonly Column<Automation>[] = [
+    {
+      label: 'Name',
+      cell: ({ id, name, triggers }) => (
+        <div>
+          <Link className="row-link" href={`/manage/automations/${id}`}>
+            {name}
+          </Link>
+          <span className="under">{[...new Set(triggers.map(triggerLabel))].join(', ')}</span>
+        </div>
+      ),
+    },
+    {
+      label: 'State',
+      cell: ({ enabled, consecutiveFailures, lastErrorMessage }) =>
+        consecutiveFailures > 0 ? (
+          <span title={lastErrorMessage ?? undefined}>
+            <Badge tone="bad">failed {consecutiveFailures === 1 ? 'once' : `${consecutiveFailures} times`}</Badge>
+          </span>
+        ) : (
+          <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
+        ),
+    },
+    { label: 'Next', cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : null) },
+    { label: 'Last', cell: ({ lastRunAt }) => (lastRunAt ? <Time at={lastRunAt} /> : null) },
+    actsColumn((automation) =>
+      mayChange ? <AutomationActs automation={automation} connections={[data.automations.__id]} /> : null,
+    ),
+  ];
+  const add = mayChange ? (
+    <Button tone="primary" icon="plus" onClick={() => go('/manage/automations/new')}>
+      New automation
+    </Button>
+  ) : null;
+  return (
+    <Page title="Automations" actions={add}>
+      <List
+        label="Automations"
+        columns={columns}
+        edges={data.automations.edges}
+        keyOf={({ id }) => id}
+        empty={{
+          title: 'No automations yet',
+          text: 'An automation starts a session by itself: at times, when something is posted to it, or when something happens.',
+          action: add,
+        }}
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(50)}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,175 @@
+import { Suspense, useDeferredValue } from 'react';
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import type { ruleFieldsQuery } from '../../__generated__/ruleFieldsQuery.graphql.ts';
+import { Select, TextArea, TextField } from '../../ui/field.tsx';
+import { type RuleFields as Fields, weekdays, writeRule } from './rule.ts';
+
+interface RuleFieldsProps {
+  readonly fields: Fields;
+  readonly timeZone: string;
+  /** What the service found wrong with the rule when it was to be kept. */
+  readonly error: string | null;
+  readonly onChange: (fields: Fields) => void;
+  readonly onTimeZone: (timeZone: string) => void;
+}
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+/** Asks for the times of an automation, and shows the next five as the service would have them. */
+export function RuleFields({ fields, timeZone, error, onChange, onTimeZone }: RuleFieldsProps) {
+  const { every, interval, time, days, dayOfMonth, own } = fields;
+  const set = (change: Partial<Fields>) => onChange({ ...fields, ...change });
+  const isTimed = every === 'day' || every === 'week' || every === 'month';
+  const rule = useDeferredValue(writeRule(fields));
+  const zone = useDeferredValue(timeZone);
+  const known = zones.includes(timeZone) ? zones : [timeZone, ...zones];
+  return (
+    <>
+      <div className="fields">
+        <Select
+          label="Repeats"
+          value={every}
+          error={error}
+          onChange={(event) => {
+            const chosen = event.target.value as Fields['every'];
+            set({
+              every: chosen,
+              interval: chosen === 'minutes' ? 30 : 1,
+              ...(chosen === 'own' ? { own: writeRule(fields) } : {}),
+            });
+          }}
+        >
+          <option value="minutes">Every few minutes</option>
+          <option value="hours">By the hour</option>
+          <option value="day">Daily</option>
+          <option value="week">On days of the week</option>
+          <option value="month">Monthly</option>
+          <option value="own">By a rule of your own</option>
+        </Select>
+        {every !== 'own' && (
+          <TextField
+            label={
+              {
+                minutes: 'Every … minutes',
+                hours: 'Every … hours',
+                day: 'Every … days',
+                week: 'Every … weeks',
+                month: 'Every … months',
+              }[every]
+            }
+            type="number"
+            min={every === 'minutes' ? 15 : 1}
+            max={1_000}
+            value={interval}
+            onChange={(event) => set({ interval: Math.max(1, Math.round(Number(event.target.value))) })}
+          />
+        )}
+        {every === 'hours' && (
+          <TextField
+            label="At minute"
+            type="number"
+            min={0}
+            max={59}
+            value={Number(time.slice(3))}
+            onChange={(event) => set({ time: `00:${event.target.value.padStart(2, '0')}` })}
+          />
+        )}
+        {isTimed && (
+          <TextField
+            label="At"
+            type="time"
+            required
+            value={time}
+            onChange={(event) => set({ time: event.target.value || '00:00' })}
+          />
+        )}
+        {every === 'month' && (
+          <Select
+            label="On day"
+            value={dayOfMonth}
+            onChange={(event) => set({ dayOfMonth: Number(event.target.value) })}
+          >
+            {Array.from({ length: 31 }, (_, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: they are days of a month.
+              <option value={index + 1} key={index}>
+                {index + 1}
+              </option>
+            ))}
+            <option value={-1}>The last</option>
+          </Select>
+        )}
+        <Select label="By the clocks of" value={timeZone} onChange={(event) => onTimeZone(event.target.value)}>
+          {known.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </Select>
+      </div>
+      {every === 'week' && (
+        <fieldset className="inline-boxes">
+          <legend>On</legend>
+          {weekdays.map(([day, label]) => (
+            <label className="check" key={day}>
+              <input
+                type="checkbox"
+                checked={days.includes(day)}
+                onChange={(event) =>
+                  set({ days: event.target.checked ? [...days, day] : days.filter((each) => each !== day) })
+                }
+              />
+              {label}
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {every === 'own' && (
+        <TextArea
+          label="Rule"
+          rows={3}
+          spellCheck={false}
+          required
+          value={own}
+          hint="An RRULE of RFC 5545; DTSTART may stand on a line before it."
+          onChange={(event) => set({ own: event.target.value })}
+        />
+      )}
+      <section className="preview-times" aria-label="The next times">
+        <p>
+          <code>{rule}</code>
+        </p>
+        <Suspense fallback={<p className="soft">Looking for the next times…</p>}>
+          <NextTimes rule={rule} timeZone={zone} />
+        </Suspense>
+      </section>
+    </>
+  );
+}
+
+function NextTimes({ rule, timeZone }: { readonly rule: string; readonly timeZone: string }) {
+  const { recurrencePreview } = useLazyLoadQuery<ruleFieldsQuery>(
+    graphql`
+      query ruleFieldsQuery($rule: String!, $timeZone: String) {
+        recurrencePreview(rule: $rule, timeZone: $timeZone, count: 5) {
+          times
+          problem
+        }
+      }
+    `,
+    { rule, timeZone: timeZone === 'UTC' ? null : timeZone },
+  );
+  if (recurrencePreview.problem) return <p role="status">{recurrencePreview.problem}</p>;
+  return <Times times={recurrencePreview.times} timeZone={timeZone} />;
+}
+
+/** Moments, as the clocks of a zone show them. */
+export function Times({ times, timeZone }: { readonly times: readonly string[]; readonly timeZone: string }) {
+  const format = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'short', timeZone });
+  return (
+    <ol className="times">
+      {times.map((at) => (
+        <li key={at}>
+          <time dateTime={at}>{format.format(new Date(at))}</time>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,76 @@
+/** How often something comes, as a form asks for it. */
+export interface RuleFields {
+  readonly every: 'minutes' | 'hours' | 'day' | 'week' | 'month' | 'own';
+  /** So many minutes or hours; from 15 on for minutes. */
+  readonly interval: number;
+  /** "09:30". */
+  readonly time: string;
+  /** Of a week: "MO", "TU" and so on, at least one. */
+  readonly days: readonly string[];
+  /** Of a month: 1 to 31, or -1 for the last. */
+  readonly dayOfMonth: number;
+  /** For `own`: the rule itself. */
+  readonly own: string;
+}
+
+/** The days of a week, as rules write them. */
+export const weekdays = [
+  ['MO', 'Monday'],
+  ['TU', 'Tuesday'],
+  ['WE', 'Wednesday'],
+  ['TH', 'Thursday'],
+  ['FR', 'Friday'],
+  ['SA', 'Saturday'],
+  ['SU', 'Sunday'],
+] as const;
+
+const standard: RuleFields = {
+  every: 'week',
+  interval: 1,
+  time: '09:00',
+  days: ['MO', 'TU', 'WE', 'TH', 'FR'],
+  dayOfMonth: 1,
+  own: '',
+};
+
+/** The rule (RFC 5545) that the fields of a form say. */
+export function writeRule(fields: RuleFields): string {
+  const [hour = 0, minute = 0] = fields.time.split(':').map(Number);
+  const at = `BYHOUR=${hour};BYMINUTE=${minute};BYSECOND=0`;
+  const interval = fields.interval > 1 ? `;INTERVAL=${fields.interval}` : '';
+  switch (fields.every) {
+    case 'minutes':
+      return `FREQ=MINUTELY;INTERVAL=${fields.interval};BYSECOND=0`;
+    case 'hours':
+      return `FREQ=HOURLY${interval};BYMINUTE=${minute};BYSECOND=0`;
+    case 'day':
+      return `FREQ=DAILY${interval};${at}`;
+    case 'week':
+      return `FREQ=WEEKLY${interval};BYDAY=${weekdays.flatMap(([day]) => (fields.days.includes(day) ? [day] : [])).join(',')};${at}`;
+    case 'month':
+      return `FREQ=MONTHLY${interval};BYMONTHDAY=${fields.dayOfMonth};${at}`;
+    case 'own':
+      return fields.own;
+  }
+}
+
+/** The fields of a rule; of one that they cannot say: the rule as it is. Empty: what a new one begins with. */
+export function readRule(rule: string): RuleFields {
+  if (rule === '') return standard;
+  const parts = new Map(rule.split(';').map((part) => part.split('=') as [string, string]));
+  const number = (name: string, otherwise: number) => Number(parts.get(name) ?? otherwise);
+  const two = (n: number) => String(n).padStart(2, '0');
+  const every = ({ MINUTELY: 'minutes', HOURLY: 'hours', DAILY: 'day', WEEKLY: 'week', MONTHLY: 'month' } as const)[
+    parts.get('FREQ') ?? ''
+  ];
+  const fields: RuleFields = {
+    every: every ?? 'own',
+    interval: number('INTERVAL', 1),
+    time: `${two(number('BYHOUR', 0))}:${two(number('BYMINUTE', 0))}`,
+    days: parts.get('BYDAY')?.split(',') ?? standard.days,
+    dayOfMonth: number('BYMONTHDAY', 1),
+    own: rule,
+  };
+  const sort = (text: string) => text.split(';').toSorted().join(';');
+  return every && sort(writeRule(fields)) === sort(rule) ? fields : { ...standard, every: 'own', own: rule };
+}

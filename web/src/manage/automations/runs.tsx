@@ -1,0 +1,74 @@
+import { graphql, usePaginationFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type { runs_automation$data, runs_automation$key } from '../../__generated__/runs_automation.graphql.ts';
+import type { runsPaginationQuery } from '../../__generated__/runsPaginationQuery.graphql.ts';
+import { sessionAddress } from '../../session/address.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { eventLabel, runTone } from './labels.ts';
+
+type Run = runs_automation$data['runs']['edges'][number]['node'];
+
+const columns: readonly Column<Run>[] = [
+  { label: 'When', cell: ({ createdAt, scheduledFor }) => <Time at={scheduledFor ?? createdAt} /> },
+  { label: 'Why', cell: ({ eventType }) => eventLabel(eventType) },
+  {
+    label: 'Outcome',
+    cell: ({ status, error }) => (
+      <div>
+        <Badge tone={runTone(status)}>{status}</Badge>
+        {error && <span className="under">{error.message}</span>}
+      </div>
+    ),
+  },
+  {
+    label: 'Session',
+    cell: ({ sessionId, session }) =>
+      sessionId && <Link href={sessionAddress(sessionId)}>{session?.title ?? 'Session'}</Link>,
+  },
+];
+
+/** What an automation has done, the last first. */
+export function Runs({ automation }: { readonly automation: runs_automation$key }) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<runsPaginationQuery, runs_automation$key>(
+    graphql`
+      fragment runs_automation on Automation
+      @refetchable(queryName: "runsPaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "String" }) {
+        runs(first: $count, after: $cursor) @connection(key: "runs_runs") {
+          edges {
+            node {
+              runId
+              status
+              eventType
+              createdAt
+              scheduledFor
+              sessionId
+              session {
+                title
+              }
+              error {
+                message
+              }
+            }
+          }
+        }
+      }
+    `,
+    automation,
+  );
+  const { edges } = data.runs;
+  if (edges.length === 0) return <p className="soft">Nothing yet.</p>;
+  return (
+    <>
+      <Table label="Runs" columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ runId }) => runId} />
+      {hasNext && (
+        <Button isBusy={isLoadingNext} onClick={() => loadNext(20)}>
+          Show earlier ones
+        </Button>
+      )}
+    </>
+  );
+}

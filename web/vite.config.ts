@@ -6,10 +6,10 @@ import { relay } from './relay-plugin.ts';
 /** Where a service listens while the console is being worked on. */
 const service = 'http://127.0.0.1:4000';
 
-export default defineConfig({
+export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  // Beside the console's own door, /console/session.
-  base: '/console/',
+  // Beside the console's own door, /console/session. While it is worked on, its pages are at the root as they are later.
+  base: command === 'build' ? '/console/' : '/',
   publicDir: false,
   plugins: [relay(), react()],
   build: {
@@ -31,4 +31,4 @@ export default defineConfig({
       '/attachments': { target: service },
     },
   },
-});
+}));

@@ -119,6 +119,19 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
+  it('comes by itself when the service could not be reached at first', async () => {
+    const { start, open } = await openList('Away');
+    await start('Still there');
+    const { page } = await open();
+    await page.getByRole('link', { name: 'Still there' }).waitFor();
+    await page.route('**/graphql', (route) => route.abort());
+    await page.reload();
+    await page.getByText('The service cannot be reached.').waitFor();
+    await page.unroute('**/graphql');
+    await page.getByRole('link', { name: 'Still there' }).waitFor();
+    await page.context().close();
+  });
+
   it('shows how to sign in again when the session is over, and nothing of what was there', async () => {
     const { start, open } = await openList('Over');
     await start('Confidential');

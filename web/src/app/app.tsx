@@ -4,7 +4,7 @@ import { Router } from 'wouter';
 import { createEnvironment } from '../relay/environment.ts';
 import { onSignedOut } from '../relay/signed-out.ts';
 import { SignIn } from '../sign-in/sign-in.tsx';
-import { ErrorBoundary } from '../ui/error-boundary.tsx';
+import { ErrorBoundary, RenewContext } from '../ui/error-boundary.tsx';
 import { ToastProvider } from '../ui/toasts.tsx';
 import { Gate } from './gate.tsx';
 import { Pages } from './pages.tsx';
@@ -26,18 +26,21 @@ export function App() {
     setEpoch((before) => before + 1);
     setSignedOut(null);
   }, []);
+  const renew = useCallback(() => setEpoch((before) => before + 1), []);
   const isLink = location.pathname === '/sign-in';
   if (signedOut || isLink) return <SignIn isSudden={signedOut?.isSudden ?? false} onDone={enter} />;
   return (
     <RelayEnvironmentProvider environment={environment} key={epoch}>
       <ToastProvider>
-        <Router>
-          <ErrorBoundary>
-            <Gate onKnown={know}>
-              <Pages />
-            </Gate>
-          </ErrorBoundary>
-        </Router>
+        <RenewContext value={renew}>
+          <Router>
+            <ErrorBoundary>
+              <Gate onKnown={know}>
+                <Pages />
+              </Gate>
+            </ErrorBoundary>
+          </Router>
+        </RenewContext>
       </ToastProvider>
     </RelayEnvironmentProvider>
   );

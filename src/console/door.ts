@@ -38,7 +38,8 @@ export function createConsole(services: Services, directory: string): ConsoleDoo
         if (!isRead) return refuse(405, 'Only GET and HEAD can be asked for here.', { allow: 'GET, HEAD' });
         return findAsset(files, request, pathname);
       }
-      if (!isRead || !pages.test(pathname)) return null;
+      // Who sends a token is a program that asks for something else than a page.
+      if (!isRead || !pages.test(pathname) || request.headers.has('authorization')) return null;
       // Who reads this address by hand or by a script is told where the APIs are.
       const isBrowser = request.headers.get('accept')?.includes('text/html') ?? false;
       return pathname === '/' && !isBrowser ? null : page(files, request);

@@ -85,6 +85,14 @@ describe.skipIf(!isBuilt)('the console as it is served', () => {
     expect((await open('/console/assets/x.js', {}, 'POST')).status).toBe(405);
   });
 
+  it('is no answer to programs that send a token', async () => {
+    const response = await open('/sessions/1', { authorization: `Bearer ${test.adminToken}` });
+    expect({ status: response.status, type: response.headers.get('content-type') }).toEqual({
+      status: 404,
+      type: 'application/json',
+    });
+  });
+
   it('answers HEAD as GET, and scripts that read the root as before', async () => {
     const head = await open('/sessions/1', {}, 'HEAD');
     expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' });

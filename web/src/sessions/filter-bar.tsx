@@ -150,7 +150,12 @@ interface TypedFieldProps {
 function TypedField({ value, onChange, ...rest }: TypedFieldProps) {
   const [text, setText] = useState(value);
   const timer = useRef(0);
-  useEffect(() => setText(value), [value]);
+  const said = useRef(value);
+  useEffect(() => {
+    // What this field said itself comes back without its spaces, and perhaps when more has been typed.
+    if (value !== said.current) setText(value);
+    said.current = value;
+  }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <TextField
@@ -161,7 +166,10 @@ function TypedField({ value, onChange, ...rest }: TypedFieldProps) {
         const next = event.target.value;
         setText(next);
         clearTimeout(timer.current);
-        timer.current = window.setTimeout(() => onChange(next.trim()), typingMs);
+        timer.current = window.setTimeout(() => {
+          said.current = next.trim();
+          onChange(said.current);
+        }, typingMs);
       }}
     />
   );

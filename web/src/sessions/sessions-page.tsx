@@ -13,7 +13,7 @@ import { SessionList } from './session-list.tsx';
 
 /** `/sessions`: the sessions of an organization, newest first, as they stand. */
 export function SessionsPage() {
-  const { organization } = useSigned();
+  const { organization, may } = useSigned();
   const [isNew, setNew] = useState(false);
   const close = useCallback(() => setNew(false), []);
   if (organization === null) {
@@ -27,9 +27,11 @@ export function SessionsPage() {
     <Page
       title="Sessions"
       actions={
-        <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
-          New session
-        </Button>
+        may('USE_SESSIONS') && (
+          <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
+            New session
+          </Button>
+        )
       }
     >
       <Suspense fallback={<Loading label="Loading sessions" rows={8} />}>

@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { consoleSessionMs, createConsoleLink, mostConsoleSessions } from '../../src/domain/keys/console-sessions.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { ask, fromConsole, openSocket, send, signIn } from '../support/console.ts';
+import { startServer } from '../support/server.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -157,6 +161,21 @@ it('a link signs in once, soon, and with the rights of its key', async () => {
   } finally {
     await later.close();
   }
+});
+
+it('the first start prints a link that signs in, and no later one does', { timeout: 60_000 }, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-first-'));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+  const env = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error', ROLES: 'api' };
+  const first = await startServer(env);
+  const [, address, link] = /(http\S+)\/sign-in#link=([a-z2-7]{52})\n/.exec(first.output()) ?? [];
+  expect(address).toBe(first.url);
+  const statuses = [(await send(first, 'POST', { link })).status, (await send(first, 'POST', { link })).status];
+  expect(statuses).toEqual([204, 401]);
+  await first.stop();
+  const second = await startServer(env);
+  expect(second.output()).not.toContain('#link=');
+  await second.stop();
 });
 
 it('a session of the console makes no other, and a key has only so many', async () => {

@@ -37,6 +37,12 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
       await page.getByRole('button', { name: 'New session' }).click();
       await page.getByLabel('What is to be done').waitFor();
     },
+    palette: async ({ page }) => {
+      await page.goto('/sessions');
+      await page.getByRole('link', { name: 'To be read' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').getByText('To be read').waitFor();
+    },
     'nothing-fits': async ({ page }) => {
       await page.goto('/sessions?q=nothing-is-called-that');
       await page.getByText('Nothing fits').waitFor();

@@ -97,7 +97,9 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
         </Link>
         <div className="session-name">
           <h1 title={title}>{title}</h1>
-          <StatusBadge {...{ status, statusDetail, endedBy }} />
+          <span role="status">
+            <StatusBadge {...{ status, statusDetail, endedBy }} />
+          </span>
           {isArchived && <span className="tag">archived</span>}
         </div>
         <SessionActs session={session}>

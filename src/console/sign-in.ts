@@ -28,7 +28,7 @@ export function createSignIn(services: Services): SignInDoor {
       return done([consoleCookie(code, seconds, services.baseUrl)]);
     },
     async DELETE(request, address) {
-      const code = readConsoleCookie(request.headers.get('cookie'));
+      const code = readConsoleCookie(request.headers.get('cookie'), services.baseUrl);
       if (code !== null) await signOut(services, code, address);
       return done(noConsoleCookies);
     },

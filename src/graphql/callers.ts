@@ -28,7 +28,10 @@ export function createCallers(services: Services): Callers {
   return {
     ofRequest(headers, address) {
       const authorization = headers.get('authorization');
-      const cookie = authorization === null && isFromConsole(headers) ? readConsoleCookie(headers.get('cookie')) : null;
+      const cookie =
+        authorization === null && isFromConsole(headers)
+          ? readConsoleCookie(headers.get('cookie'), services.baseUrl)
+          : null;
       const origin = headers.get('origin');
       const isOwn = origin === null || isOwnOrigin(origin, headers.get('host'), services.baseUrl);
       if (cookie !== null && isOwn) return authenticateConsole(services, cookie, address);
@@ -37,7 +40,7 @@ export function createCallers(services: Services): Callers {
     ofSocket(headers, params, address) {
       const given = params?.authorization ?? params?.Authorization;
       if (typeof given === 'string') return byToken(readToken(given, true), address);
-      const cookie = headers.authorization === undefined ? readConsoleCookie(headers.cookie) : null;
+      const cookie = headers.authorization === undefined ? readConsoleCookie(headers.cookie, services.baseUrl) : null;
       if (cookie !== null && isOwnOrigin(headers.origin, headers.host, services.baseUrl))
         return authenticateConsole(services, cookie, address);
       return byToken(readToken(headers.authorization, false), address);

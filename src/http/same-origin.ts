@@ -1,7 +1,7 @@
 /**
  * Whether a request was sent by a page of this service, as far as browsers say: by the header `Origin`, which they send
  * with every POST, DELETE and WebSocket, and which no page can change. `baseUrl`: the service's address, where a proxy
- * tells it another host than the browser's.
+ * tells it another host than the browser's; of that host only its own scheme is taken.
  */
 export function isOwnOrigin(
   origin: string | null | undefined,
@@ -10,8 +10,9 @@ export function isOwnOrigin(
 ): boolean {
   if (!origin || !URL.canParse(origin)) return false;
   const given = new URL(origin);
-  if (host && given.host === host.toLowerCase()) return true;
-  return URL.canParse(baseUrl) && given.origin === new URL(baseUrl).origin;
+  const own = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (own && given.hostname === own.hostname && given.protocol !== own.protocol) return false;
+  return given.origin === own?.origin || (Boolean(host) && given.host === host?.toLowerCase());
 }
 
 /** What a page of the console says with all it sends; other origins' pages would have to be allowed to send it. */

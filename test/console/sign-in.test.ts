@@ -56,7 +56,15 @@ it('behind https the cookie is for https alone', async () => {
       { token: secure.adminToken },
       { origin: 'https://switchyard.example.com' },
     );
-    expect(headers.getSetCookie()[0]).toMatch(/^__Host-switchyard=\S+; Path=\/; .*SameSite=Strict; Secure$/);
+    const [set = ''] = headers.getSetCookie();
+    expect(set).toMatch(/^__Host-switchyard=\S+; Path=\/; .*SameSite=Strict; Secure$/);
+    const [cookie = ''] = set.split(';');
+    const own = { origin: 'https://switchyard.example.com' };
+    expect((await ask(secure, cookie, who, own)).status).toBe(200);
+    expect((await ask(secure, cookie, who, { origin: 'http://switchyard.example.com' })).status).toBe(401);
+    // A neighbouring host may set the plain name, which comes first then.
+    expect((await ask(secure, `switchyard=${'a'.repeat(52)}; ${cookie}`, who, own)).status).toBe(200);
+    expect((await ask(secure, cookie.replace('__Host-', ''), who, own)).status).toBe(401);
   } finally {
     await secure.close();
   }

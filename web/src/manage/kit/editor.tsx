@@ -19,14 +19,15 @@ export function Editor({ label, name, defaultValue, hint, error }: EditorProps) 
   const id = useId();
   return (
     <div className="editor">
-      <div className="switches" role="group" aria-label={`${label}: how it is shown`}>
+      <fieldset className="switches">
+        <legend className="for-readers">{label}: how it is shown</legend>
         <Button tone="quiet" size="small" aria-pressed={!isPreview} onClick={() => setPreview(false)}>
           Write
         </Button>
         <Button tone="quiet" size="small" aria-pressed={isPreview} onClick={() => setPreview(true)}>
           Preview
         </Button>
-      </div>
+      </fieldset>
       <div hidden={isPreview}>
         <TextArea
           label={label}

@@ -49,7 +49,7 @@ function Known({ id }: { readonly id: string }) {
     { id },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!node || node.__typename !== 'KnowledgeNote') {
+  if (node?.__typename !== 'KnowledgeNote') {
     return <Empty title="There is no such note" text="It may have been deleted." />;
   }
   return <NoteForm key={id} note={node} />;

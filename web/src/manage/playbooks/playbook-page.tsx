@@ -44,7 +44,7 @@ function Known({ id }: { readonly id: string }) {
     { id },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!node || node.__typename !== 'Playbook' || node.deletedAt) {
+  if (node?.__typename !== 'Playbook' || node.deletedAt) {
     return <Empty title="There is no such playbook" text="It may have been deleted." />;
   }
   return <PlaybookForm key={id} playbook={node} />;

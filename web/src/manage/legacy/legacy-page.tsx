@@ -1,0 +1,104 @@
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import type {
+  legacyPage_organization$data,
+  legacyPage_organization$key,
+} from '../../__generated__/legacyPage_organization.graphql.ts';
+import type { legacyPagePaginationQuery } from '../../__generated__/legacyPagePaginationQuery.graphql.ts';
+import type { legacyPageQuery } from '../../__generated__/legacyPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { List } from '../kit/kit.ts';
+
+type Call = legacyPage_organization$data['legacyCalls']['edges'][number]['node'];
+
+const columns: readonly Column<Call>[] = [
+  {
+    label: 'Key',
+    cell: ({ apiKey, apiKeyId }) => (
+      <div>
+        {apiKey?.name ?? 'A key that is gone'}
+        <span className="under">{apiKey?.display ?? apiKeyId}</span>
+      </div>
+    ),
+  },
+  {
+    label: 'Route',
+    cell: ({ route, version }) => (
+      <div>
+        <code>{route}</code>
+        <span className="under">{version}</span>
+      </div>
+    ),
+  },
+  { label: 'Calls', isNumber: true, cell: ({ count }) => count.toLocaleString('en') },
+  { label: 'Last', cell: ({ lastCalledAt }) => <Time at={lastCalledAt} /> },
+];
+
+/** `/manage/legacy-api`: who still calls what is deprecated. */
+export function LegacyPage() {
+  const { organization } = useSigned();
+  const found = useLazyLoadQuery<legacyPageQuery>(
+    graphql`
+      query legacyPageQuery($id: ID!) {
+        organization(id: $id) {
+          ...legacyPage_organization
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '' },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!found.organization) return <Empty title="There is no organization" />;
+  return <Calls organization={found.organization} />;
+}
+
+function Calls({ organization }: { readonly organization: legacyPage_organization$key }) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    legacyPagePaginationQuery,
+    legacyPage_organization$key
+  >(
+    graphql`
+      fragment legacyPage_organization on Organization
+      @refetchable(queryName: "legacyPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        legacyCalls(first: $count, after: $cursor) @connection(key: "legacyPage_legacyCalls") {
+          edges {
+            node {
+              apiKeyId
+              route
+              version
+              count
+              lastCalledAt
+              apiKey {
+                name
+                display
+              }
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  return (
+    <Page title="Legacy API">
+      <p className="lead">
+        Calls of this organization’s keys to routes of REST that are deprecated. When nothing stands here for a while,
+        nobody needs them any more.
+      </p>
+      <List
+        label="Calls of deprecated routes"
+        columns={columns}
+        edges={data.legacyCalls.edges}
+        keyOf={({ apiKeyId, route, version }) => `${apiKeyId} ${version} ${route}`}
+        empty={{ title: 'No calls', text: 'Nobody calls a deprecated route.' }}
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(50)}
+      />
+    </Page>
+  );
+}

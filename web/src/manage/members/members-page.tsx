@@ -1,0 +1,191 @@
+import { Suspense, useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import type {
+  membersPage_organization$data,
+  membersPage_organization$key,
+} from '../../__generated__/membersPage_organization.graphql.ts';
+import type { membersPagePaginationQuery } from '../../__generated__/membersPagePaginationQuery.graphql.ts';
+import type { membersPageQuery } from '../../__generated__/membersPageQuery.graphql.ts';
+import type { membersPageRemoveMutation } from '../../__generated__/membersPageRemoveMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, List } from '../kit/kit.ts';
+import { ChangeMember, NewMember } from './member-forms.tsx';
+
+type Member = membersPage_organization$data['members']['edges'][number]['node'];
+
+const nameOfMember = ({ user }: Member) => user.name ?? user.email;
+
+/** `/manage/members`: the people of the organization and their roles. */
+export function MembersPage() {
+  const { organization } = useSigned();
+  const [fetchKey, setFetchKey] = useState(0);
+  const found = useLazyLoadQuery<membersPageQuery>(
+    graphql`
+      query membersPageQuery($id: ID!) {
+        organization(id: $id) {
+          ...membersPage_organization
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '' },
+    { fetchPolicy: 'store-and-network', fetchKey },
+  );
+  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  return (
+    <Members
+      organization={found.organization}
+      organizationId={organization.organizationId}
+      onChanged={() => setFetchKey((before) => before + 1)}
+    />
+  );
+}
+
+interface MembersProps {
+  readonly organization: membersPage_organization$key;
+  readonly organizationId: string;
+  readonly onChanged: () => void;
+}
+
+function Members({ organization, organizationId, onChanged }: MembersProps) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    membersPagePaginationQuery,
+    membersPage_organization$key
+  >(
+    graphql`
+      fragment membersPage_organization on Organization
+      @refetchable(queryName: "membersPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        members(first: $count, after: $cursor) @connection(key: "membersPage_members") {
+          __id
+          edges {
+            node {
+              id
+              createdAt
+              user {
+                id
+                userId
+                name
+                email
+              }
+              roles {
+                id
+                roleId
+                name
+              }
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const { may } = useSigned();
+  const toasts = useToasts();
+  const [isNew, setNew] = useState(false);
+  const [changing, setChanging] = useState<Member | null>(null);
+  const [leaving, setLeaving] = useState<Member | null>(null);
+  const [remove, isRemoving] = useAct<membersPageRemoveMutation>(graphql`
+    mutation membersPageRemoveMutation($input: UnassignRoleInput!) {
+      unassignRole(input: $input) {
+        user {
+          id
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
+  const columns: readonly Column<Member>[] = [
+    {
+      label: 'Name',
+      cell: ({ user }) => (
+        <div>
+          {user.name ?? user.email}
+          {user.name && <span className="under">{user.email}</span>}
+        </div>
+      ),
+    },
+    { label: 'Role', cell: ({ roles }) => roles.map(({ name }) => name).join(', ') },
+    { label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    actsColumn((member) =>
+      mayChange ? (
+        <>
+          <Button size="small" aria-label={`Change ${nameOfMember(member)}`} onClick={() => setChanging(member)}>
+            Change
+          </Button>
+          <Button
+            size="small"
+            tone="danger"
+            aria-label={`Remove ${nameOfMember(member)}`}
+            onClick={() => setLeaving(member)}
+          >
+            Remove
+          </Button>
+        </>
+      ) : null,
+    ),
+  ];
+  const add = mayChange ? (
+    <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
+      Add somebody
+    </Button>
+  ) : null;
+  return (
+    <Page title="Members" actions={add}>
+      <List
+        label="Members"
+        columns={columns}
+        edges={data.members.edges}
+        keyOf={({ id }) => id}
+        empty={{
+          title: 'No members yet',
+          text: 'Members are people who use this organization, with a role that says what they may do.',
+          action: add,
+        }}
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(50)}
+      />
+      <Suspense fallback={null}>
+        {isNew && <NewMember organizationId={organizationId} onClose={() => setNew(false)} onDone={onChanged} />}
+        {changing && (
+          <ChangeMember
+            organizationId={organizationId}
+            userId={changing.user.userId}
+            name={changing.user.name ?? ''}
+            roleId={changing.roles[0]?.roleId ?? 'org_member'}
+            onClose={() => setChanging(null)}
+            onDone={onChanged}
+          />
+        )}
+      </Suspense>
+      {leaving && (
+        <Confirm
+          title={`Remove ${nameOfMember(leaving)}?`}
+          text="They may use this organization no more, and their keys for it end. Their sessions stay."
+          act="Remove"
+          isBusy={isRemoving}
+          onClose={() => setLeaving(null)}
+          onConfirm={() =>
+            void remove({ input: { userId: leaving.user.userId, organizationId } }).then(({ errors }) => {
+              setLeaving(null);
+              if (errors !== null) return;
+              toasts.say(`${nameOfMember(leaving)} is removed.`);
+              onChanged();
+            })
+          }
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,137 @@
+import { useState } from 'react';
+import { graphql } from 'react-relay';
+import type {
+  Permission,
+  RoleScope,
+  roleFormCreateMutation,
+} from '../../__generated__/roleFormCreateMutation.graphql.ts';
+import type { roleFormUpdateMutation } from '../../__generated__/roleFormUpdateMutation.graphql.ts';
+import { useAct } from '../../relay/use-act.ts';
+import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { organizationPermissions, permissions } from './permissions.ts';
+
+interface RoleFormProps {
+  /** The one that is changed; null: a new one. */
+  readonly role: {
+    readonly roleId: string;
+    readonly name: string;
+    readonly scope: string;
+    readonly permissions: readonly string[];
+  } | null;
+  readonly connections: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** A permission in words. */
+export function wordsOf(permission: string): string {
+  return permission
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace(/\borg\b/, 'organization')
+    .replace('account', 'enterprise');
+}
+
+/** Makes or changes a role. */
+export function RoleForm({ role, connections, onClose }: RoleFormProps) {
+  const toasts = useToasts();
+  const [scope, setScope] = useState<RoleScope>((role?.scope as RoleScope | undefined) ?? 'ORGANIZATION');
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [create, isCreating] = useAct<roleFormCreateMutation>(
+    graphql`
+      mutation roleFormCreateMutation($input: CreateRoleInput!, $connections: [ID!]!) {
+        createRole(input: $input) {
+          role @prependNode(connections: $connections, edgeTypeName: "RoleEdge") {
+            id
+            roleId
+            name
+            scope
+            isBuiltIn
+            permissions
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const [update, isUpdating] = useAct<roleFormUpdateMutation>(
+    graphql`
+      mutation roleFormUpdateMutation($input: UpdateRoleInput!) {
+        updateRole(input: $input) {
+          role {
+            id
+            name
+            permissions
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (given: Given) => {
+    const input = { name: given.text('name'), permissions: given.all('permissions') as Permission[] };
+    const { errors: refused } = role
+      ? await update({ input: { ...input, roleId: role.roleId } })
+      : await create({ input: { ...input, scope }, connections });
+    setErrors(refused);
+    if (refused !== null) return;
+    toasts.say(`${input.name} is saved.`);
+    onClose();
+  };
+  const shown = scope === 'ENTERPRISE' ? permissions : organizationPermissions;
+  return (
+    <FormDialog
+      title={role ? `Change ${role.name}` : 'New role'}
+      act="Save"
+      size="large"
+      isBusy={isCreating || isUpdating}
+      errors={errors}
+      placed={['name']}
+      onClose={onClose}
+      onSubmit={(given) => void submit(given)}
+    >
+      <div className="fields">
+        <TextField
+          label="Name"
+          name="name"
+          required
+          autoFocus
+          defaultValue={role?.name}
+          error={errorOf(errors, 'name')}
+        />
+        <Select
+          label="On"
+          value={scope}
+          disabled={role !== null}
+          onChange={(event) => setScope(event.target.value as RoleScope)}
+        >
+          <option value="ORGANIZATION">an organization</option>
+          <option value="ENTERPRISE">the enterprise</option>
+        </Select>
+      </div>
+      <fieldset className="boxes">
+        <legend>Who has it may</legend>
+        {shown.map((permission) => (
+          <label className="check" key={permission}>
+            <input
+              type="checkbox"
+              name="permissions"
+              value={permission}
+              defaultChecked={role?.permissions.includes(permission) ?? false}
+            />
+            {wordsOf(permission)}
+          </label>
+        ))}
+      </fieldset>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,155 @@
+import { useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import type {
+  rolesPage_enterprise$data,
+  rolesPage_enterprise$key,
+} from '../../__generated__/rolesPage_enterprise.graphql.ts';
+import type { rolesPageDeleteMutation } from '../../__generated__/rolesPageDeleteMutation.graphql.ts';
+import type { rolesPagePaginationQuery } from '../../__generated__/rolesPagePaginationQuery.graphql.ts';
+import type { rolesPageQuery } from '../../__generated__/rolesPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, List } from '../kit/kit.ts';
+import { RoleForm, wordsOf } from './role-form.tsx';
+
+type Role = rolesPage_enterprise$data['roles']['edges'][number]['node'];
+
+/** `/manage/roles`: what can be given to people and services. */
+export function RolesPage() {
+  const { enterprise } = useLazyLoadQuery<rolesPageQuery>(
+    graphql`
+      query rolesPageQuery {
+        enterprise {
+          ...rolesPage_enterprise
+        }
+      }
+    `,
+    {},
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!enterprise) return <Empty title="You may not see the roles" text="It needs a role on the enterprise." />;
+  return <Roles enterprise={enterprise} />;
+}
+
+function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    rolesPagePaginationQuery,
+    rolesPage_enterprise$key
+  >(
+    graphql`
+      fragment rolesPage_enterprise on Enterprise
+      @refetchable(queryName: "rolesPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        roles(first: $count, after: $cursor) @connection(key: "rolesPage_roles") {
+          __id
+          edges {
+            node {
+              id
+              roleId
+              name
+              scope
+              isBuiltIn
+              permissions
+            }
+          }
+        }
+      }
+    `,
+    enterprise,
+  );
+  const { may } = useSigned();
+  const toasts = useToasts();
+  const [form, setForm] = useState<Role | 'new' | null>(null);
+  const [leaving, setLeaving] = useState<Role | null>(null);
+  const connections = [data.roles.__id];
+  const [remove, isRemoving] = useAct<rolesPageDeleteMutation>(graphql`
+    mutation rolesPageDeleteMutation($input: DeleteRoleInput!, $connections: [ID!]!) {
+      deleteRole(input: $input) {
+        deletedRoleId @deleteEdge(connections: $connections)
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
+  const columns: readonly Column<Role>[] = [
+    {
+      label: 'Name',
+      cell: ({ name, roleId, isBuiltIn }) => (
+        <div>
+          {name} {isBuiltIn && <Badge>built in</Badge>}
+          <span className="under">{roleId}</span>
+        </div>
+      ),
+    },
+    { label: 'On', cell: ({ scope }) => (scope === 'ENTERPRISE' ? 'the enterprise' : 'an organization') },
+    {
+      label: 'May',
+      cell: ({ permissions }) => (
+        <details>
+          <summary>{permissions.length === 1 ? '1 thing' : `${permissions.length} things`}</summary>
+          <ul>
+            {permissions.map((permission) => (
+              <li key={permission}>{wordsOf(permission)}</li>
+            ))}
+          </ul>
+        </details>
+      ),
+    },
+    actsColumn((role) =>
+      mayChange && !role.isBuiltIn ? (
+        <>
+          <Button size="small" aria-label={`Change ${role.name}`} onClick={() => setForm(role)}>
+            Change
+          </Button>
+          <Button size="small" tone="danger" aria-label={`Delete ${role.name}`} onClick={() => setLeaving(role)}>
+            Delete
+          </Button>
+        </>
+      ) : null,
+    ),
+  ];
+  const add = mayChange ? (
+    <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
+      New role
+    </Button>
+  ) : null;
+  return (
+    <Page title="Roles" actions={add}>
+      <List
+        label="Roles"
+        columns={columns}
+        edges={data.roles.edges}
+        keyOf={({ id }) => id}
+        empty={{ title: 'No roles', text: 'A role says what somebody may do.', action: add }}
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(50)}
+      />
+      {form && <RoleForm role={form === 'new' ? null : form} connections={connections} onClose={() => setForm(null)} />}
+      {leaving && (
+        <Confirm
+          title={`Delete ${leaving.name}?`}
+          text="It can be deleted when nobody has it any more."
+          act="Delete"
+          isBusy={isRemoving}
+          onClose={() => setLeaving(null)}
+          onConfirm={() =>
+            void remove({ input: { roleId: leaving.roleId }, connections }).then(({ errors }) => {
+              if (errors === null) toasts.say(`${leaving.name} is deleted.`);
+              setLeaving(null);
+            })
+          }
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,79 @@
+import { useState } from 'react';
+import { graphql } from 'react-relay';
+import type { keyFormMutation } from '../../__generated__/keyFormMutation.graphql.ts';
+import { useAct } from '../../relay/use-act.ts';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { RoleSelect } from '../kit/role-select.tsx';
+
+interface KeyFormProps {
+  /** Whose it is: a service user's, or the organization's own (v1). */
+  readonly of: { readonly serviceUserId: string } | { readonly organizationId: string };
+  /** With its token, which is shown once. */
+  readonly onDone: (token: string) => void;
+  readonly onClose: () => void;
+}
+
+/** Makes a key. */
+export function KeyForm({ of, onDone, onClose }: KeyFormProps) {
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [create, isBusy] = useAct<keyFormMutation>(
+    graphql`
+      mutation keyFormMutation($input: CreateApiKeyInput!) {
+        createApiKey(input: $input) {
+          token
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const isService = 'organizationId' in of;
+  const submit = async (given: Given) => {
+    const day = given.word('expiresAt');
+    const { payload, errors: refused } = await create({
+      input: {
+        ...of,
+        kind: isService ? 'SERVICE' : 'SERVICE_USER',
+        name: given.text('name'),
+        roleId: isService ? given.word('roleId') : null,
+        expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
+      },
+    });
+    setErrors(refused);
+    if (refused !== null) return;
+    onClose();
+    if (payload.token) onDone(payload.token);
+  };
+  return (
+    <FormDialog
+      title="New key"
+      act="Make it"
+      isBusy={isBusy}
+      errors={errors}
+      placed={['name', 'roleId', 'expiresAt']}
+      onClose={onClose}
+      onSubmit={(given) => void submit(given)}
+    >
+      <TextField
+        label="Name"
+        name="name"
+        required
+        autoFocus
+        placeholder="What it is for"
+        error={errorOf(errors, 'name')}
+      />
+      {isService && <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />}
+      <TextField
+        label="Ends after"
+        name="expiresAt"
+        type="date"
+        hint="The last day, of UTC; never where none is given."
+        error={errorOf(errors, 'expiresAt')}
+      />
+    </FormDialog>
+  );
+}

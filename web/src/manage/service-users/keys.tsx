@@ -1,0 +1,71 @@
+import { Suspense, useState } from 'react';
+import { graphql, usePaginationFragment } from 'react-relay';
+import type { keys_organization$key } from '../../__generated__/keys_organization.graphql.ts';
+import type { keysPaginationQuery } from '../../__generated__/keysPaginationQuery.graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { ShownOnce } from '../kit/kit.ts';
+import { KeyForm } from './key-form.tsx';
+import { KeyTable } from './key-table.tsx';
+
+interface KeysProps {
+  readonly organization: keys_organization$key;
+  readonly organizationId: string;
+}
+
+/** All keys for an organization: its own, those of its service users, and those of people for it. */
+export function Keys({ organization, organizationId }: KeysProps) {
+  const { data, hasNext, isLoadingNext, loadNext, refetch } = usePaginationFragment<
+    keysPaginationQuery,
+    keys_organization$key
+  >(
+    graphql`
+      fragment keys_organization on Organization
+      @refetchable(queryName: "keysPaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        apiKeys(first: $count, after: $cursor) @connection(key: "keys_apiKeys") {
+          edges {
+            node {
+              id
+              ...keyTable_keys
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const [isNew, setNew] = useState(false);
+  const [token, setToken] = useState<string | null>(null);
+  const again = () => void refetch({}, { fetchPolicy: 'store-and-network' });
+  return (
+    <section className="card sheet" aria-labelledby="keys">
+      <header>
+        <h2 id="keys">Keys</h2>
+        <Button size="small" icon="plus" onClick={() => setNew(true)}>
+          New key of the organization
+        </Button>
+      </header>
+      <KeyTable keys={data.apiKeys.edges.map(({ node }) => node)} onChanged={again} />
+      {hasNext && (
+        <Button isBusy={isLoadingNext} onClick={() => loadNext(50)}>
+          Show more
+        </Button>
+      )}
+      <Suspense fallback={null}>
+        {isNew && (
+          <KeyForm
+            of={{ organizationId }}
+            onClose={() => setNew(false)}
+            onDone={(made) => {
+              setToken(made);
+              again();
+            }}
+          />
+        )}
+      </Suspense>
+      {token && (
+        <ShownOnce title="The new key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,115 @@
+import { useState } from 'react';
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import { Link } from 'wouter';
+import type { serviceUserPageQuery } from '../../__generated__/serviceUserPageQuery.graphql.ts';
+import { Page } from '../../layout/page.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { ShownOnce } from '../kit/kit.ts';
+import { KeyForm } from './key-form.tsx';
+import { KeyTable } from './key-table.tsx';
+
+/** `/manage/service-users/:id`: a service user, its roles and its keys. */
+export function ServiceUserPage({ id }: { readonly id: string }) {
+  const [fetchKey, setFetchKey] = useState(0);
+  const [isNew, setNew] = useState(false);
+  const [token, setToken] = useState<string | null>(null);
+  const { node } = useLazyLoadQuery<serviceUserPageQuery>(
+    graphql`
+      query serviceUserPageQuery($id: ID!) {
+        node(id: $id) {
+          __typename
+          ... on ServiceUser {
+            serviceUserId
+            name
+            createdAt
+            expiresAt
+            deletedAt
+            roleAssignments(first: 20) {
+              nodes {
+                organizationId
+                organization {
+                  name
+                }
+                role {
+                  name
+                }
+              }
+            }
+            apiKeys(first: 100) {
+              nodes {
+                id
+                ...keyTable_keys
+              }
+            }
+          }
+        }
+      }
+    `,
+    { id },
+    { fetchPolicy: 'store-and-network', fetchKey },
+  );
+  if (node?.__typename !== 'ServiceUser' || node.deletedAt) {
+    return <Empty title="There is no such service user" text="It may have been deleted." />;
+  }
+  const again = () => setFetchKey((before) => before + 1);
+  const { serviceUserId, name, roleAssignments, apiKeys, createdAt, expiresAt } = node;
+  return (
+    <Page
+      title={name}
+      actions={
+        <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
+          New key
+        </Button>
+      }
+    >
+      <div className="sheets">
+        <section className="card sheet" aria-label="The service user">
+          <dl className="facts">
+            <dt>Id</dt>
+            <dd>
+              <code>{serviceUserId}</code>
+            </dd>
+            <dt>Roles</dt>
+            <dd>
+              {roleAssignments.nodes
+                .map(({ role, organization, organizationId }) =>
+                  organizationId
+                    ? `${role.name} of ${organization?.name ?? organizationId}`
+                    : `${role.name} of the enterprise`,
+                )
+                .join(', ')}
+            </dd>
+            <dt>Made</dt>
+            <dd>
+              <Time at={createdAt} />
+            </dd>
+            <dt>Ends</dt>
+            <dd>{expiresAt ? <Time at={expiresAt} /> : 'never'}</dd>
+          </dl>
+        </section>
+        <section className="card sheet" aria-labelledby="keys">
+          <h2 id="keys">Keys</h2>
+          <KeyTable keys={apiKeys.nodes} onChanged={again} />
+        </section>
+        <p>
+          <Link href="/manage/service-users">All service users and keys</Link>
+        </p>
+      </div>
+      {isNew && (
+        <KeyForm
+          of={{ serviceUserId }}
+          onClose={() => setNew(false)}
+          onDone={(made) => {
+            setToken(made);
+            again();
+          }}
+        />
+      )}
+      {token && (
+        <ShownOnce title="The new key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
+      )}
+    </Page>
+  );
+}

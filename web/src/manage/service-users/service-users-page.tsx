@@ -1,0 +1,178 @@
+import { type ReactNode, Suspense, useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type {
+  serviceUsersPage_organization$data,
+  serviceUsersPage_organization$key,
+} from '../../__generated__/serviceUsersPage_organization.graphql.ts';
+import type { serviceUsersPageDeleteMutation } from '../../__generated__/serviceUsersPageDeleteMutation.graphql.ts';
+import type { serviceUsersPagePaginationQuery } from '../../__generated__/serviceUsersPagePaginationQuery.graphql.ts';
+import type { serviceUsersPageQuery } from '../../__generated__/serviceUsersPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, List } from '../kit/kit.ts';
+import { Keys } from './keys.tsx';
+import { ServiceUserForm } from './service-user-form.tsx';
+
+type ServiceUser = serviceUsersPage_organization$data['serviceUsers']['edges'][number]['node'];
+
+/** `/manage/service-users`: programs that act in the organization, and the keys for it. */
+export function ServiceUsersPage() {
+  const { organization } = useSigned();
+  const found = useLazyLoadQuery<serviceUsersPageQuery>(
+    graphql`
+      query serviceUsersPageQuery($id: ID!) {
+        organization(id: $id) {
+          ...serviceUsersPage_organization
+          ...keys_organization
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '' },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  const { organizationId } = organization;
+  return (
+    <ServiceUsers organization={found.organization} organizationId={organizationId}>
+      <Keys organization={found.organization} organizationId={organizationId} />
+    </ServiceUsers>
+  );
+}
+
+interface ServiceUsersProps {
+  readonly organization: serviceUsersPage_organization$key;
+  readonly organizationId: string;
+  readonly children: ReactNode;
+}
+
+function ServiceUsers({ organization, organizationId, children }: ServiceUsersProps) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    serviceUsersPagePaginationQuery,
+    serviceUsersPage_organization$key
+  >(
+    graphql`
+      fragment serviceUsersPage_organization on Organization
+      @refetchable(queryName: "serviceUsersPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        serviceUsers(first: $count, after: $cursor) @connection(key: "serviceUsersPage_serviceUsers") {
+          __id
+          edges {
+            node {
+              id
+              serviceUserId
+              name
+              createdAt
+              expiresAt
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const toasts = useToasts();
+  const [form, setForm] = useState<ServiceUser | 'new' | null>(null);
+  const [leaving, setLeaving] = useState<ServiceUser | null>(null);
+  const connections = [data.serviceUsers.__id];
+  const [remove, isRemoving] = useAct<serviceUsersPageDeleteMutation>(graphql`
+    mutation serviceUsersPageDeleteMutation($input: DeleteServiceUserInput!, $connections: [ID!]!) {
+      deleteServiceUser(input: $input) {
+        deletedServiceUserId @deleteEdge(connections: $connections)
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const columns: readonly Column<ServiceUser>[] = [
+    {
+      label: 'Name',
+      cell: ({ id, name, serviceUserId }) => (
+        <div>
+          <Link className="row-link" href={`/manage/service-users/${id}`}>
+            {name}
+          </Link>
+          <span className="under">{serviceUserId}</span>
+        </div>
+      ),
+    },
+    { label: 'Ends', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
+    { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    actsColumn((serviceUser) => (
+      <>
+        <Button size="small" aria-label={`Change ${serviceUser.name}`} onClick={() => setForm(serviceUser)}>
+          Change
+        </Button>
+        <Button
+          size="small"
+          tone="danger"
+          aria-label={`Delete ${serviceUser.name}`}
+          onClick={() => setLeaving(serviceUser)}
+        >
+          Delete
+        </Button>
+      </>
+    )),
+  ];
+  const add = (
+    <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
+      New service user
+    </Button>
+  );
+  return (
+    <Page title="Service users and keys" actions={add}>
+      <div className="sheets">
+        <section aria-label="Service users">
+          <List
+            label="Service users"
+            columns={columns}
+            edges={data.serviceUsers.edges}
+            keyOf={({ id }) => id}
+            empty={{
+              title: 'No service users yet',
+              text: 'A service user is a program with keys of its own, and with a role that says what it may do.',
+              action: add,
+            }}
+            hasMore={hasNext}
+            isLoading={isLoadingNext}
+            onMore={() => loadNext(50)}
+          />
+        </section>
+        {children}
+      </div>
+      <Suspense fallback={null}>
+        {form && (
+          <ServiceUserForm
+            organizationId={organizationId}
+            serviceUser={form === 'new' ? null : form}
+            connections={connections}
+            onClose={() => setForm(null)}
+          />
+        )}
+      </Suspense>
+      {leaving && (
+        <Confirm
+          title={`Delete ${leaving.name}?`}
+          text="All its keys end at once. Its sessions stay."
+          act="Delete"
+          isBusy={isRemoving}
+          onClose={() => setLeaving(null)}
+          onConfirm={() =>
+            void remove({ input: { serviceUserId: leaving.serviceUserId }, connections }).then(({ errors }) => {
+              if (errors === null) toasts.say(`${leaving.name} is deleted.`);
+              setLeaving(null);
+            })
+          }
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,170 @@
+import { graphql, usePaginationFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type {
+  deliveries_endpoint$data,
+  deliveries_endpoint$key,
+} from '../../__generated__/deliveries_endpoint.graphql.ts';
+import type { deliveriesPaginationQuery } from '../../__generated__/deliveriesPaginationQuery.graphql.ts';
+import type { deliveriesRedeliverMutation } from '../../__generated__/deliveriesRedeliverMutation.graphql.ts';
+import { useAct } from '../../relay/use-act.ts';
+import { sessionAddress } from '../../session/address.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, List } from '../kit/kit.ts';
+
+type Delivery = deliveries_endpoint$data['deliveries']['edges'][number]['node'];
+
+const states = {
+  DELIVERED: { tone: 'good', label: 'delivered' },
+  PENDING: { tone: 'info', label: 'under way' },
+  FAILED: { tone: 'bad', label: 'failed' },
+} as const;
+
+interface DeliveriesProps {
+  readonly endpoint: deliveries_endpoint$key;
+  readonly onRedelivered: () => void;
+}
+
+/** What was sent to a webhook, the last first, with every attempt. */
+export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    deliveriesPaginationQuery,
+    deliveries_endpoint$key
+  >(
+    graphql`
+      fragment deliveries_endpoint on WebhookEndpoint
+      @refetchable(queryName: "deliveriesPaginationQuery")
+      @argumentDefinitions(
+        status: { type: "[WebhookDeliveryStatus!]" }
+        count: { type: "Int", defaultValue: 30 }
+        cursor: { type: "String" }
+      ) {
+        deliveries(first: $count, after: $cursor, status: $status)
+          @connection(key: "deliveries_deliveries", filters: ["status"]) {
+          edges {
+            node {
+              id
+              webhookDeliveryId
+              eventType
+              status
+              createdAt
+              nextAttemptAt
+              session {
+                sessionId
+                title
+              }
+              attempts {
+                startedAt
+                durationMs
+                statusCode
+                error
+                answer
+              }
+            }
+          }
+        }
+      }
+    `,
+    endpoint,
+  );
+  const toasts = useToasts();
+  const [redeliver, isBusy] = useAct<deliveriesRedeliverMutation>(graphql`
+    mutation deliveriesRedeliverMutation($input: RedeliverWebhookInput!) {
+      redeliverWebhook(input: $input) {
+        webhookDelivery {
+          id
+          status
+          nextAttemptAt
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const columns: readonly Column<Delivery>[] = [
+    { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      label: 'What',
+      cell: ({ eventType, session }) => (
+        <div>
+          <code>{eventType}</code>
+          {session && (
+            <span className="under">
+              <Link href={sessionAddress(session.sessionId)}>{session.title ?? 'Session'}</Link>
+            </span>
+          )}
+        </div>
+      ),
+    },
+    {
+      label: 'State',
+      cell: ({ status, nextAttemptAt }) => {
+        const { tone, label } = states[status as keyof typeof states] ?? { tone: 'plain', label: status };
+        return (
+          <div>
+            <Badge tone={tone}>{label}</Badge>
+            {nextAttemptAt && (
+              <span className="under">
+                next <Time at={nextAttemptAt} />
+              </span>
+            )}
+          </div>
+        );
+      },
+    },
+    { label: 'Attempts', cell: ({ attempts }) => <Attempts attempts={attempts} /> },
+    actsColumn((delivery) => (
+      <Button
+        size="small"
+        disabled={isBusy}
+        aria-label={`Deliver ${delivery.eventType} again`}
+        onClick={() =>
+          void redeliver({ input: { webhookDeliveryId: delivery.webhookDeliveryId } }).then(({ errors }) => {
+            if (errors !== null) return;
+            toasts.say('It is sent again.');
+            onRedelivered();
+          })
+        }
+      >
+        Deliver again
+      </Button>
+    )),
+  ];
+  return (
+    <List
+      label="Deliveries"
+      columns={columns}
+      edges={data.deliveries.edges}
+      keyOf={({ id }) => id}
+      empty={{ title: 'Nothing was sent', text: 'Deliveries are kept for a while, with what was answered.' }}
+      hasMore={hasNext}
+      isLoading={isLoadingNext}
+      onMore={() => loadNext(30)}
+    />
+  );
+}
+
+function Attempts({ attempts }: { readonly attempts: Delivery['attempts'] }) {
+  if (attempts.length === 0) return <span className="soft">none yet</span>;
+  const last = attempts.at(-1);
+  return (
+    <details>
+      <summary>
+        {attempts.length}: {last?.statusCode ?? 'no answer'}
+      </summary>
+      <ul>
+        {attempts.map(({ startedAt, durationMs, statusCode, error, answer }) => (
+          <li key={startedAt}>
+            <Time at={startedAt} />, {durationMs} ms: {statusCode ?? error ?? 'no answer'}
+            {statusCode && error ? ` (${error})` : ''}
+            {answer && <pre className="code">{answer}</pre>}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,148 @@
+import { useState } from 'react';
+import { graphql } from 'react-relay';
+import type {
+  WebhookEventType,
+  webhookFormCreateMutation,
+} from '../../__generated__/webhookFormCreateMutation.graphql.ts';
+import type { webhookFormUpdateMutation } from '../../__generated__/webhookFormUpdateMutation.graphql.ts';
+import { useAct } from '../../relay/use-act.ts';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+
+interface WebhookFormProps {
+  readonly organizationId: string;
+  /** The one that is changed; null: a new one. */
+  readonly endpoint: {
+    readonly webhookEndpointId: string;
+    readonly url: string;
+    readonly description: string | null | undefined;
+    readonly eventTypes: readonly string[];
+    readonly isEnabled: boolean;
+  } | null;
+  readonly connections: readonly string[];
+  /** With the secret of a new one, which is shown once. */
+  readonly onSecret: (secret: string) => void;
+  readonly onClose: () => void;
+}
+
+/** Makes or changes a webhook. */
+export function WebhookForm({ organizationId, endpoint, connections, onSecret, onClose }: WebhookFormProps) {
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [create, isCreating] = useAct<webhookFormCreateMutation>(
+    graphql`
+      mutation webhookFormCreateMutation($input: CreateWebhookEndpointInput!, $connections: [ID!]!) {
+        createWebhookEndpoint(input: $input) {
+          secret
+          webhookEndpoint @prependNode(connections: $connections, edgeTypeName: "WebhookEndpointEdge") {
+            id
+            webhookEndpointId
+            url
+            description
+            eventTypes
+            isEnabled
+            disabledReason
+            consecutiveFailures
+            createdAt
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const [update, isUpdating] = useAct<webhookFormUpdateMutation>(
+    graphql`
+      mutation webhookFormUpdateMutation($input: UpdateWebhookEndpointInput!) {
+        updateWebhookEndpoint(input: $input) {
+          webhookEndpoint {
+            id
+            url
+            description
+            eventTypes
+            isEnabled
+            disabledReason
+            consecutiveFailures
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (given: Given) => {
+    const input = {
+      url: given.text('url'),
+      description: given.word('description'),
+      eventTypes: given.all('eventTypes') as WebhookEventType[],
+      isEnabled: given.isOn('isEnabled'),
+    };
+    if (endpoint) {
+      const { errors: refused } = await update({ input: { ...input, webhookEndpointId: endpoint.webhookEndpointId } });
+      setErrors(refused);
+      if (refused !== null) return;
+    } else {
+      const { payload, errors: refused } = await create({ input: { ...input, organizationId }, connections });
+      setErrors(refused);
+      if (refused !== null) return;
+      if (payload.secret) onSecret(payload.secret);
+    }
+    toasts.say('The webhook is saved.');
+    onClose();
+  };
+  const hears = (type: string) => endpoint === null || endpoint.eventTypes.includes(type);
+  return (
+    <FormDialog
+      title={endpoint ? 'Change the webhook' : 'New webhook'}
+      act="Save"
+      isBusy={isCreating || isUpdating}
+      errors={errors}
+      placed={['url', 'description']}
+      onClose={onClose}
+      onSubmit={(given) => void submit(given)}
+    >
+      <TextField
+        label="Address"
+        name="url"
+        type="url"
+        required
+        autoFocus
+        placeholder="https://example.com/hook"
+        defaultValue={endpoint?.url}
+        error={errorOf(errors, 'url')}
+      />
+      <TextField
+        label="Description"
+        name="description"
+        defaultValue={endpoint?.description ?? ''}
+        error={errorOf(errors, 'description')}
+      />
+      <fieldset className="inline-boxes">
+        <legend>It hears of</legend>
+        <label className="check">
+          <input
+            type="checkbox"
+            name="eventTypes"
+            value="SESSION_STATUS_CHANGED"
+            defaultChecked={hears('SESSION_STATUS_CHANGED')}
+          />
+          changes of state
+        </label>
+        <label className="check">
+          <input type="checkbox" name="eventTypes" value="SESSION_MESSAGE" defaultChecked={hears('SESSION_MESSAGE')} />
+          messages
+        </label>
+      </fieldset>
+      <label className="check">
+        <input type="checkbox" name="isEnabled" defaultChecked={endpoint?.isEnabled ?? true} /> It is posted to
+      </label>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,183 @@
+import { type ReactNode, useState } from 'react';
+import { graphql, useFragment, useLazyLoadQuery } from 'react-relay';
+import { Link } from 'wouter';
+import type { webhookPage_endpoint$key } from '../../__generated__/webhookPage_endpoint.graphql.ts';
+import type { WebhookDeliveryStatus, webhookPageQuery } from '../../__generated__/webhookPageQuery.graphql.ts';
+import type { webhookPageRotateMutation } from '../../__generated__/webhookPageRotateMutation.graphql.ts';
+import type { webhookPageTestMutation } from '../../__generated__/webhookPageTestMutation.graphql.ts';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { ShownOnce } from '../kit/kit.ts';
+import { Deliveries } from './deliveries.tsx';
+import { EndpointState, webhookEvents } from './webhooks-page.tsx';
+
+/** `/manage/webhooks/:id`: a webhook, and what was sent to it. */
+export function WebhookPage({ id }: { readonly id: string }) {
+  const [fetchKey, setFetchKey] = useState(0);
+  const [status, setStatus] = useState<WebhookDeliveryStatus | ''>('');
+  const { node } = useLazyLoadQuery<webhookPageQuery>(
+    graphql`
+      query webhookPageQuery($id: ID!, $status: [WebhookDeliveryStatus!]) {
+        node(id: $id) {
+          __typename
+          ... on WebhookEndpoint {
+            ...webhookPage_endpoint @alias(as: "shown")
+            ...deliveries_endpoint @arguments(status: $status) @alias(as: "sent")
+          }
+        }
+      }
+    `,
+    { id, status: status === '' ? null : [status] },
+    { fetchPolicy: 'store-and-network', fetchKey },
+  );
+  if (node?.__typename !== 'WebhookEndpoint' || !node.shown || !node.sent) {
+    return <Empty title="There is no such webhook" text="It may have been deleted." />;
+  }
+  const again = () => setFetchKey((before) => before + 1);
+  return (
+    <Shown endpoint={node.shown} onChanged={again}>
+      <div className="tool-row">
+        <Select
+          label="State"
+          value={status}
+          onChange={(event) => setStatus(event.target.value as WebhookDeliveryStatus | '')}
+        >
+          <option value="">Any</option>
+          <option value="DELIVERED">Delivered</option>
+          <option value="PENDING">Under way</option>
+          <option value="FAILED">Failed</option>
+        </Select>
+        <Button onClick={again}>Look again</Button>
+      </div>
+      <Deliveries endpoint={node.sent} onRedelivered={again} />
+    </Shown>
+  );
+}
+
+interface ShownProps {
+  readonly endpoint: webhookPage_endpoint$key;
+  readonly onChanged: () => void;
+  readonly children: ReactNode;
+}
+
+function Shown({ endpoint, onChanged, children }: ShownProps) {
+  const { webhookEndpointId, url, eventTypes, failingSince, ...state } = useFragment(
+    graphql`
+      fragment webhookPage_endpoint on WebhookEndpoint {
+        webhookEndpointId
+        url
+        eventTypes
+        isEnabled
+        disabledReason
+        consecutiveFailures
+        failingSince
+      }
+    `,
+    endpoint,
+  );
+  const toasts = useToasts();
+  const [asked, setAsked] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [test, isTesting] = useAct<webhookPageTestMutation>(graphql`
+    mutation webhookPageTestMutation($input: SendTestWebhookInput!) {
+      sendTestWebhook(input: $input) {
+        webhookDelivery {
+          id
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [rotate, isRotating] = useAct<webhookPageRotateMutation>(graphql`
+    mutation webhookPageRotateMutation($input: RotateWebhookSecretInput!) {
+      rotateWebhookSecret(input: $input) {
+        secret
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const input = { webhookEndpointId };
+  const sendTest = async () => {
+    const { errors } = await test({ input });
+    if (errors !== null) return;
+    toasts.say('A test is on its way.');
+    onChanged();
+  };
+  const makeSecret = async () => {
+    const { payload } = await rotate({ input });
+    setAsked(false);
+    if (payload?.secret) setSecret(payload.secret);
+  };
+  return (
+    <Page
+      title="Webhook"
+      actions={
+        <>
+          <Button size="small" icon="key" onClick={() => setAsked(true)}>
+            New secret
+          </Button>
+          <Button size="small" icon="send" isBusy={isTesting} onClick={() => void sendTest()}>
+            Send a test
+          </Button>
+        </>
+      }
+    >
+      <div className="sheets">
+        <section className="card sheet" aria-label="The webhook">
+          <dl className="facts">
+            <dt>Address</dt>
+            <dd>
+              <code>{url}</code>
+            </dd>
+            <dt>Hears of</dt>
+            <dd>{eventTypes.map((type) => webhookEvents[type] ?? type).join(', ')}</dd>
+            <dt>State</dt>
+            <dd>
+              <EndpointState {...state} />
+              {failingSince && (
+                <span className="soft">
+                  {' '}
+                  since <Time at={failingSince} />
+                </span>
+              )}
+            </dd>
+          </dl>
+        </section>
+        <section aria-labelledby="deliveries">
+          <h2 id="deliveries">Deliveries</h2>
+          {children}
+        </section>
+        <p>
+          <Link href="/manage/webhooks">All webhooks</Link>
+        </p>
+      </div>
+      {asked && (
+        <Confirm
+          title="Make a new secret?"
+          text="What is sent from now on is signed with it. Whoever checks with the present one refuses it until they have the new one."
+          act="Make a new one"
+          isBusy={isRotating}
+          onClose={() => setAsked(false)}
+          onConfirm={() => void makeSecret()}
+        />
+      )}
+      {secret && (
+        <ShownOnce
+          title="The secret of the webhook"
+          values={[{ label: 'Secret', value: secret }]}
+          onClose={() => setSecret(null)}
+        />
+      )}
+    </Page>
+  );
+}

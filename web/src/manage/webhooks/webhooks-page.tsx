@@ -1,0 +1,200 @@
+import { useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type {
+  webhooksPage_organization$data,
+  webhooksPage_organization$key,
+} from '../../__generated__/webhooksPage_organization.graphql.ts';
+import type { webhooksPageDeleteMutation } from '../../__generated__/webhooksPageDeleteMutation.graphql.ts';
+import type { webhooksPagePaginationQuery } from '../../__generated__/webhooksPagePaginationQuery.graphql.ts';
+import type { webhooksPageQuery } from '../../__generated__/webhooksPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, List, ShownOnce } from '../kit/kit.ts';
+import { WebhookForm } from './webhook-form.tsx';
+
+type Endpoint = webhooksPage_organization$data['webhookEndpoints']['edges'][number]['node'];
+
+/** `/manage/webhooks`: addresses that are told of what sessions do. */
+export function WebhooksPage() {
+  const { organization } = useSigned();
+  const found = useLazyLoadQuery<webhooksPageQuery>(
+    graphql`
+      query webhooksPageQuery($id: ID!) {
+        organization(id: $id) {
+          ...webhooksPage_organization
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '' },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  return <Webhooks organization={found.organization} organizationId={organization.organizationId} />;
+}
+
+interface WebhooksProps {
+  readonly organization: webhooksPage_organization$key;
+  readonly organizationId: string;
+}
+
+function Webhooks({ organization, organizationId }: WebhooksProps) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    webhooksPagePaginationQuery,
+    webhooksPage_organization$key
+  >(
+    graphql`
+      fragment webhooksPage_organization on Organization
+      @refetchable(queryName: "webhooksPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        webhookEndpoints(first: $count, after: $cursor) @connection(key: "webhooksPage_webhookEndpoints") {
+          __id
+          edges {
+            node {
+              id
+              webhookEndpointId
+              url
+              description
+              eventTypes
+              isEnabled
+              disabledReason
+              consecutiveFailures
+              createdAt
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const toasts = useToasts();
+  const [form, setForm] = useState<Endpoint | 'new' | null>(null);
+  const [leaving, setLeaving] = useState<Endpoint | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const connections = [data.webhookEndpoints.__id];
+  const [remove, isRemoving] = useAct<webhooksPageDeleteMutation>(graphql`
+    mutation webhooksPageDeleteMutation($input: DeleteWebhookEndpointInput!, $connections: [ID!]!) {
+      deleteWebhookEndpoint(input: $input) {
+        deletedWebhookEndpointId @deleteEdge(connections: $connections)
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const columns: readonly Column<Endpoint>[] = [
+    {
+      label: 'Address',
+      cell: ({ id, url, description }) => (
+        <div>
+          <Link className="row-link" href={`/manage/webhooks/${id}`}>
+            {url}
+          </Link>
+          {description && <span className="under">{description}</span>}
+        </div>
+      ),
+    },
+    {
+      label: 'Hears of',
+      cell: ({ eventTypes }) => eventTypes.map((type) => webhookEvents[type] ?? type).join(', '),
+    },
+    { label: 'State', cell: (endpoint) => <EndpointState {...endpoint} /> },
+    { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    actsColumn((endpoint) => (
+      <>
+        <Button size="small" aria-label={`Change ${endpoint.url}`} onClick={() => setForm(endpoint)}>
+          Change
+        </Button>
+        <Button size="small" tone="danger" aria-label={`Delete ${endpoint.url}`} onClick={() => setLeaving(endpoint)}>
+          Delete
+        </Button>
+      </>
+    )),
+  ];
+  const add = (
+    <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
+      New webhook
+    </Button>
+  );
+  return (
+    <Page title="Webhooks" actions={add}>
+      <List
+        label="Webhooks"
+        columns={columns}
+        edges={data.webhookEndpoints.edges}
+        keyOf={({ id }) => id}
+        empty={{
+          title: 'No webhooks yet',
+          text: 'A webhook is posted to when a session says something or changes its state.',
+          action: add,
+        }}
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(50)}
+      />
+      {form && (
+        <WebhookForm
+          organizationId={organizationId}
+          endpoint={form === 'new' ? null : form}
+          connections={connections}
+          onSecret={setSecret}
+          onClose={() => setForm(null)}
+        />
+      )}
+      {secret && (
+        <ShownOnce
+          title="The secret of the webhook"
+          values={[{ label: 'Secret', value: secret }]}
+          onClose={() => setSecret(null)}
+        />
+      )}
+      {leaving && (
+        <Confirm
+          title="Delete this webhook?"
+          text={`${leaving.url} is told of nothing any more, and what was sent to it is forgotten.`}
+          act="Delete"
+          isBusy={isRemoving}
+          onClose={() => setLeaving(null)}
+          onConfirm={() =>
+            void remove({ input: { webhookEndpointId: leaving.webhookEndpointId }, connections }).then(({ errors }) => {
+              if (errors === null) toasts.say('The webhook is deleted.');
+              setLeaving(null);
+            })
+          }
+        />
+      )}
+    </Page>
+  );
+}
+
+/** What webhooks hear of, in words. */
+export const webhookEvents: Readonly<Record<string, string>> = {
+  SESSION_MESSAGE: 'messages',
+  SESSION_STATUS_CHANGED: 'changes of state',
+};
+
+/** Whether an endpoint is posted to, and whether that goes well. */
+export function EndpointState(props: {
+  readonly isEnabled: boolean;
+  readonly disabledReason: string | null | undefined;
+  readonly consecutiveFailures: number;
+}) {
+  if (!props.isEnabled) {
+    return (
+      <div>
+        <Badge tone={props.disabledReason ? 'bad' : 'plain'}>disabled</Badge>
+        {props.disabledReason && <span className="under">{props.disabledReason}</span>}
+      </div>
+    );
+  }
+  if (props.consecutiveFailures > 0) return <Badge tone="warn">failing</Badge>;
+  return <Badge tone="good">enabled</Badge>;
+}

@@ -19,7 +19,12 @@ export function failure(status: number, code: string, message: string): Response
 
 /** The answer to what was thrown before an operation could run; `report` is told of what is nobody's fault but ours. */
 export function failureOf(error: unknown, report: (error: unknown) => void): Response {
-  if (error instanceof BodyError) return failure(error.status, 'INVALID_INPUT', error.message);
+  if (error instanceof BodyError) {
+    const answer = failure(error.status, 'INVALID_INPUT', error.message);
+    // What is left of the body is not read: the connection can carry no other request.
+    if (error.status === 413) answer.headers.set('connection', 'close');
+    return answer;
+  }
   if (error instanceof DomainError && error.code === 'UNAUTHENTICATED')
     return failure(401, error.code, error.message === noGoodKey ? unauthenticated : error.message);
   if (error instanceof RateLimitedError)

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { countRows } from '../support/rows.ts';
@@ -91,6 +93,25 @@ describe('a request that is none', () => {
     // The answer, or a connection that was closed in the sender's face: never a server that reads on.
     expect(answer instanceof Error || (answer as { status: number }).status === 413).toBe(true);
   });
+});
+
+it('a body that was too large spoils no later request of its client', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const post = async (body: string) => {
+    const headers = { 'authorization': `Bearer ${test.adminToken}`, 'content-type': 'application/json' };
+    const sent = httpRequest(`${test.url}/graphql`, { method: 'POST', agent, headers });
+    sent.end(body);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    await once(answer, 'end');
+    return [answer.statusCode, answer.headers.connection];
+  };
+  expect(await post(JSON.stringify({ query: `{ __typename } #${'x'.repeat(2 * 1_024 * 1_024)}` }))).toEqual([
+    413,
+    'close',
+  ]);
+  expect(await post('{"query":"{ __typename }"}')).toEqual([200, 'keep-alive']);
+  agent.destroy();
 });
 
 it('takes a body of nearly 1 MiB', async () => {

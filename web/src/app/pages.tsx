@@ -48,6 +48,54 @@ const pages = [
     path: '/manage/automations/:id',
     page: lazy(async () => ({ default: (await import('../manage/automations/automation-page.tsx')).AutomationPage })),
   },
+  {
+    path: '/manage/webhooks',
+    page: lazy(async () => ({ default: (await import('../manage/webhooks/webhooks-page.tsx')).WebhooksPage })),
+  },
+  {
+    path: '/manage/webhooks/:id',
+    page: lazy(async () => ({ default: (await import('../manage/webhooks/webhook-page.tsx')).WebhookPage })),
+  },
+  {
+    path: '/manage/members',
+    page: lazy(async () => ({ default: (await import('../manage/members/members-page.tsx')).MembersPage })),
+  },
+  {
+    path: '/manage/roles',
+    page: lazy(async () => ({ default: (await import('../manage/roles/roles-page.tsx')).RolesPage })),
+  },
+  {
+    path: '/manage/service-users',
+    page: lazy(async () => ({
+      default: (await import('../manage/service-users/service-users-page.tsx')).ServiceUsersPage,
+    })),
+  },
+  {
+    path: '/manage/service-users/:id',
+    page: lazy(async () => ({
+      default: (await import('../manage/service-users/service-user-page.tsx')).ServiceUserPage,
+    })),
+  },
+  {
+    path: '/manage/organization',
+    page: lazy(async () => ({ default: (await import('../manage/settings/settings-page.tsx')).SettingsPage })),
+  },
+  {
+    path: '/manage/enterprise',
+    page: lazy(async () => ({ default: (await import('../manage/settings/enterprise-page.tsx')).EnterprisePage })),
+  },
+  {
+    path: '/manage/audit-log',
+    page: lazy(async () => ({ default: (await import('../manage/audit/audit-page.tsx')).AuditPage })),
+  },
+  {
+    path: '/manage/legacy-api',
+    page: lazy(async () => ({ default: (await import('../manage/legacy/legacy-page.tsx')).LegacyPage })),
+  },
+  {
+    path: '/usage',
+    page: lazy(async () => ({ default: (await import('../usage/usage-page.tsx')).UsagePage })),
+  },
 ] satisfies readonly PageEntry[];
 
 /** The page that the address names, inside the frame that all have. */

@@ -11,6 +11,9 @@ export interface NavigationItem {
 }
 
 const mayViewAutomations = ({ may }: Signed) => may('VIEW_ORG_AUTOMATIONS') || may('MANAGE_ORG_AUTOMATIONS');
+const mayChangeSettings = ({ may }: Signed) => may('MANAGE_ENTERPRISE_SETTINGS');
+const mayChangeOrganization = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') || may('MANAGE_ENTERPRISE_SETTINGS');
+const mayChangeEnterprise = ({ may }: Signed) => may('MANAGE_BILLING') || may('MANAGE_ENTERPRISE_SETTINGS');
 
 /** The navigation, in groups. A new page that belongs into it has its line here. */
 export const navigation: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
@@ -22,6 +25,25 @@ export const navigation: readonly { readonly label: string; readonly items: read
       { path: '/manage/knowledge', label: 'Knowledge', icon: 'thought', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/manage/secrets', label: 'Secrets', icon: 'key', isFor: ({ may }) => may('MANAGE_ORG_SECRETS') },
       { path: '/manage/automations', label: 'Automations', icon: 'clock', isFor: mayViewAutomations },
+      { path: '/manage/webhooks', label: 'Webhooks', icon: 'bell', isFor: ({ may }) => may('MANAGE_ORG_AUTOMATIONS') },
+    ],
+  },
+  {
+    label: 'Administer',
+    items: [
+      { path: '/usage', label: 'Usage', icon: 'gauge', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
+      { path: '/manage/members', label: 'Members', icon: 'users', isFor: ({ may }) => may('VIEW_ORG_MEMBERSHIP') },
+      { path: '/manage/roles', label: 'Roles', icon: 'check', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
+      {
+        path: '/manage/service-users',
+        label: 'Service users and keys',
+        icon: 'terminal',
+        isFor: ({ may }) => may('MANAGE_ORG_SERVICE_USERS'),
+      },
+      { path: '/manage/organization', label: 'Organization', icon: 'gear', isFor: mayChangeOrganization },
+      { path: '/manage/enterprise', label: 'Enterprise', icon: 'system', isFor: mayChangeEnterprise },
+      { path: '/manage/audit-log', label: 'Audit log', icon: 'file', isFor: mayChangeSettings },
+      { path: '/manage/legacy-api', label: 'Legacy API', icon: 'warning', isFor: mayChangeSettings },
     ],
   },
 ];

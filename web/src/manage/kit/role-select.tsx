@@ -23,10 +23,14 @@ const builtIn = {
 /** A role to give: the built-in ones, and those of the enterprise where the viewer may see them. */
 export function RoleSelect(props: RoleSelectProps) {
   const { may } = useSigned();
-  return may('VIEW_ACCOUNT_MEMBERSHIP') ? <All {...props} /> : <Choice {...props} roles={builtIn[fit(props.scope)]} />;
+  return may('VIEW_ACCOUNT_MEMBERSHIP') ? (
+    <All {...props} />
+  ) : (
+    <Choice {...props} roles={builtIn[placeOf(props.scope)]} />
+  );
 }
 
-const fit = (scope: RoleScope) => (scope === 'ENTERPRISE' ? 'ENTERPRISE' : 'ORGANIZATION');
+const placeOf = (scope: RoleScope) => (scope === 'ENTERPRISE' ? 'ENTERPRISE' : 'ORGANIZATION');
 
 function All(props: RoleSelectProps) {
   const { enterprise } = useLazyLoadQuery<roleSelectQuery>(
@@ -48,7 +52,7 @@ function All(props: RoleSelectProps) {
     { fetchPolicy: 'store-and-network' },
   );
   const own = enterprise?.roles.nodes.filter(({ scope, isBuiltIn }) => scope === props.scope && !isBuiltIn) ?? [];
-  return <Choice {...props} roles={[...builtIn[fit(props.scope)], ...own]} />;
+  return <Choice {...props} roles={[...builtIn[placeOf(props.scope)], ...own]} />;
 }
 
 interface ChoiceProps extends RoleSelectProps {

@@ -1,0 +1,39 @@
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import type { enterprisePageQuery } from '../../__generated__/enterprisePageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { Empty } from '../../ui/states.tsx';
+import '../kit/kit.ts';
+import { IpList } from './ip-list.tsx';
+import { Limits } from './limits.tsx';
+
+/** `/manage/enterprise`: from where keys may be used, and how much all organizations may use. */
+export function EnterprisePage() {
+  const { may } = useSigned();
+  const seesSettings = may('MANAGE_ENTERPRISE_SETTINGS');
+  const seesLimits = may('MANAGE_BILLING');
+  const { enterprise } = useLazyLoadQuery<enterprisePageQuery>(
+    graphql`
+      query enterprisePageQuery($seesSettings: Boolean!, $seesLimits: Boolean!) {
+        enterprise {
+          name
+          ...ipList_enterprise @alias(as: "addresses") @include(if: $seesSettings)
+          ...limits_enterprise @alias(as: "limits") @include(if: $seesLimits)
+        }
+      }
+    `,
+    { seesSettings, seesLimits },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!enterprise || !(seesSettings || seesLimits)) {
+    return <Empty title="You may not see this" text="It needs a role on the enterprise." />;
+  }
+  return (
+    <Page title={enterprise.name}>
+      <div className="sheets">
+        {enterprise.limits && <Limits enterprise={enterprise.limits} />}
+        {enterprise.addresses && <IpList enterprise={enterprise.addresses} />}
+      </div>
+    </Page>
+  );
+}

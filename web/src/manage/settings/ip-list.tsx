@@ -1,0 +1,110 @@
+import { type FormEvent, useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type { ipList_enterprise$key } from '../../__generated__/ipList_enterprise.graphql.ts';
+import type { ipListClearMutation } from '../../__generated__/ipListClearMutation.graphql.ts';
+import type { ipListReplaceMutation } from '../../__generated__/ipListReplaceMutation.graphql.ts';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { errorOf, TextArea } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+
+/** The addresses from which keys, and this console, may be used. */
+export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$key }) {
+  const { ipAccessList } = useFragment(
+    graphql`
+      fragment ipList_enterprise on Enterprise {
+        id
+        ipAccessList
+      }
+    `,
+    enterprise,
+  );
+  const toasts = useToasts();
+  const [asked, setAsked] = useState<readonly string[] | null>(null);
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [replace, isReplacing] = useAct<ipListReplaceMutation>(
+    graphql`
+      mutation ipListReplaceMutation($input: ReplaceIpAccessListInput!) {
+        replaceIpAccessList(input: $input) {
+          enterprise {
+            ...ipList_enterprise
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const [clear, isClearing] = useAct<ipListClearMutation>(graphql`
+    mutation ipListClearMutation($input: ClearIpAccessListInput!) {
+      clearIpAccessList(input: $input) {
+        enterprise {
+          ...ipList_enterprise
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const keep = async (ipRanges: readonly string[]) => {
+    const { errors: refused } =
+      ipRanges.length === 0 ? await clear({ input: {} }) : await replace({ input: { ipRanges } });
+    setAsked(null);
+    setErrors(refused);
+    if (refused === null) toasts.say(ipRanges.length === 0 ? 'Every address is let in.' : 'The list is saved.');
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setAsked(new Given(event.currentTarget).list('ipRanges'));
+  };
+  const now = ipAccessList ?? [];
+  return (
+    <form className="card sheet form" aria-labelledby="addresses" onSubmit={submit}>
+      <header>
+        <h2 id="addresses">Addresses</h2>
+        <p>
+          {now.length === 0
+            ? 'Keys may be used from everywhere, and so may this console.'
+            : 'Keys, and this console, may be used from these addresses only.'}
+        </p>
+      </header>
+      <TextArea
+        label="Addresses and ranges"
+        name="ipRanges"
+        rows={6}
+        key={now.join()}
+        defaultValue={now.join('\n')}
+        spellCheck={false}
+        placeholder={'203.0.113.7\n198.51.100.0/24'}
+        hint="One on each line; none: every address. A list that leaves out your own address is refused."
+        error={errorOf(errors, 'ipRanges')}
+      />
+      <FormErrors errors={errors} placed={['ipRanges']} />
+      <div className="buttons">
+        <Button type="submit" tone="primary">
+          Save the list
+        </Button>
+      </div>
+      {asked && (
+        <Confirm
+          title={asked.length === 0 ? 'Let every address in?' : 'Let only these addresses in?'}
+          text={
+            asked.length === 0
+              ? 'Keys may then be used from everywhere.'
+              : `Whoever comes from elsewhere is refused at once: ${asked.join(', ')}`
+          }
+          act="Save the list"
+          isBusy={isReplacing || isClearing}
+          onClose={() => setAsked(null)}
+          onConfirm={() => void keep(asked)}
+        />
+      )}
+    </form>
+  );
+}

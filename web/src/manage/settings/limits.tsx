@@ -1,0 +1,178 @@
+import { type FormEvent, useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type { limits_enterprise$data, limits_enterprise$key } from '../../__generated__/limits_enterprise.graphql.ts';
+import type { limitsDeleteMutation } from '../../__generated__/limitsDeleteMutation.graphql.ts';
+import type { limitsEnterpriseMutation } from '../../__generated__/limitsEnterpriseMutation.graphql.ts';
+import type { limitsUpdateMutation } from '../../__generated__/limitsUpdateMutation.graphql.ts';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, FormDialog, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+
+type Organization = limits_enterprise$data['organizations']['nodes'][number];
+
+/** How many ACUs the enterprise, and each of its organizations, may use in a cycle. */
+export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$key }) {
+  const { maxCycleAcuLimit, organizations } = useFragment(
+    graphql`
+      fragment limits_enterprise on Enterprise {
+        id
+        maxCycleAcuLimit
+        organizations(first: 100) {
+          nodes {
+            id
+            organizationId
+            name
+            maxCycleAcuLimit
+          }
+        }
+      }
+    `,
+    enterprise,
+  );
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [changing, setChanging] = useState<Organization | null>(null);
+  const [update, isBusy] = useAct<limitsEnterpriseMutation>(
+    graphql`
+      mutation limitsEnterpriseMutation($input: UpdateEnterpriseInput!) {
+        updateEnterprise(input: $input) {
+          enterprise {
+            id
+            maxCycleAcuLimit
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const limit = new Given(event.currentTarget).number('maxCycleAcuLimit');
+    const { errors: refused } = await update({ input: { maxCycleAcuLimit: limit } });
+    setErrors(refused);
+    if (refused === null) toasts.say('The limit of the enterprise is saved.');
+  };
+  const columns: readonly Column<Organization>[] = [
+    { label: 'Organization', cell: ({ name }) => name },
+    { label: 'ACUs in a month at most', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'no limit' },
+    actsColumn((each) => (
+      <Button size="small" aria-label={`Change the limit of ${each.name}`} onClick={() => setChanging(each)}>
+        Change
+      </Button>
+    )),
+  ];
+  return (
+    <section className="card sheet" aria-labelledby="limits">
+      <header>
+        <h2 id="limits">Limits</h2>
+        <p>A cycle is a calendar month of UTC. Sessions are suspended when a limit is reached.</p>
+      </header>
+      <form className="form" onSubmit={(event) => void submit(event)}>
+        <div className="add-line">
+          <TextField
+            label="ACUs of all organizations in a month at most"
+            name="maxCycleAcuLimit"
+            type="number"
+            min={0}
+            placeholder="As many as they like"
+            defaultValue={maxCycleAcuLimit ?? ''}
+            error={errorOf(errors, 'maxCycleAcuLimit')}
+          />
+          <Button type="submit" isBusy={isBusy}>
+            Save the limit
+          </Button>
+        </div>
+        <FormErrors errors={errors} placed={['maxCycleAcuLimit']} />
+      </form>
+      <Table label="Limits of organizations" columns={columns} rows={organizations.nodes} keyOf={({ id }) => id} />
+      {changing && <LimitForm organization={changing} onClose={() => setChanging(null)} />}
+    </section>
+  );
+}
+
+interface LimitFormProps {
+  readonly organization: Organization;
+  readonly onClose: () => void;
+}
+
+function LimitForm({ organization, onClose }: LimitFormProps) {
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [update, isUpdating] = useAct<limitsUpdateMutation>(
+    graphql`
+      mutation limitsUpdateMutation($input: UpdateAcuLimitInput!) {
+        updateAcuLimit(input: $input) {
+          acuLimit {
+            organization {
+              id
+              maxCycleAcuLimit
+            }
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const [remove, isRemoving] = useAct<limitsDeleteMutation>(
+    graphql`
+      mutation limitsDeleteMutation($input: DeleteAcuLimitInput!) {
+        deleteAcuLimit(input: $input) {
+          organization {
+            id
+            maxCycleAcuLimit
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (given: Given) => {
+    const { organizationId } = organization;
+    const limit = given.number('cycleAcuLimit');
+    const { errors: refused } =
+      limit === null
+        ? await remove({ input: { organizationId } })
+        : await update({ input: { organizationId, cycleAcuLimit: limit } });
+    setErrors(refused);
+    if (refused !== null) return;
+    toasts.say(`The limit of ${organization.name} is saved.`);
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={`The limit of ${organization.name}`}
+      act="Save"
+      isBusy={isUpdating || isRemoving}
+      errors={errors}
+      placed={['cycleAcuLimit']}
+      onClose={onClose}
+      onSubmit={(given) => void submit(given)}
+    >
+      <TextField
+        label="ACUs in a month at most"
+        name="cycleAcuLimit"
+        type="number"
+        min={0}
+        autoFocus
+        placeholder="No limit"
+        defaultValue={organization.maxCycleAcuLimit ?? ''}
+        error={errorOf(errors, 'cycleAcuLimit')}
+      />
+    </FormDialog>
+  );
+}

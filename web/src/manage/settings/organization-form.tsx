@@ -1,0 +1,126 @@
+import { type FormEvent, useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type { organizationForm_organization$key } from '../../__generated__/organizationForm_organization.graphql.ts';
+import type { organizationFormMutation } from '../../__generated__/organizationFormMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+
+interface OrganizationFormProps {
+  readonly organization: organizationForm_organization$key;
+  readonly agents: readonly { readonly id: string; readonly name: string }[];
+}
+
+/** What the organization is called, its agent and its limits. */
+export function OrganizationForm({ organization, agents }: OrganizationFormProps) {
+  const found = useFragment(
+    graphql`
+      fragment organizationForm_organization on Organization {
+        id
+        organizationId
+        name
+        defaultAgent
+        maxCycleAcuLimit
+        maxSessionAcuLimit
+      }
+    `,
+    organization,
+  );
+  const { may } = useSigned();
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [update, isBusy] = useAct<organizationFormMutation>(
+    graphql`
+      mutation organizationFormMutation($input: UpdateOrganizationInput!) {
+        updateOrganization(input: $input) {
+          organization {
+            ...organizationForm_organization
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new Given(event.currentTarget);
+    const { errors: refused } = await update({
+      input: {
+        organizationId: found.organizationId,
+        name: given.text('name'),
+        defaultAgent: given.word('defaultAgent'),
+        maxCycleAcuLimit: given.number('maxCycleAcuLimit'),
+        maxSessionAcuLimit: given.number('maxSessionAcuLimit'),
+      },
+    });
+    setErrors(refused);
+    if (refused === null) toasts.say('The organization is saved.');
+  };
+  const mayChange = may('MANAGE_ORGANIZATIONS');
+  return (
+    <form className="card sheet form" aria-labelledby="general" onSubmit={(event) => void submit(event)}>
+      <header>
+        <h2 id="general">Name and limits</h2>
+      </header>
+      <div className="fields">
+        <TextField
+          label="Name"
+          name="name"
+          required
+          readOnly={!mayChange}
+          defaultValue={found.name}
+          error={errorOf(errors, 'name')}
+        />
+        <Select
+          label="Agent of sessions that name none"
+          name="defaultAgent"
+          disabled={!mayChange}
+          defaultValue={found.defaultAgent ?? ''}
+          error={errorOf(errors, 'defaultAgent')}
+        >
+          <option value="">The default of all</option>
+          {agents.map(({ id, name }) => (
+            <option value={id} key={id}>
+              {name}
+            </option>
+          ))}
+        </Select>
+        <TextField
+          label="ACUs in a month at most"
+          name="maxCycleAcuLimit"
+          type="number"
+          min={0}
+          readOnly={!mayChange}
+          placeholder="As many as it likes"
+          defaultValue={found.maxCycleAcuLimit ?? ''}
+          error={errorOf(errors, 'maxCycleAcuLimit')}
+        />
+        <TextField
+          label="ACUs of a session at most"
+          name="maxSessionAcuLimit"
+          type="number"
+          min={0}
+          readOnly={!mayChange}
+          placeholder="No limit"
+          defaultValue={found.maxSessionAcuLimit ?? ''}
+          error={errorOf(errors, 'maxSessionAcuLimit')}
+        />
+      </div>
+      <FormErrors errors={errors} placed={['name', 'defaultAgent', 'maxCycleAcuLimit', 'maxSessionAcuLimit']} />
+      {mayChange && (
+        <div className="buttons">
+          <Button type="submit" tone="primary" isBusy={isBusy}>
+            Save
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}

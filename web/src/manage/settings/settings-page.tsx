@@ -1,0 +1,39 @@
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import type { settingsPageQuery } from '../../__generated__/settingsPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { Empty } from '../../ui/states.tsx';
+import '../kit/kit.ts';
+import { OrganizationForm } from './organization-form.tsx';
+import { Tags } from './tags.tsx';
+
+/** `/manage/organization`: what the organization is called, its limits and its tags. */
+export function SettingsPage() {
+  const { organization, may } = useSigned();
+  const isAdmin = may('MANAGE_ENTERPRISE_SETTINGS');
+  const found = useLazyLoadQuery<settingsPageQuery>(
+    graphql`
+      query settingsPageQuery($id: ID!, $isAdmin: Boolean!) {
+        agents {
+          id
+          name
+        }
+        organization(id: $id) {
+          ...organizationForm_organization
+          ...tags_organization @alias(as: "tagged") @include(if: $isAdmin)
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '', isAdmin },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!found.organization) return <Empty title="There is no organization" />;
+  return (
+    <Page title="Organization">
+      <div className="sheets">
+        <OrganizationForm organization={found.organization} agents={found.agents} />
+        {found.organization.tagged && <Tags organization={found.organization.tagged} />}
+      </div>
+    </Page>
+  );
+}

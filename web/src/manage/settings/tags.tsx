@@ -1,0 +1,130 @@
+import { type FormEvent, useRef, useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type { tags_organization$key } from '../../__generated__/tags_organization.graphql.ts';
+import type { tagsAddMutation } from '../../__generated__/tagsAddMutation.graphql.ts';
+import type { tagsDefaultMutation } from '../../__generated__/tagsDefaultMutation.graphql.ts';
+import type { tagsRemoveMutation } from '../../__generated__/tagsRemoveMutation.graphql.ts';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+
+/** The tags that sessions may have, and the one that they get where they name none. */
+export function Tags({ organization }: { readonly organization: tags_organization$key }) {
+  const { organizationId, allowedTags, defaultTag } = useFragment(
+    graphql`
+      fragment tags_organization on Organization {
+        id
+        organizationId
+        allowedTags
+        defaultTag
+      }
+    `,
+    organization,
+  );
+  const toasts = useToasts();
+  const form = useRef<HTMLFormElement>(null);
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [add, isAdding] = useAct<tagsAddMutation>(
+    graphql`
+      mutation tagsAddMutation($input: AppendAllowedTagsInput!) {
+        appendAllowedTags(input: $input) {
+          organization {
+            ...tags_organization
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const [remove, isRemoving] = useAct<tagsRemoveMutation>(graphql`
+    mutation tagsRemoveMutation($input: RemoveAllowedTagInput!) {
+      removeAllowedTag(input: $input) {
+        organization {
+          ...tags_organization
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [setDefault] = useAct<tagsDefaultMutation>(graphql`
+    mutation tagsDefaultMutation($input: SetDefaultTagInput!) {
+      setDefaultTag(input: $input) {
+        organization {
+          ...tags_organization
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const tags = new Given(event.currentTarget).list('tags');
+    if (tags.length === 0) return;
+    const { errors: refused } = await add({ input: { organizationId, tags } });
+    setErrors(refused);
+    if (refused === null) form.current?.reset();
+  };
+  const tags = allowedTags ?? [];
+  const choose = async (tag: string | null) => {
+    const { errors: refused } = await setDefault({ input: { organizationId, tag } });
+    if (refused === null) toasts.say(tag === null ? 'No tag is given by itself.' : `Sessions get ${tag}.`);
+  };
+  return (
+    <section className="card sheet" aria-labelledby="tags">
+      <header>
+        <h2 id="tags">Tags</h2>
+        <p>
+          {tags.length === 0
+            ? 'Sessions may have any tags. As soon as there is one here, they may have only these.'
+            : 'Sessions may have only these tags.'}
+        </p>
+      </header>
+      {tags.length > 0 && (
+        <ul className="chips" aria-label="Tags that sessions may have">
+          {tags.map((tag) => (
+            <li key={tag}>
+              {tag}
+              <Button
+                tone="quiet"
+                size="small"
+                icon="close"
+                disabled={isRemoving}
+                aria-label={`Remove ${tag}`}
+                onClick={() => void remove({ input: { organizationId, tag } })}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <form ref={form} className="form" onSubmit={(event) => void submit(event)}>
+        <div className="add-line">
+          <TextField label="More tags" name="tags" placeholder="one, another" error={errorOf(errors, 'tags')} />
+          <Button type="submit" icon="plus" isBusy={isAdding}>
+            Add
+          </Button>
+        </div>
+        <FormErrors errors={errors} placed={['tags']} />
+      </form>
+      <Select
+        label="The tag of sessions that name none"
+        value={defaultTag ?? ''}
+        onChange={(event) => void choose(event.target.value || null)}
+      >
+        <option value="">None</option>
+        {[...new Set([...tags, ...(defaultTag ? [defaultTag] : [])])].map((tag) => (
+          <option key={tag}>{tag}</option>
+        ))}
+      </Select>
+    </section>
+  );
+}

@@ -1,0 +1,74 @@
+import { useId } from 'react';
+import { csvOf, save } from '../manage/kit/save.ts';
+import { Button } from '../ui/button.tsx';
+import { type Bar, Columns, Rows } from './bars.tsx';
+
+interface FigureProps {
+  readonly title: string;
+  /** What is counted, and by what: the heads of the table. */
+  readonly heads: readonly [string, string];
+  readonly bars: readonly Bar[];
+  readonly kind: 'columns' | 'rows';
+  /** What the file is called that has the figures. */
+  readonly file: string;
+  /** More than is shown. */
+  readonly note?: string | null;
+}
+
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const write = (value: number) => number.format(value);
+
+/** A chart, the table of its figures beside it, and both as a file. */
+export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
+  const id = useId();
+  const Chart = kind === 'columns' ? Columns : Rows;
+  const isEmpty = bars.every(({ value }) => value === 0);
+  const keep = () =>
+    save(
+      `${file}.csv`,
+      'text/csv',
+      csvOf(
+        heads,
+        bars.map(({ label, value }) => ({ [heads[0]]: label, [heads[1]]: value })),
+      ),
+    );
+  return (
+    <section className="card figure" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        <Button size="small" disabled={isEmpty} aria-label={`Export as CSV: ${title}`} onClick={keep}>
+          CSV
+        </Button>
+      </header>
+      {isEmpty ? (
+        <p className="soft">Nothing on these days.</p>
+      ) : (
+        <div className={`figure-body ${kind}`}>
+          <Chart label={`${title}, as a chart`} bars={bars} write={write} />
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard. */}
+          <section className="figure-table" tabIndex={0} aria-label={`${title}, as a table`}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">{heads[0]}</th>
+                  <th scope="col" className="number">
+                    {heads[1]}
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {bars.map(({ label, value }) => (
+                  <tr key={label}>
+                    <th scope="row">{label}</th>
+                    <td className="number">{write(value)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        </div>
+      )}
+      {note && <p className="soft">{note}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,214 @@
+import { graphql, useFragment } from 'react-relay';
+import type { figures_consumption$key } from '../__generated__/figures_consumption.graphql.ts';
+import type { figures_metrics$key } from '../__generated__/figures_metrics.graphql.ts';
+import { nameOf } from '../ui/actor.ts';
+import type { Bar } from './bars.tsx';
+import { daysBetween } from './days.ts';
+import { Figure } from './figure.tsx';
+
+interface FiguresProps {
+  readonly consumption: figures_consumption$key;
+  readonly metrics: figures_metrics$key;
+  readonly from: string;
+  readonly to: string;
+  /** They are of several organizations. */
+  readonly hasOrganizations?: boolean;
+}
+
+const outcomes: Readonly<Record<string, string>> = {
+  OPEN: 'Not ended',
+  FINISHED: 'Finished',
+  TERMINATED: 'Terminated',
+  EXPIRED: 'Expired',
+  FAILED: 'Failed',
+};
+
+const sizes: Readonly<Record<string, string>> = {
+  XS: 'XS, less than 1 ACU',
+  S: 'S, less than 3',
+  M: 'M, less than 6',
+  L: 'L, less than 12',
+  XL: 'XL, 12 or more',
+};
+
+/** All figures of some days. */
+export function Figures({ consumption, metrics, from, to, hasOrganizations = false }: FiguresProps) {
+  const used = useFragment(
+    graphql`
+      fragment figures_consumption on Consumption {
+        totalAcus
+        days {
+          date
+          acus
+        }
+        actors(first: 100) {
+          nodes {
+            acus
+            actor {
+              __typename
+              ... on User {
+                userId
+                fullName: name
+                email
+              }
+              ... on ServiceUser {
+                serviceUserId
+                name
+              }
+            }
+          }
+          pageInfo {
+            hasNextPage
+          }
+        }
+        playbooks(first: 100) {
+          nodes {
+            playbookId
+            acus
+            playbook {
+              title
+            }
+          }
+          pageInfo {
+            hasNextPage
+          }
+        }
+        organizations(first: 100) {
+          nodes {
+            organizationId
+            acus
+            organization {
+              name
+            }
+          }
+          pageInfo {
+            hasNextPage
+          }
+        }
+      }
+    `,
+    consumption,
+  );
+  const { sessions, pullRequests, activeUserCount } = useFragment(
+    graphql`
+      fragment figures_metrics on Metrics {
+        activeUserCount
+        sessions {
+          count
+          averageAcus
+          byOutcome {
+            outcome
+            count
+          }
+          bySize {
+            size
+            count
+          }
+        }
+        pullRequests {
+          createdCount
+          mergedCount
+        }
+      }
+    `,
+    metrics,
+  );
+  const byDay = new Map(used.days.map(({ date, acus }) => [date, acus]));
+  const actors = used.actors.nodes.map(({ actor, acus }) => ({
+    label: nameOf(actor) ?? 'Keys of organizations',
+    value: acus,
+  }));
+  const playbooks = used.playbooks.nodes.map(({ playbookId, playbook, acus }) => ({
+    label: playbook?.title ?? (playbookId === null ? 'No playbook' : (playbookId ?? 'No playbook')),
+    value: acus,
+  }));
+  const organizations = used.organizations.nodes.map(({ organizationId, organization, acus }) => ({
+    label: organization?.name ?? organizationId,
+    value: acus,
+  }));
+  const totals = [
+    ['ACUs', number.format(used.totalAcus)],
+    ['Sessions', number.format(sessions.count)],
+    ['ACUs of a session', sessions.averageAcus == null ? 'none' : number.format(sessions.averageAcus)],
+    ['Active users', number.format(activeUserCount)],
+    ['Pull requests, merged', `${pullRequests.createdCount}, ${pullRequests.mergedCount}`],
+  ] as const;
+  const file = (name: string) => `${name}-${from}-${to}`;
+  const noteOf = ({ pageInfo }: { readonly pageInfo: { readonly hasNextPage: boolean } }) =>
+    pageInfo.hasNextPage ? 'Only the newest hundred are counted here.' : null;
+  return (
+    <>
+      <dl className="totals">
+        {totals.map(([label, value]) => (
+          <div className="card" key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="figures">
+        <Figure
+          title="ACUs by day"
+          kind="columns"
+          heads={['Day', 'ACUs']}
+          file={file('acus-by-day')}
+          bars={daysBetween(from, to).map((day) => ({ label: day, value: byDay.get(day) ?? 0 }))}
+        />
+        {hasOrganizations && (
+          <Figure
+            title="ACUs by organization"
+            kind="rows"
+            heads={['Organization', 'ACUs']}
+            file={file('acus-by-organization')}
+            bars={sorted(organizations)}
+            note={noteOf(used.organizations)}
+          />
+        )}
+        <Figure
+          title="ACUs by user"
+          kind="rows"
+          heads={['User', 'ACUs']}
+          file={file('acus-by-user')}
+          bars={sorted(actors)}
+          note={noteOf(used.actors)}
+        />
+        <Figure
+          title="ACUs by playbook"
+          kind="rows"
+          heads={['Playbook', 'ACUs']}
+          file={file('acus-by-playbook')}
+          bars={sorted(playbooks)}
+          note={noteOf(used.playbooks)}
+        />
+        <Figure
+          title="Sessions by outcome"
+          kind="rows"
+          heads={['Outcome', 'Sessions']}
+          file={file('sessions-by-outcome')}
+          bars={sessions.byOutcome.map(({ outcome, count }) => ({ label: outcomes[outcome] ?? outcome, value: count }))}
+        />
+        <Figure
+          title="Sessions by size"
+          kind="rows"
+          heads={['Size', 'Sessions']}
+          file={file('sessions-by-size')}
+          bars={sessions.bySize.map(({ size, count }) => ({ label: sizes[size] ?? size, value: count }))}
+        />
+      </div>
+    </>
+  );
+}
+
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+
+// The most first. Two of the same name are told apart, as a key of React and in the table.
+function sorted(bars: readonly Bar[]): readonly Bar[] {
+  const seen = new Map<string, number>();
+  return bars
+    .toSorted((one, other) => other.value - one.value)
+    .map(({ label, value }) => {
+      const count = (seen.get(label) ?? 0) + 1;
+      seen.set(label, count);
+      return { label: count === 1 ? label : `${label} (${count})`, value };
+    });
+}

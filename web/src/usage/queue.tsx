@@ -1,0 +1,40 @@
+import { useEffect, useState } from 'react';
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import type { queueQuery } from '../__generated__/queueQuery.graphql.ts';
+import { Badge } from '../ui/badge.tsx';
+
+const everyMs = 10_000;
+const tones = { NORMAL: 'good', ELEVATED: 'warn', HIGH: 'bad' } as const;
+
+/** How many sessions of the enterprise wait for an agent at this moment. */
+export function Queue() {
+  const [fetchKey, setFetchKey] = useState(0);
+  useEffect(() => {
+    const timer = window.setInterval(() => setFetchKey((before) => before + 1), everyMs);
+    return () => clearInterval(timer);
+  }, []);
+  const { enterprise } = useLazyLoadQuery<queueQuery>(
+    graphql`
+      query queueQuery {
+        enterprise {
+          queue {
+            size
+            level
+          }
+        }
+      }
+    `,
+    {},
+    { fetchPolicy: 'store-and-network', fetchKey },
+  );
+  const queue = enterprise?.queue;
+  if (!queue) return null;
+  const tone = tones[queue.level as keyof typeof tones] ?? 'plain';
+  return (
+    <p role="status">
+      <Badge tone={tone}>
+        {queue.size === 1 ? '1 session waits' : `${queue.size} sessions wait`}: {queue.level.toLowerCase()}
+      </Badge>
+    </p>
+  );
+}

@@ -56,11 +56,12 @@ export const fetchOperation: FetchFunction = async (
   const [first] = body?.errors ?? [];
   if (body === null && response.status >= 502) throw new UnreachableError(response.status);
   if (body === null) throw new ServiceError(`The service answered ${response.status}.`, `HTTP_${response.status}`);
-  if (first && (body.data === null || body.data === undefined)) {
+  // What a viewer may not have inside of something is null there, and left out of the page. Where the thing itself did not
+  // come, a page would say that there is none.
+  const isWhole = Object.values(body.data ?? {}).every((value) => value !== null);
+  if (first && (!body.data || !isWhole)) {
     throw new ServiceError(first.message, first.extensions?.code ?? `HTTP_${response.status}`);
   }
-  // A mutation that was refused has its field null beside the error: who sent it must hear of it.
-  if (first && text?.startsWith('mutation')) throw new ServiceError(first.message, first.extensions?.code ?? '');
   return { data: body.data } as GraphQLResponse;
 };
 

@@ -46,51 +46,43 @@ export function createWebhooks(services: Services): Scheduled {
 
 function createSending(services: Services, isStopped: () => boolean) {
   const sender = createWebhookSender({ allowPrivate: services.isPrivateWebhookAllowed });
-  /** What is being sent, by its endpoint. */
-  const busy = new Map<string, Promise<void>>();
-  /** How many deliveries each organization has under way. */
-  const counts = new Map<string, number>();
-  let inFlight = 0;
+  const inFlight = new Set<Promise<void>>();
+  /** How many deliveries each endpoint, and each organization, has under way. */
+  const [endpoints, organizations] = [createCount(), createCount()];
   let timer: NodeJS.Timeout | null = null;
   let isAgain = false;
   let running: Promise<void> | null = null;
 
-  const underWay = () => ({ endpoints: [...busy.keys()], organizations: counts });
-  const send = (endpointId: string, batch: readonly ClaimedDelivery[]) => {
-    const organizationId = batch[0]?.organizationId ?? '';
-    const count = (change: number) => {
-      inFlight += change;
-      const left = (counts.get(organizationId) ?? 0) + change;
-      if (left > 0) counts.set(organizationId, left);
-      else counts.delete(organizationId);
-    };
-    count(batch.length);
-    const each = batch.map((delivery) =>
-      deliver(services, sender, delivery, isStopped).catch((error: unknown) =>
+  const send = (delivery: ClaimedDelivery) => {
+    endpoints.add(delivery.endpointId, 1);
+    organizations.add(delivery.organizationId, 1);
+    const sent = deliver(services, sender, delivery, isStopped)
+      .catch((error: unknown) =>
         services.log.error({ err: error, deliveryId: delivery.id }, 'A webhook could not be sent.'),
-      ),
-    );
-    const sent = Promise.all(each).then(() => {
-      count(-batch.length);
-      busy.delete(endpointId);
-      look();
-    });
-    busy.set(endpointId, sent);
+      )
+      .then(() => {
+        inFlight.delete(sent);
+        endpoints.add(delivery.endpointId, -1);
+        organizations.add(delivery.organizationId, -1);
+        look();
+      });
+    inFlight.add(sent);
   };
+  const underWay = { endpoints: endpoints.of, organizations: organizations.of };
   const claim = async () => {
     while (isAgain && !isStopped()) {
       isAgain = false;
-      const room = mostInFlight - inFlight;
+      const room = mostInFlight - inFlight.size;
       // Whatever ends next looks again.
       if (room <= 0) return;
-      const claimed = await claimDeliveries(services, underWay(), room);
-      for (const [endpointId, batch] of byEndpoint(claimed)) send(endpointId, batch);
+      const claimed = await claimDeliveries(services, underWay, room);
+      for (const delivery of claimed) send(delivery);
       if (claimed.length > 0) isAgain = true;
     }
     if (!isStopped()) await sleep();
   };
   const sleep = async () => {
-    const dueAt = await nextDueAt(services, underWay());
+    const dueAt = await nextDueAt(services, underWay);
     const waitMs = dueAt === null ? mostSleepMs : dueAt.getTime() - services.now().getTime();
     if (timer) clearTimeout(timer);
     timer = isStopped() ? null : setTimeout(look, Math.max(10, Math.min(mostSleepMs, waitMs))).unref();
@@ -116,17 +108,20 @@ function createSending(services: Services, isStopped: () => boolean) {
       await running;
       if (timer) clearTimeout(timer);
       await sender.close();
-      await Promise.all(busy.values());
+      await Promise.all(inFlight);
     },
   };
 }
 
-function byEndpoint(claimed: readonly ClaimedDelivery[]): Map<string, ClaimedDelivery[]> {
-  const groups = new Map<string, ClaimedDelivery[]>();
-  for (const delivery of claimed) {
-    const group = groups.get(delivery.endpointId);
-    if (group) group.push(delivery);
-    else groups.set(delivery.endpointId, [delivery]);
-  }
-  return groups;
+/** Counts by names; those of which there are none are forgotten. */
+function createCount() {
+  const of = new Map<string, number>();
+  return {
+    of: of as ReadonlyMap<string, number>,
+    add(name: string, change: number) {
+      const count = (of.get(name) ?? 0) + change;
+      if (count > 0) of.set(name, count);
+      else of.delete(name);
+    },
+  };
 }

@@ -146,7 +146,9 @@ it('sends again what was not taken, later and later, with the same id, and gives
     token,
   );
   expect(again.webhookDelivery).toEqual({ id: delivery.id, status: 'PENDING' });
-  const after = await untilSent(test, token, id, (endpoint) => endpoint.deliveries.nodes[0].status === 'DELIVERED');
+  // An endpoint is read before its deliveries.
+  const after = await untilSent(test, token, id, (endpoint) => endpoint.consecutiveFailures === 0);
+  expect(after.deliveries.nodes[0].status).toBe('DELIVERED');
   expect(after).toMatchObject({ isEnabled: true, consecutiveFailures: 0, failingSince: null });
   expect(after.deliveries.nodes[0].attempts.at(-1)).toMatchObject({ statusCode: 200, error: null, answer: 'Thanks' });
   const sent = receiver.received.at(-1) as Received;
@@ -274,6 +276,20 @@ it('sends a test once, and signs with both secrets for a day after another was g
   await sendTest();
   const [, , third] = await receiver.until((all) => all.length === 3);
   expect([signedBy(secret, third), signedBy(rotated.secret, third)]).toEqual([false, true]);
+});
+
+it('sends to an endpoint what one that hangs does not hold up', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Hangs once');
+  const receiver = await startReceiver();
+  receiver.answer((response, { body }) => (body.type === 'webhook.test' ? undefined : response.writeHead(204).end()));
+  const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
+  await runMutation(test, 'sendTestWebhook', 'webhookDelivery { id }', { webhookEndpointId: id }, token);
+  await receiver.until((all) => all.length === 1);
+  const session = await createSession(test, {}, token);
+  await sayAs(organizationId, session, ...Array.from({ length: 19 }, (_, n) => `Message ${n}`));
+  await receiver.until((all) => all.length === 21);
+  const { deliveries } = await readEndpoint(test, token, id);
+  expect(deliveries.nodes.at(-1)).toMatchObject({ eventType: 'webhook.test', status: 'PENDING', attempts: [] });
 });
 
 it('sends to an endpoint what others’ do not hold up', async () => {

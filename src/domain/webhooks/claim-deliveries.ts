@@ -11,13 +11,14 @@ const mostAtOnce = 8;
 /** Deliveries of an organization that a process sends at once: its receivers may hang, and others' webhooks wait for places. */
 const mostOfOrganization = 16;
 
-/** What a process is sending. */
+/** How many deliveries a process is sending, by bare ids. */
 export interface UnderWay {
-  /** The endpoints that have a batch under way. */
-  readonly endpoints: readonly string[];
-  /** How many deliveries each organization has under way. */
+  readonly endpoints: ReadonlyMap<string, number>;
   readonly organizations: ReadonlyMap<string, number>;
 }
+
+// Of an endpoint `w`, with `busy.count` under way to it.
+const places = `(case when w.consecutive_failures > 0 then 1 else ${mostAtOnce} end - coalesce(busy.count, 0))`;
 
 /** A delivery that this process is to send, with all that it takes. */
 export interface ClaimedDelivery extends PayloadSource {
@@ -36,9 +37,8 @@ export interface ClaimedDelivery extends PayloadSource {
 }
 
 /**
- * Claims what is due, a few for each endpoint and organization in turn, the longest due first; not for endpoints that this
- * process is sending to already. May run in several processes at once: each delivery is claimed by one of them, until its time
- * is over.
+ * Claims what is due, for each endpoint and organization in turn, the longest due first, as far as they have places beside what
+ * is under way. May run in several processes at once: each delivery is claimed by one of them, until its time is over.
  */
 export async function claimDeliveries(
   services: Pick<Services, 'store' | 'now'>,
@@ -53,13 +53,13 @@ export async function claimDeliveries(
          select due.id, due.next_attempt_at, w.organization_id, row_number() over (
              partition by w.organization_id order by w.consecutive_failures > 0, due.place, due.next_attempt_at) as place
            from webhook_endpoint w join organization o on o.id = w.organization_id and o.deleted_at is null
+           left join unnest($3::text[], $4::int[]) busy(endpoint_id, count) on busy.endpoint_id = w.id
            cross join lateral (
              select d.*, row_number() over (order by d.next_attempt_at) as place from (
                select d.id, d.next_attempt_at from webhook_delivery d
                 where d.endpoint_id = w.id and d.next_attempt_at <= $1::timestamptz
-                order by d.next_attempt_at limit case when w.consecutive_failures > 0 then 1 else $3::int end
-                for update skip locked) d) due
-          where w.is_enabled and not w.id = any($4::text[])) ranked
+                order by d.next_attempt_at limit greatest(0, ${places}) for update skip locked) d) due
+          where w.is_enabled) ranked
          left join unnest($6::text[], $7::int[]) sent(organization_id, count) on sent.organization_id = ranked.organization_id
         where ranked.place + coalesce(sent.count, 0) <= $8::int
         order by ranked.place, ranked.next_attempt_at limit $5::int)
@@ -67,8 +67,8 @@ export async function claimDeliveries(
     [
       now,
       claimedUntilAt,
-      mostAtOnce,
-      endpoints,
+      [...endpoints.keys()],
+      [...endpoints.values()],
       limit,
       [...organizations.keys()],
       [...organizations.values()],
@@ -110,11 +110,12 @@ export async function nextDueAt(
   const [row] = await services.store.query<Pick<WebhookDeliveryRecord, 'nextAttemptAt'>>(
     `select min(due.next_attempt_at) as "nextAttemptAt" from webhook_endpoint w
        join organization o on o.id = w.organization_id and o.deleted_at is null
+       left join unnest($1::text[], $2::int[]) busy(endpoint_id, count) on busy.endpoint_id = w.id
        cross join lateral (
          select d.next_attempt_at from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at is not null
           order by d.next_attempt_at limit 1) due
-      where w.is_enabled and not w.id = any($1::text[]) and not w.organization_id = any($2::text[])`,
-    [endpoints, full],
+      where w.is_enabled and ${places} > 0 and not w.organization_id = any($3::text[])`,
+    [[...endpoints.keys()], [...endpoints.values()], full],
   );
   return row?.nextAttemptAt ?? null;
 }

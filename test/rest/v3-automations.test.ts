@@ -40,6 +40,24 @@ const options = {
 };
 
 describe('an automation of an organization', () => {
+  test('whose rules take long holds up nobody else while it is made and shown', async () => {
+    const id = await makeOrganization(app);
+    const dear = (n: number) => `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=${n};BYMINUTE=0;BYSECOND=0`;
+    let isMade = false;
+    const making = admin('POST', automationsOf(id), {
+      ...automation,
+      triggers: [1, 2, 3].map(dear).map(recurring),
+    });
+    void making.then(() => {
+      isMade = true;
+    });
+    let answered = 0;
+    for (; !isMade; answered++) await call(app, null, 'GET', '/v3/self');
+    expect((await making).body.next_runs).toHaveLength(3);
+    // Each time that is looked for is a turn, and others come between two.
+    expect(answered).toBeGreaterThan(10);
+  });
+
   test('POST gives all its fields, GET the same by any form of its id', async () => {
     const id = await makeOrganization(app);
     const { v3Token, userId } = await makeUser(app, id, 'org_admin');

@@ -72,6 +72,23 @@ describe('a recurring trigger', () => {
     });
   });
 
+  it('whose next time takes long to find fires once, too, beside others', async () => {
+    const { token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    // One time soon, and then none until the 29th of February is a Monday.
+    const start = new Date(test.app.services.now().getTime() + hourMs);
+    const dear = `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=3;BYMINUTE=0;BYSECOND=0`;
+    const once = `DTSTART:${stamp(start)}\nRRULE:FREQ=DAILY;COUNT=1`;
+    const made = await make({ triggers: [recurring(once), recurring(dear)] }, token);
+    const plain = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
+    clock.advance(hourMs);
+    const after = await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+    expect(after).toMatchObject({ enabled: true, nextRunAt: '2044-02-29T03:00:00.000Z', lastRunAt: made.nextRunAt });
+    await until(plain.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+    await settle(token);
+    expect((await read(made.id, token)).runs.totalCount).toBe(1);
+  });
+
   it('that comes once fires once and disables itself, which the audit log tells', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const clock = stopClock(test);

@@ -8,10 +8,9 @@ import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { type OrganizationRecord, requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
-import { type Action, type AutomationOptions, type RunAs, recurrencesOf, type Trigger } from './definition.ts';
+import type { Action, AutomationOptions, RunAs, Trigger } from './definition.ts';
 import { type AutomationRun, runColumns } from './runs.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
-import { nextZonedRuns, parseZonedRecurrence } from './zoned-recurrence.ts';
 
 /** Something that acts by itself: when, and what it does then. */
 export interface AutomationRecord {
@@ -171,24 +170,4 @@ export async function listRuns(
     values,
   );
   return list.toPage(rows);
-}
-
-/**
- * The next times of all recurring triggers after a moment, in order, each once; none while it is disabled. Rules are read from
- * when it was made.
- */
-export function nextRunsOf(
-  automation: Pick<AutomationRecord, 'enabled' | 'triggers' | 'createdAt'>,
-  after: Date,
-  count: number,
-): Date[] {
-  if (!automation.enabled) return [];
-  const times = recurrencesOf(automation.triggers).flatMap(({ text, timeZone }) => {
-    const { zoned } = parseZonedRecurrence(text, automation.createdAt, timeZone);
-    return zoned === null ? [] : nextZonedRuns(zoned, after, count).map((time) => time.getTime());
-  });
-  return [...new Set(times)]
-    .toSorted((one, other) => one - other)
-    .slice(0, count)
-    .map((time) => new Date(time));
 }

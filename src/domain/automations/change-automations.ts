@@ -16,14 +16,20 @@ import {
   hasWebhook,
   optionNames,
   type RunAs,
-  recurrencesOf,
   refuseRecurrence,
   type Trigger,
+  type TriggerRecurrence,
 } from './definition.ts';
-import { nextTime } from './due-times.ts';
-import { changedBy, insertAutomation, lockAutomation, removeAutomation, saveAutomation } from './save-automation.ts';
+import { planTimes, requireFiring, withTimes } from './plan-times.ts';
+import {
+  changedBy,
+  insertAutomation,
+  lockAutomation,
+  readAutomation,
+  removeAutomation,
+  saveAutomation,
+} from './save-automation.ts';
 import { type NewWebhookSecret, newWebhookSecret } from './webhook-secrets.ts';
-import { parseZonedRecurrence, zonedRecurrenceComplaint } from './zoned-recurrence.ts';
 
 /** An automation that was written, and the secret of its incoming webhook where that was made just now: it is shown once. */
 export interface WrittenAutomation {
@@ -46,7 +52,7 @@ export async function createAutomation(
   const { id } = await useOrganization(context, organizationId, permissionFor.changeAutomations);
   const input = parseInput(definitionSchema, raw);
   const now = context.now();
-  requireFiring(input.triggers, now, now);
+  await requireFiring(input.triggers, { start: now, now }, refuseRule);
   const actions = await resolveActions(context, id, input.actions);
   const owner = ownerOf(context.viewer);
   const runAs = input.runAs?.type ?? 'organization';
@@ -75,7 +81,7 @@ export async function createAutomation(
     updatedAt: now,
     deletedAt: null,
   };
-  const automation = { ...made, ...nextTime(made, now) };
+  const automation = { ...made, ...(await planTimes(context, made)).next };
   return context.store.transact(async (tx) => {
     const claim = { scope: id, operation: 'createAutomation', input: raw, resultId: automation.id };
     const replay = await findReplay(context, tx, options, claim);
@@ -104,18 +110,15 @@ export async function updateAutomation(
   const { id } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
   const change = parseInput(changeSchema, raw);
   const actions = change.actions === undefined ? undefined : await resolveActions(context, id, change.actions);
-  return context.store.transact(async (tx) => {
-    const before = await lockAutomation(tx, id, place.automationId);
+  // What the automation is to be, as far as it can be told of what it is now.
+  const combine = (before: AutomationRecord): AutomationRecord => {
     const triggers = change.triggers ?? before.triggers;
-    // What has been taken once is not refused because its times are over.
     const isOther = canonicalJson(triggers) !== canonicalJson(before.triggers);
-    if (isOther) requireFiring(triggers, before.createdAt, context.now());
-    const webhook = webhookSecretFor(triggers, before.webhookSecretHash);
     // As they were read, or with what their prompts name, which a schedule does not keep beside them.
     const isSame = (wanted: readonly Action[] | undefined) =>
       wanted === undefined || canonicalJson(wanted) === canonicalJson(before.actions);
     const isSchedule = !isOther && (isSame(actions) || isSame(change.actions));
-    const wanted: AutomationRecord = {
+    return {
       ...before,
       name: change.name ?? before.name,
       enabled: change.enabled ?? before.enabled,
@@ -124,11 +127,26 @@ export async function updateAutomation(
       actions: actions ?? before.actions,
       options: changedOptions(before.options, change),
       schedule: isSchedule ? before.schedule : null,
-      webhookSecretHash: webhook.hash ?? null,
     };
-    const automation = await saveAutomation(context, tx, before, wanted);
-    return { automation, webhookSecret: webhook.secret ?? null };
-  });
+  };
+  const find = async () => {
+    const before = await readAutomation(context.store, id, place.automationId);
+    const wanted = combine(before);
+    // What has been taken once is not refused because its times are over.
+    const isOther = canonicalJson(wanted.triggers) !== canonicalJson(before.triggers);
+    if (isOther) await requireFiring(wanted.triggers, { start: before.createdAt, now: context.now() }, refuseRule);
+    return wanted;
+  };
+  return withTimes(context, find, (plan) =>
+    context.store.transact(async (tx) => {
+      const before = await lockAutomation(tx, id, place.automationId);
+      const wanted = combine(before);
+      const webhook = webhookSecretFor(wanted.triggers, before.webhookSecretHash);
+      const written = { ...wanted, webhookSecretHash: webhook.hash ?? null };
+      const automation = await saveAutomation(context, tx, before, written, plan);
+      return { automation, webhookSecret: webhook.secret ?? null };
+    }),
+  );
 }
 
 /** Deletes an automation; sessions that it started stay. NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
@@ -139,13 +157,7 @@ export async function deleteAutomation(context: Context, place: AutomationPlace)
   );
 }
 
-function requireFiring(triggers: readonly Trigger[], start: Date, now: Date): void {
-  for (const { text, timeZone, path } of recurrencesOf(triggers)) {
-    const { zoned, complaint } = parseZonedRecurrence(text, start, timeZone);
-    const said = zoned === null ? complaint : zonedRecurrenceComplaint(zoned, now);
-    if (said !== null) throw refuseRecurrence(path, said);
-  }
-}
+const refuseRule = (complaint: string, { path }: TriggerRecurrence) => refuseRecurrence(path, complaint);
 
 // What runs as its creator does so in the name of whoever says so: of a user, who must be the one that made it.
 function requireCreator(context: Context, organizationId: string, creatorId: string | null): string {

@@ -8,9 +8,16 @@ import { useOrganization } from '../organizations/use-organization.ts';
 import { chooseOwner } from '../sessions/as-user.ts';
 import { findPlaybook, findTarget } from './action-references.ts';
 import type { AutomationPlace, AutomationRecord } from './automations.ts';
-import { nextTime } from './due-times.ts';
+import { planTimes, withTimes } from './plan-times.ts';
 import { resolvePrompt } from './prompt-references.ts';
-import { changedBy, insertAutomation, lockAutomation, removeAutomation, saveAutomation } from './save-automation.ts';
+import {
+  changedBy,
+  insertAutomation,
+  lockAutomation,
+  readAutomation,
+  removeAutomation,
+  saveAutomation,
+} from './save-automation.ts';
 import {
   combineSchedule,
   doingOf,
@@ -66,8 +73,8 @@ export async function createSchedule(
     updatedAt: now,
     deletedAt: null,
   };
-  requireFrequency(made.triggers, now, now);
-  const automation = { ...made, ...nextTime(made, now) };
+  await requireFrequency(made.triggers, now, now);
+  const automation = { ...made, ...(await planTimes(context, made)).next };
   await context.store.transact((tx) => insertAutomation(context, tx, automation));
   return automation;
 }
@@ -87,30 +94,38 @@ export async function updateSchedule(
   const target = isOtherMessage ? (await getSchedule(context, place)).schedule.targetSessionId : null;
   // A new prompt is a new message: who could not send it to the session there may not have it sent here.
   if (target !== null) await findTarget(context, id, target, targetPath);
-  return context.store.transact(async (tx) => {
-    const before = await lockAutomation(tx, id, place.automationId, 'schedule');
+  const isMoved = (['scheduleType', 'frequency', 'intervalCount', 'scheduledAt'] as const).some(
+    (name) => input[name] !== undefined,
+  );
+  // What it is to be, as far as it can be told of what it is now.
+  const combine = (before: AutomationRecord): AutomationRecord => {
     if (before.schedule === null) throw noSuchSchedule();
     const schedule = combineSchedule(before.schedule, resolved, context.now());
     if (isOtherMessage && schedule.targetSessionId !== null && schedule.targetSessionId !== target) {
       throw refuse(targetPath, '"targetSessionId" was changed by another request at the same time. Try again.');
     }
-    const isMoved = (['scheduleType', 'frequency', 'intervalCount', 'scheduledAt'] as const).some(
-      (name) => input[name] !== undefined,
-    );
-    const { triggers, actions } = doingOf(schedule, before.createdAt);
-    if (isMoved) requireFrequency(triggers, before.createdAt, context.now());
     const runAsUserId = user === undefined ? before.runAsUserId : user;
-    return saveAutomation(context, tx, before, {
+    return {
       ...before,
       name: input.name ?? before.name,
       enabled: input.enabled ?? before.enabled,
       runAs: runAsUserId === null ? 'organization' : 'creator',
       runAsUserId,
-      triggers,
-      actions,
+      ...doingOf(schedule, before.createdAt),
       schedule,
-    });
-  });
+    };
+  };
+  const find = async () => {
+    const wanted = combine(await readAutomation(context.store, id, place.automationId, 'schedule'));
+    if (isMoved) await requireFrequency(wanted.triggers, wanted.createdAt, context.now());
+    return wanted;
+  };
+  return withTimes(context, find, (plan) =>
+    context.store.transact(async (tx) => {
+      const before = await lockAutomation(tx, id, place.automationId, 'schedule');
+      return saveAutomation(context, tx, before, combine(before), plan);
+    }),
+  );
 }
 
 /** Deletes a schedule, which is kept, and gives what it was. NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */

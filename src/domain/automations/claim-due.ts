@@ -1,6 +1,7 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
-import { type DueTime, dueTime } from './due-times.ts';
+import { canonicalJson } from '../idempotency.ts';
+import { type DueQuestion, type DueTime, dueTimeAtOnce, findDueTime } from './due-times.ts';
 import { recurringEvent } from './event-types.ts';
 import { fireLocked, noteCrash } from './fire.ts';
 import { type Firing, lockForFiring } from './firing.ts';
@@ -18,13 +19,26 @@ const isDue = 'a.is_enabled and a.deleted_at is null and a.due_at';
  * and several times in one: what another has claimed is passed over.
  */
 export async function fireDueAutomations(services: Services, isStopping: () => boolean): Promise<number> {
+  const planned: Planned = new Map();
   for (let count = 0; ; ) {
     if (isStopping()) return count;
-    const claimed = await fireBatch(services);
-    count += claimed;
-    if (claimed === 0) return count;
+    const { fired, dear } = await fireBatch(services, planned);
+    count += fired;
+    if (fired === 0 && dear.length === 0) return count;
+    // What takes long to find is found while nothing is locked; then it is claimed again.
+    for (const question of dear) {
+      if (isStopping()) return count;
+      planned.set(question.automation.id, { of: keyOfQuestion(question), due: await findDueTime(question) });
+    }
   }
 }
+
+/** What was found outside of a transaction for automations that could not be answered inside, by their ids. */
+type Planned = Map<string, { readonly of: string; readonly due: DueTime | null }>;
+
+// What has been changed since is asked anew; that some time went by is no change.
+const keyOfQuestion = ({ automation: { triggers, options, nextRunAt, dueAt }, isRetry }: DueQuestion): string =>
+  canonicalJson([triggers, options.missedRuns, options.jitterSeconds, nextRunAt, dueAt, isRetry]);
 
 /** When the next automation is due; null: none is. It may be over already, where another process has claimed it. */
 export async function nextDueAt(services: Services): Promise<Date | null> {
@@ -34,7 +48,13 @@ export async function nextDueAt(services: Services): Promise<Date | null> {
   return next?.dueAt ?? null;
 }
 
-async function fireBatch(services: Services): Promise<number> {
+interface Fired {
+  readonly fired: number;
+  /** Claimed, and left as they are: their times take long to find. */
+  readonly dear: readonly DueQuestion[];
+}
+
+async function fireBatch(services: Services, planned: Planned): Promise<Fired> {
   let inHand: string | null = null;
   try {
     return await services.store.transact(async (tx) => {
@@ -43,29 +63,36 @@ async function fireBatch(services: Services): Promise<number> {
           order by a.due_at limit ${batchSize} for update skip locked`,
         [services.now()],
       );
+      const dear: DueQuestion[] = [];
       for (const { id } of rows) {
         inHand = id;
-        await fireDue(services, tx, id);
+        const question = await fireDue(services, tx, id, planned);
+        if (question !== null) dear.push(question);
       }
       inHand = null;
-      return rows.length;
+      return { fired: rows.length - dear.length, dear };
     });
   } catch (error) {
     if (inHand === null) throw error;
     services.log.error({ err: error, automationId: inHand }, 'An automation could not be fired.');
     // The others of the batch are as they were, and are claimed again.
-    return noteCrashOf(services, inHand);
+    return { fired: await noteCrashOf(services, inHand), dear: [] };
   }
 }
 
-async function fireDue(services: Services, tx: Transaction, id: string): Promise<void> {
+/** Fires one; gives what is to be asked first where that takes long. */
+async function fireDue(services: Services, tx: Transaction, id: string, planned: Planned): Promise<DueQuestion | null> {
   const firing = await lockForFiring(tx, id);
   const { automation } = firing;
-  const due = await dueOf(services, tx, firing);
+  const question = await questionOf(services, tx, firing);
+  const plan = planned.get(id);
+  planned.delete(id);
+  const due = plan?.of === keyOfQuestion(question) ? plan.due : dueTimeAtOnce(question);
+  if (due === 'dear') return question;
   if (due === null) {
     // It has no time: that it was due is a remainder.
     await tx.query('update automation set due_at = null where id = $1', [id]);
-    return;
+    return null;
   }
   const run = await fireLocked(services, tx, firing, {
     deliveryKey: keyOf(due.time),
@@ -75,7 +102,7 @@ async function fireDue(services: Services, tx: Transaction, id: string): Promise
     ...(due.isSkipped ? { skip: 'The time was missed: nothing ran then, and the automation skips such times.' } : {}),
   });
   // A failure has noted when it is tried again.
-  if (run.status === 'failed') return;
+  if (run.status === 'failed') return null;
   const { nextRunAt, dueAt } = due.next;
   await tx.query('update automation set next_run_at = $2::timestamptz, due_at = $3::timestamptz where id = $1', [
     id,
@@ -86,23 +113,27 @@ async function fireDue(services: Services, tx: Transaction, id: string): Promise
   if (isOver) {
     await disableAutomation(services, tx, { automation, enterpriseId: firing.organization.enterpriseId }, 'over');
   }
+  return null;
 }
 
-async function dueOf(services: Services, tx: Transaction, { automation }: Firing): Promise<DueTime | null> {
+async function questionOf(services: Services, tx: Transaction, { automation }: Firing): Promise<DueQuestion> {
   const { id, nextRunAt, consecutiveFailures } = automation;
   const isRetry =
     nextRunAt !== null && consecutiveFailures > 0 && (await findRun(tx, id, keyOf(nextRunAt)))?.status === 'failed';
-  return dueTime(automation, services.now(), isRetry);
+  return { automation, now: services.now(), isRetry };
 }
 
 const keyOf = (time: Date): string => `due:${time.toISOString()}`;
 
-// In a transaction of its own, for that of the firing is lost.
+// In transactions of its own, for that of the firing is lost.
 async function noteCrashOf(services: Services, id: string): Promise<number> {
+  const question = await services.store.transact(async (tx) => questionOf(services, tx, await lockForFiring(tx, id)));
+  const due = await findDueTime(question);
+  if (due === null) return 0;
   return services.store.transact(async (tx) => {
     const firing = await lockForFiring(tx, id);
-    const due = await dueOf(services, tx, firing);
-    if (due === null) return 0;
+    // Somebody has changed it, or fired it, in the meantime: it is claimed again, or no more.
+    if (keyOfQuestion(await questionOf(services, tx, firing)) !== keyOfQuestion(question)) return 1;
     await noteCrash(services, tx, firing, {
       deliveryKey: keyOf(due.time),
       trigger: { eventType: recurringEvent },

@@ -7,8 +7,17 @@ export const leastGapMs = 15 * 60 * 1_000;
 /** How far ahead, at least, a time is looked for: the 29th of February falls on a given weekday every 28 to 40 years. */
 const horizonMs = 41 * 366 * 24 * 60 * 60 * 1_000;
 
-/** What the evaluator may walk over for one time, so that no rule can hold up the process. */
-const work = { maxIterations: 10_000, maxCandidateEvaluations: 200_000 } as const;
+/** What the evaluator may walk over for one time: all that a rule may take, or what takes a few milliseconds. */
+const work = {
+  full: { maxIterations: 10_000, maxCandidateEvaluations: 200_000 },
+  quick: { maxIterations: 300, maxCandidateEvaluations: 5_000 },
+} as const;
+
+/** How much may be done to find a time. */
+export type Effort = keyof typeof work;
+
+/** A time that takes more than a quick look to find: it may be there or not. */
+export class TooDearError extends Error {}
 
 const lengthMs = {
   SECONDLY: 1_000,
@@ -25,14 +34,14 @@ const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
  * The next times of a rule that lie after a moment, at most `count`, in order. Fewer: it ends, or the next one is further
- * away than 41 years, or took more work to find than a rule may take. Each one costs well under a millisecond, a hostile
- * rule's at most a few hundred.
+ * away than 41 years, or took more work to find than a rule may take. Each one costs about a millisecond, a hostile rule's a
+ * hundred: so look for one in a turn. With the effort `quick` TooDearError is thrown instead.
  */
-export function nextRuns(rule: Recurrence, after: Date, count: number): Date[] {
+export function nextRuns(rule: Recurrence, after: Date, count: number, effort: Effort = 'full'): Date[] {
   const found: Date[] = [];
   let from = after;
   while (found.length < count) {
-    const next = nextRun(rule, from);
+    const next = nextRun(rule, from, effort);
     if (next === null) break;
     found.push(next);
     from = next;
@@ -40,7 +49,7 @@ export function nextRuns(rule: Recurrence, after: Date, count: number): Date[] {
   return found;
 }
 
-function nextRun(rule: Recurrence, after: Date): Date | null {
+function nextRun(rule: Recurrence, after: Date, effort: Effort): Date | null {
   if (rule.count === 0 || (rule.until !== null && rule.until < rule.startsAt)) return null;
   const ahead = Math.max(horizonMs, 3 * rule.interval * lengthMs[rule.frequency]);
   const horizon = Math.min(Math.max(after.getTime(), rule.startsAt.getTime()) + ahead, endOfTime);
@@ -57,9 +66,10 @@ function nextRun(rule: Recurrence, after: Date): Date | null {
   const rruleString = `DTSTART:${write(rule.startsAt)}\nRRULE:${parts.join(';')}`;
   try {
     const counted = rule.count === null ? {} : { count: rule.count };
-    const next = new RRuleTemporal({ rruleString, cache: false, ...work, ...counted }).next(after, false);
+    const next = new RRuleTemporal({ rruleString, cache: false, ...work[effort], ...counted }).next(after, false);
     return next === null ? null : new Date(next.epochMilliseconds);
-  } catch {
+  } catch (error) {
+    if (effort === 'quick') throw new TooDearError('A time takes more than a quick look.', { cause: error });
     // It says that the work was too much, or that the calendar ends, by throwing. The rule itself has been checked.
     return null;
   }
@@ -67,34 +77,86 @@ function nextRun(rule: Recurrence, after: Date): Date | null {
 
 const write = (time: Date) => time.toISOString().replaceAll(/[-:]|\.\d+/g, '');
 
-/** After this long no more than the first few times of a rule are looked at: of some, each one is found from the beginning. */
-const longCheckMs = 100;
+/**
+ * What looking at the rules of one request may cost before no more than the first few times of each are looked at; before the
+ * first two of each are enough it may be overdrawn by {@link mostOverMs}.
+ */
+export interface CheckBudget {
+  leftMs: number;
+}
+const mostOverMs = 300;
+
+/** A fresh {@link CheckBudget}. */
+export const newCheckBudget = (): CheckBudget => ({ leftMs: 100 });
 
 /**
  * Why an automation cannot have this rule, or null: it never fires after `now`, or more often than every 15 minutes. Looks at
  * the next times until their pattern has been seen, which is not all there may ever be.
  */
 export function recurrenceComplaint(rule: Recurrence, now: Date): string | null {
+  const check = checkRecurrence(rule, now, newCheckBudget());
+  for (;;) {
+    const { done, value } = check.next();
+    if (done) return value;
+  }
+}
+
+/** {@link recurrenceComplaint} in steps, of which each looks for one time at most. */
+export function* checkRecurrence(
+  rule: Recurrence,
+  now: Date,
+  budget: CheckBudget,
+): Generator<void, string | null, undefined> {
   const tooMuch = workComplaint(rule);
   if (tooMuch !== null) return tooMuch;
-  const startedAt = performance.now();
-  const first = nextRuns(rule, now, 1)[0];
+  const nextAfter = (time: Date) => {
+    const startedAt = performance.now();
+    const [next] = nextRuns(rule, time, 1);
+    budget.leftMs -= performance.now() - startedAt;
+    return next;
+  };
+  const first = nextAfter(now);
   if (first === undefined) {
     const next = rule.count === 0 ? 'COUNT is 0' : 'no time after now fits it';
     return `The rule never fires: ${next}, or finding one takes more work than a rule may take.`;
   }
+  if (isSparse(rule)) return null;
   let last = first;
   for (let seen = 1; seen < 100; seen++) {
-    const next = nextRuns(rule, last, 1)[0];
+    yield;
+    const next = nextAfter(last);
     if (next === undefined) return null;
     if (next.getTime() - last.getTime() < leastGapMs) {
       return `The rule fires more often than every 15 minutes: at ${last.toISOString()} and at ${next.toISOString()}.`;
     }
     last = next;
     const isYear = last.getTime() - first.getTime() > 366 * lengthMs.DAILY;
-    if (seen >= 8 && (isYear || performance.now() - startedAt > longCheckMs)) return null;
+    if (seen >= 8 && (isYear || budget.leftMs < 0)) return null;
+    if (seen >= 2 && budget.leftMs < -mostOverMs) return null;
   }
   return null;
+}
+
+/**
+ * True where the rule's parts alone say that it never fires too often, as those of most rules do: nothing need be walked over.
+ * Its times are some of those of its grid, and of those of a day that BYHOUR, BYMINUTE and BYSECOND make.
+ */
+function isSparse({ frequency, interval, parts, startsAt }: Recurrence): boolean {
+  const isGrid = frequency === 'SECONDLY' || (frequency === 'MINUTELY' && !parts.get('BYSECOND')?.includes(','));
+  if (isGrid && interval * lengthMs[frequency] >= leastGapMs) return true;
+  const numbers = (name: string, own: number | null, count: number) =>
+    parts.get(name)?.split(',').map(Number) ?? (own === null ? Array.from({ length: count }, (_, n) => n) : [own]);
+  // What is left out is the start's, where the frequency is longer than it.
+  const isAtLeast = (than: Frequency) => lengthMs[frequency] > lengthMs[than];
+  const hours = numbers('BYHOUR', isAtLeast('HOURLY') ? startsAt.getUTCHours() : null, 24);
+  const minutes = numbers('BYMINUTE', isAtLeast('MINUTELY') ? startsAt.getUTCMinutes() : null, 60);
+  const seconds = numbers('BYSECOND', isAtLeast('SECONDLY') ? startsAt.getUTCSeconds() : null, 60);
+  if (hours.length * minutes.length * seconds.length > mostTimes) return false;
+  const times = hours
+    .flatMap((hour) => minutes.flatMap((minute) => seconds.map((second) => (hour * 60 + minute) * 60 + second)))
+    .toSorted((one, other) => one - other);
+  const leastGap = leastGapMs / 1_000;
+  return times.every((time, n) => (times[n + 1] ?? (times[0] ?? 0) + 24 * 60 * 60) - time >= leastGap);
 }
 
 /** As many times as a day has with {@link leastGapMs} between them. */

@@ -1,15 +1,15 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
-import type { Transaction } from '../../store/store.ts';
+import type { Store, Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
 import { parseId } from '../ids.ts';
 import { type AutomationRecord, automationColumns } from './automations.ts';
-import { nextTime } from './due-times.ts';
 import { recurringEvent } from './event-types.ts';
 import { followSessions } from './follow-sessions.ts';
+import { plannedTime, type TimePlan } from './plan-times.ts';
 import { skipQueuedRuns } from './skip-queued-runs.ts';
 
 /** The most automations of an organization. */
@@ -44,15 +44,25 @@ export async function insertAutomation(context: Context, tx: Transaction, made: 
  * The automation of an id in any form, locked until the transaction ends. NOT_FOUND, also for a deleted one, and for one that is
  * no schedule where that is asked for.
  */
-export async function lockAutomation(
+export function lockAutomation(
   tx: Transaction,
   organizationId: string,
   automationId: string,
   what: 'automation' | 'schedule' = 'automation',
 ): Promise<AutomationRecord> {
-  const [automation] = await tx.query<AutomationRecord>(
-    `select ${automationColumns} from automation a
-      where a.id = $1 and a.organization_id = $2 and a.deleted_at is null for update of a`,
+  return readAutomation(tx, organizationId, automationId, what, 'for update of a');
+}
+
+/** {@link lockAutomation} without the lock. */
+export async function readAutomation(
+  reader: Pick<Store, 'query'>,
+  organizationId: string,
+  automationId: string,
+  what: 'automation' | 'schedule' = 'automation',
+  lock: '' | 'for update of a' = '',
+): Promise<AutomationRecord> {
+  const [automation] = await reader.query<AutomationRecord>(
+    `select ${automationColumns} from automation a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null ${lock}`,
     [parseId('automation', automationId), organizationId],
   );
   if (!automation || (what === 'schedule' && automation.schedule === null)) throw notFound(what);
@@ -68,13 +78,14 @@ const directing: ReadonlySet<string> = new Set(['runAsUserId', 'triggers', 'acti
 /**
  * Writes what has changed, and nothing when nothing has. Who changes what is done in another user's name, or switches it on,
  * needs to be allowed to act as that user: FORBIDDEN. Switching on starts its failures anew; INVALID_INPUT at `enabled` when
- * nothing would ever happen.
+ * nothing would ever happen. `plan`: of {@link withTimes}.
  */
 export async function saveAutomation(
   context: Context,
   tx: Transaction,
   before: AutomationRecord,
   wanted: AutomationRecord,
+  plan: TimePlan,
 ): Promise<AutomationRecord> {
   const changed = own.filter((name) => canonicalJson(wanted[name]) !== canonicalJson(before[name]));
   if (changed.length === 0) return before;
@@ -84,12 +95,11 @@ export async function saveAutomation(
   if (isAnothers && (isSwitchedOn || changed.some((name) => directing.has(name)))) {
     requirePermission(context.viewer, permissionFor.runAutomationAsUser, before.organizationId);
   }
-  const now = context.now();
   const isMoved = changed.includes('enabled') || changed.includes('triggers');
   const after: AutomationRecord = {
     ...wanted,
     ...changedBy(context),
-    ...(isMoved ? nextTime(wanted, now) : { nextRunAt: before.nextRunAt, dueAt: before.dueAt }),
+    ...(isMoved ? plannedTime(plan, wanted) : { nextRunAt: before.nextRunAt, dueAt: before.dueAt }),
     consecutiveFailures: isSwitchedOn ? 0 : before.consecutiveFailures,
   };
   const isOver = after.triggers.length > 0 && after.triggers.every(({ eventType }) => eventType === recurringEvent);

@@ -3,10 +3,9 @@ import { refuse } from '../errors.ts';
 import { text } from '../input.ts';
 import { maxPromptLength, tagsSchema } from '../sessions/create-session.ts';
 import { rulesOfCron } from './cron.ts';
-import { type Action, recurrencesOf, type Trigger } from './definition.ts';
+import type { Action, Trigger } from './definition.ts';
 import { recurringEvent } from './event-types.ts';
-import { recurrenceComplaint } from './recurrence.ts';
-import { parseRecurrence } from './recurrence-rule.ts';
+import { requireFiring } from './plan-times.ts';
 import { type ScheduleDefinition, scheduleAgents, scheduleNotices, scheduleTypes } from './schedule-definition.ts';
 
 const oneOf = <const T extends readonly [string, ...string[]]>(name: string, values: T) =>
@@ -123,10 +122,8 @@ export function doingOf(schedule: ScheduleDefinition, createdAt: Date): { trigge
 }
 
 /** INVALID_INPUT at `frequency` unless it fires, and not too often. */
-export function requireFrequency(triggers: readonly Trigger[], start: Date, now: Date): void {
-  for (const { text: value } of recurrencesOf(triggers)) {
-    const { rule, complaint } = parseRecurrence(value, start);
-    const said = rule === null ? complaint : recurrenceComplaint(rule, now);
-    if (said !== null) throw refuse(['frequency'], `"frequency" cannot be used: ${said}`);
-  }
+export function requireFrequency(triggers: readonly Trigger[], start: Date, now: Date): Promise<void> {
+  return requireFiring(triggers, { start, now }, (said) =>
+    refuse(['frequency'], `"frequency" cannot be used: ${said}`),
+  );
 }

@@ -23,16 +23,28 @@ interface KnownTimes {
 
 const known = new Map<string, KnownTimes>();
 
+/** What of an automation its times come of. */
+export type Recurring = Pick<AutomationRecord, 'enabled' | 'triggers' | 'createdAt'>;
+
 /**
- * The next times of an automation's recurring triggers that lie after a moment, at most `count`, in order; none while it is
- * disabled. As `nextRunsOf`, for those who ask for many automations: what has been found is remembered for all who ask, and
- * what has not is looked for in turns, since a rule may take hundreds of milliseconds for one time.
+ * The next time of an automation's recurring triggers that lies after a moment, found at once, for those who hold locks; null:
+ * there is none. TooDearError for rules that take more than a few milliseconds: ask {@link upcomingRuns}.
  */
-export async function upcomingRuns(
-  automation: Pick<AutomationRecord, 'enabled' | 'triggers' | 'createdAt'>,
-  after: Date,
-  count: number,
-): Promise<Date[]> {
+export function nextRunAtOnce({ enabled, triggers, createdAt }: Recurring, after: Date): Date | null {
+  if (!enabled) return null;
+  const times = recurrencesOf(triggers).flatMap(({ text, timeZone }) => {
+    const { zoned } = parseZonedRecurrence(text, createdAt, timeZone);
+    return zoned === null ? [] : nextZonedRuns(zoned, after, 1, 'quick').map((time) => time.getTime());
+  });
+  return times.length === 0 ? null : new Date(Math.min(...times));
+}
+
+/**
+ * The next times of an automation's recurring triggers that lie after a moment, at most `count`, in order, each once; none while
+ * it is disabled. Rules are read from when it was made. What has been found is remembered for all who ask, and what has not is
+ * looked for in turns, since a rule may take a hundred milliseconds for one time.
+ */
+export async function upcomingRuns(automation: Recurring, after: Date, count: number): Promise<Date[]> {
   if (!automation.enabled) return [];
   const found = await Promise.all(
     recurrencesOf(automation.triggers).map(({ text, timeZone }) =>

@@ -1,4 +1,4 @@
-import { nextRuns, recurrenceComplaint } from './recurrence.ts';
+import { type CheckBudget, checkRecurrence, type Effort, nextRuns, recurrenceComplaint } from './recurrence.ts';
 import { parseRecurrence, type Recurrence } from './recurrence-rule.ts';
 import { momentOf, offsetAt, wallOf } from './time-zones.ts';
 
@@ -39,13 +39,18 @@ const mostJumpMs = 25 * 60 * 60 * 1_000;
  * into the hour that is left out comes an hour later; by clocks that are put back, what falls into the hour that comes twice
  * comes the first time only. That is so for rules of any frequency.
  */
-export function nextZonedRuns({ rule, timeZone }: ZonedRecurrence, after: Date, count: number): Date[] {
-  if (timeZone === null) return nextRuns(rule, after, count);
+export function nextZonedRuns(
+  { rule, timeZone }: ZonedRecurrence,
+  after: Date,
+  count: number,
+  effort: Effort = 'full',
+): Date[] {
+  if (timeZone === null) return nextRuns(rule, after, count, effort);
   const found = new Set<number>();
   // What the clocks showed earlier can still lie ahead, when they have just been put forward or back.
   let from = new Date(wallOf(timeZone, after).getTime() - (isChanging(timeZone, after) ? mostJumpMs : 0));
   for (let last = Number.POSITIVE_INFINITY; ; ) {
-    const [wall] = nextRuns(rule, from, 1);
+    const [wall] = nextRuns(rule, from, 1, effort);
     if (!wall || wall.getTime() > last) break;
     const moment = momentOf(timeZone, wall);
     if (moment > after) found.add(moment.getTime());
@@ -69,4 +74,13 @@ const isChanging = (timeZone: string, at: Date) =>
 /** Why an automation cannot have this rule, or null, as {@link recurrenceComplaint}. What is too often is told by the clocks. */
 export function zonedRecurrenceComplaint({ rule, timeZone }: ZonedRecurrence, now: Date): string | null {
   return recurrenceComplaint(rule, timeZone === null ? now : wallOf(timeZone, now));
+}
+
+/** {@link zonedRecurrenceComplaint} in steps, of which each looks for one time at most. */
+export function checkZonedRecurrence(
+  { rule, timeZone }: ZonedRecurrence,
+  now: Date,
+  budget: CheckBudget,
+): Generator<void, string | null, undefined> {
+  return checkRecurrence(rule, timeZone === null ? now : wallOf(timeZone, now), budget);
 }

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { type AutomationRecord, nextRunsOf } from '../../domain/automations/automations.ts';
+import type { AutomationRecord } from '../../domain/automations/automations.ts';
 import type { AutomationChange, WrittenAutomation } from '../../domain/automations/change-automations.ts';
 import { operatorsOfType } from '../../domain/automations/conditions.ts';
 import type { AutomationInput } from '../../domain/automations/definition.ts';
 import { listedEventTypes, webhookEvent } from '../../domain/automations/event-types.ts';
+import { upcomingRuns } from '../../domain/automations/upcoming-runs.ts';
 import type { Context } from '../../domain/context.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import { time, timeSchema } from './dialect.ts';
@@ -235,11 +236,11 @@ function presentAction(each: AutomationRecord['actions'][number]): { type: strin
 }
 
 /** One automation, with the next times of its recurring triggers, and its webhook's secret where that was just made. */
-export function presentAutomation(
+export async function presentAutomation(
   context: Context,
   { automation, webhookSecret }: WrittenAutomation,
-): z.input<typeof automationResponse> {
-  const nextRuns = nextRunsOf(automation, context.now(), 5).map(time);
+): Promise<z.input<typeof automationResponse>> {
+  const nextRuns = (await upcomingRuns(automation, context.now(), 5)).map(time);
   return { ...presentListed(context, automation, webhookSecret), next_runs: nextRuns };
 }
 

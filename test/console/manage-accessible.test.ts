@@ -1,0 +1,143 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { createAutomation, recurring } from '../support/automations.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings, type Window } from '../support/console-browser.ts';
+import { runMutation } from '../support/people.ts';
+import { plantSession, use } from '../support/usage.ts';
+import { makeEndpoint } from '../support/webhooks.ts';
+
+describe.skipIf(missing !== null)('each page that manages something, and the usage', { timeout: 240_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  const ids: Record<string, string> = {};
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+    const { organizationId, adminToken } = test;
+    const make = (field: string, selection: string, input: object) =>
+      runMutation(test, field, selection, { organizationId, ...input });
+    const body = '# How\n\n1. Look at `main`\n2. Mend it\n\n| a | b |\n|---|---|\n| 1 | 2 |';
+    const { playbook } = await make('createPlaybook', 'playbook { id playbookId }', {
+      title: 'Mend the build',
+      macro: '!mend',
+      body,
+    });
+    await make('createKnowledgeFolder', 'knowledgeFolder { id }', { name: 'Backend' });
+    const { knowledgeNote } = await make('createKnowledgeNote', 'knowledgeNote { id }', {
+      name: 'Where logs are',
+      trigger: 'When something fails in production',
+      body,
+    });
+    const { automation } = await createAutomation(
+      test,
+      {
+        organizationId,
+        name: 'Sweep',
+        triggers: [recurring('FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0', 'Europe/Berlin')],
+      },
+      adminToken,
+      'id automationId',
+    );
+    const hook = await makeEndpoint(test, adminToken, { organizationId, url: 'https://example.com/hook' });
+    const { serviceUser } = await make('createServiceUser', 'serviceUser { id serviceUserId }', { name: 'Bot' });
+    await make('createApiKey', 'apiKey { id }', {
+      kind: 'SERVICE_USER',
+      serviceUserId: serviceUser.serviceUserId,
+      name: 'For the pipeline',
+    });
+    await make('createUser', 'user { id }', { email: 'ada@example.com', name: 'Ada', roleId: 'org_member' });
+    await runMutation(test, 'createRole', 'role { id }', {
+      name: 'Reader',
+      scope: 'ORGANIZATION',
+      permissions: ['VIEW_ORG_SESSIONS'],
+    });
+    await make('appendAllowedTags', 'allowedTags', { tags: ['backend', 'docs'] });
+    const dayMs = 24 * 60 * 60 * 1_000;
+    for (let day = 0; day < 25; day++) {
+      const createdAt = new Date(Date.now() - day * dayMs);
+      const playbookId = day % 3 === 0 ? playbook.playbookId.replace('playbook-', '') : undefined;
+      const session = await plantSession(test, {
+        organizationId,
+        createdAt,
+        status: day % 4 === 0 ? 'error' : 'exit',
+        ...(playbookId ? { playbookId } : {}),
+      });
+      await use(test, session, 0.5 + ((day * 7) % 11), createdAt);
+    }
+    Object.assign(ids, {
+      playbook: playbook.id,
+      note: knowledgeNote.id,
+      automation: automation.id,
+      hook: hook.id,
+      bot: serviceUser.id,
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const at =
+    (path: () => string, text: string) =>
+    async ({ page }: Window) => {
+      await page.goto(path());
+      await page.locator('#main').getByText(text).first().waitFor();
+    };
+  const press =
+    (name: string, text: string) =>
+    async ({ page }: Window) => {
+      await page.getByRole('button', { name }).first().click();
+      await page.getByText(text).first().waitFor();
+    };
+
+  const pages: Readonly<Record<string, (window: Window) => Promise<unknown>>> = {
+    'playbooks': at(() => '/manage/playbooks', 'Mend the build'),
+    'playbook': at(() => `/manage/playbooks/${ids.playbook}`, 'Instructions'),
+    'playbook-preview': async ({ page }) => {
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.locator('.preview table').waitFor();
+    },
+    'knowledge': at(() => '/manage/knowledge', 'Where logs are'),
+    'folder': press('New folder', 'No other folder'),
+    'note': at(() => `/manage/knowledge/${ids.note}`, 'Pinned to'),
+    'automations': at(() => '/manage/automations', 'Sweep'),
+    'automation': at(() => `/manage/automations/${ids.automation}`, 'Next times'),
+    'automation-form': press('Change', 'What an agent is asked'),
+    'webhooks': at(() => '/manage/webhooks', 'https://example.com/hook'),
+    'webhook-form': press('New webhook', 'It hears of'),
+    'webhook': at(() => `/manage/webhooks/${ids.hook}`, 'Nothing was sent'),
+    'members': at(() => '/manage/members', 'Ada'),
+    'roles': at(() => '/manage/roles', 'Reader'),
+    'role-form': press('New role', 'Who has it may'),
+    'service-users': at(() => '/manage/service-users', 'For the pipeline'),
+    'service-user': at(() => `/manage/service-users/${ids.bot}`, 'For the pipeline'),
+    'organization': at(() => '/manage/organization', 'Sessions may have only these tags.'),
+    'enterprise': at(() => '/manage/enterprise', 'Addresses and ranges'),
+    'audit-log': at(() => '/manage/audit-log', 'create playbook'),
+    'legacy-api': at(() => '/manage/legacy-api', 'No calls'),
+    'usage': at(() => '/usage', 'ACUs by playbook'),
+    'usage-enterprise': async ({ page }) => {
+      await page.getByLabel('Of', { exact: true }).selectOption('enterprise');
+      await page.getByText('ACUs by organization').first().waitFor();
+    },
+  };
+
+  for (const theme of ['light', 'dark'] as const) {
+    for (const width of [1_280, 390]) {
+      it(`keeps nobody out, ${theme} and ${width} wide`, async () => {
+        const window = await openSignedIn(browser, test, test.adminToken, { theme, width });
+        for (const [name, open] of Object.entries(pages)) {
+          await open(window);
+          await window.picture(name);
+          expect(await seriousFindings(window.page), name).toEqual([]);
+          const overflow = await window.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          expect(overflow, `${name} is wider than the window`).toBeLessThanOrEqual(0);
+          expect(window.complaints, name).toEqual([]);
+        }
+        expect(window.foreign).toEqual([]);
+        await window.page.context().close();
+      });
+    }
+  }
+});

@@ -1,0 +1,338 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { runMutation } from '../support/people.ts';
+
+describe.skipIf(missing !== null)('what an organization has, managed in the console', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const open = async (path: string) => {
+    const window = await openSignedIn(browser, test, test.adminToken);
+    await window.page.goto(path);
+    return window;
+  };
+  const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });
+  /** What is shown once, when its dialog is closed again. */
+  const takeSecret = async (page: Page, label: string): Promise<string> => {
+    const text = await page.getByRole('dialog').locator('code').first().textContent();
+    expect(await page.getByRole('dialog').getByText(label, { exact: true }).count()).toBe(1);
+    await inDialog(page, 'I have kept it').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(text);
+    return text ?? '';
+  };
+
+  it('a playbook is written, looked at, changed and deleted', async () => {
+    const { page, complaints } = await open('/manage/playbooks');
+    await page.getByRole('button', { name: 'New playbook' }).first().click();
+    await page.getByLabel('Title').fill('Mend the build');
+    await page.getByLabel('Macro').fill('no macro');
+    await page.getByLabel('Instructions', { exact: true }).fill('Do **this** first.');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    expect(await page.locator('.preview strong').textContent()).toBe('this');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Macro').fill('!mend');
+    await page.getByLabel('What its sessions produce').fill('{"type": ');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('This is no JSON').waitFor();
+    await page.getByLabel('What its sessions produce').fill('{"type": "object"}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'Mend the build' }).click();
+    await page.getByLabel('Title').fill('Mend it');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'Mend it' }).waitFor();
+    await page.reload();
+    await page.getByRole('cell', { name: '!mend' }).waitFor();
+    await page.getByRole('button', { name: 'Delete Mend it' }).click();
+    await inDialog(page, 'Delete').click();
+    await page.getByText('No playbooks yet').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('a note is put into a folder, found, switched off and deleted, and so is the folder', async () => {
+    const { page, complaints } = await open('/manage/knowledge');
+    await page.getByRole('button', { name: 'New folder' }).click();
+    await page.getByLabel('Name').fill('Backend');
+    await inDialog(page, 'Save').click();
+    await page.getByRole('button', { name: 'Backend', exact: true }).click();
+    await page.getByRole('button', { name: 'New note' }).first().click();
+    await page.getByLabel('Name').fill('Where logs are');
+    await page.getByLabel('Trigger').fill('When something fails');
+    await page.getByLabel('Text', { exact: true }).fill('In /var/log.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('in Backend').waitFor();
+    await page.getByLabel('Search').fill('nothing like that');
+    await page.getByText('Nothing fits').waitFor();
+    await page.getByLabel('Search').fill('VAR/LOG');
+    await page.getByRole('link', { name: 'Where logs are' }).waitFor();
+    await page.getByRole('button', { name: 'Switch Where logs are off' }).click();
+    await page.getByText('switched off').waitFor();
+    await page.reload();
+    await page.getByText('switched off').waitFor();
+    await page.getByRole('link', { name: 'Where logs are' }).click();
+    await page.getByLabel('Name').fill('Logs');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Delete Logs' }).click();
+    await inDialog(page, 'Delete').click();
+    await page.getByText('No notes yet').waitFor();
+    await page.getByRole('button', { name: 'Backend', exact: true }).click();
+    await page.getByRole('button', { name: 'Delete Backend' }).click();
+    await inDialog(page, 'Delete').click();
+    await page.getByRole('button', { name: 'Backend', exact: true }).waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('an automation is made by its times, whose next five are shown, disabled, run, changed and deleted', async () => {
+    const { page, complaints } = await open('/manage/automations/new');
+    await page.getByLabel('Name').fill('Sweep');
+    await page.getByLabel('By the clocks of').selectOption('UTC');
+    await page.getByLabel('Repeats').selectOption('Daily');
+    await page.getByLabel('At', { exact: true }).fill('07:30');
+    const times = page.locator('.times time');
+    await page.getByText('FREQ=DAILY;BYHOUR=7;BYMINUTE=30;BYSECOND=0').waitFor();
+    await expect
+      .poll(async () => (await times.allTextContents()).filter((time) => time.includes('7:30')).length)
+      .toBe(5);
+    await page.getByLabel('Repeats').selectOption('By a rule of your own');
+    await page.getByLabel('Rule', { exact: true }).fill('FREQ=MINUTELY');
+    await page.getByText('more often than every 15 minutes').waitFor();
+    await page.getByLabel('Repeats').selectOption('On days of the week');
+    await page.getByLabel('Tuesday').uncheck();
+    await page.getByText('BYDAY=MO,WE,TH,FR').waitFor();
+    await page.getByLabel('What an agent is asked').fill('Sweep the floor.');
+    await page.getByLabel('Tags').fill('floor');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Next times' }).waitFor();
+    expect(await times.count()).toBe(5);
+    await page.getByRole('button', { name: 'Disable Sweep' }).click();
+    await page.getByText('Sweep is disabled.').waitFor();
+    await page.getByRole('heading', { name: 'Next times' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Enable Sweep' }).click();
+    await page.getByRole('heading', { name: 'Next times' }).waitFor();
+    await page.getByRole('button', { name: 'Run Sweep now' }).click();
+    await page.getByRole('cell', { name: 'started' }).waitFor();
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    expect(await page.getByLabel('Tags').inputValue()).toBe('floor');
+    expect(await page.getByLabel('Tuesday').isChecked()).toBe(false);
+    await page.getByLabel('Name').fill('Sweep well');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Sweep well' }).waitFor();
+    await page.getByRole('button', { name: 'Delete Sweep well' }).click();
+    await inDialog(page, 'Delete').click();
+    await page.getByText('No automations yet').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the address of an incoming webhook is there to be copied, and its secret once', async () => {
+    const { page, complaints } = await open('/manage/automations/new');
+    await page.getByLabel('Name').fill('Mend the build');
+    await page.getByLabel('It acts').selectOption('webhook:incoming');
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.getByLabel('Field').fill('body.state');
+    await page.getByLabel('Must').selectOption('equals');
+    await page.getByLabel('Value').fill('broken');
+    await page.getByLabel('What an agent is asked').fill('Mend it.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor();
+    const first = await takeSecret(page, 'Secret');
+    expect(first.length).toBeGreaterThan(20);
+    await page.getByText('Address of the incoming webhook').waitFor();
+    expect(await page.locator('.copy-line code').textContent()).toContain(test.url);
+    await page.getByText('body.state equals "broken"').waitFor();
+    await page.getByRole('button', { name: 'New secret' }).click();
+    await inDialog(page, 'Make a new one').click();
+    await page.getByRole('dialog').getByText('Keep it now').waitFor();
+    expect(await takeSecret(page, 'Secret')).not.toBe(first);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('a webhook is made with a secret shown once, tested, changed and deleted', async () => {
+    const { page, complaints } = await open('/manage/webhooks');
+    await page.getByRole('button', { name: 'New webhook' }).first().click();
+    await page.getByLabel('Address').fill('http://127.0.0.1/hook');
+    await inDialog(page, 'Save').click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByLabel('Address').fill('https://hooks.example.com/switchyard');
+    await page.getByLabel('messages', { exact: true }).uncheck();
+    await inDialog(page, 'Save').click();
+    await page.getByRole('dialog').getByText('Keep it now').waitFor();
+    await takeSecret(page, 'Secret');
+    await page.getByRole('cell', { name: 'changes of state', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'https://hooks.example.com/switchyard' }).click();
+    await page.getByText('Nothing was sent').waitFor();
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('cell', { name: 'under way' }).waitFor();
+    await page.getByRole('link', { name: 'All webhooks' }).click();
+    await page.getByRole('button', { name: 'Change https' }).click();
+    await page.getByLabel('It is posted to').uncheck();
+    await inDialog(page, 'Save').click();
+    await page.getByRole('cell', { name: 'disabled' }).waitFor();
+    await page.getByRole('button', { name: 'Delete https' }).click();
+    await inDialog(page, 'Delete').click();
+    await page.getByText('No webhooks yet').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('somebody is added, gets another role, and is removed', async () => {
+    const { page, complaints } = await open('/manage/members');
+    await page.getByRole('button', { name: 'Add somebody' }).first().click();
+    await page.getByLabel('Address').fill('ada@example.com');
+    await page.getByLabel('Name').fill('Ada');
+    await inDialog(page, 'Add').click();
+    const row = page.getByRole('row', { name: /Ada/ });
+    await row.getByText('Member').waitFor();
+    await page.getByRole('button', { name: 'Change Ada' }).click();
+    await page.getByLabel('Role').selectOption('org_admin');
+    await inDialog(page, 'Save').click();
+    await row.getByText('Admin').waitFor();
+    await page.getByRole('button', { name: 'Remove Ada' }).click();
+    await inDialog(page, 'Remove').click();
+    await row.waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('a role is made of permissions, changed and deleted', async () => {
+    const { page, complaints } = await open('/manage/roles');
+    await page.getByRole('button', { name: 'New role' }).first().click();
+    await page.getByLabel('Name').fill('Reader');
+    await page.getByLabel('view organization sessions').check();
+    await inDialog(page, 'Save').click();
+    const row = page.getByRole('row', { name: /Reader/ });
+    await row.getByText('1 thing').waitFor();
+    await page.getByRole('button', { name: 'Change Reader' }).click();
+    await page.getByLabel('view organization automations').check();
+    await inDialog(page, 'Save').click();
+    await row.getByText('2 things').waitFor();
+    await page.getByRole('button', { name: 'Delete Reader' }).click();
+    await inDialog(page, 'Delete').click();
+    await row.waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('a service user is made, and its key is shown once, rotated and revoked', async () => {
+    const { page, complaints } = await open('/manage/service-users');
+    await page.getByRole('button', { name: 'New service user' }).first().click();
+    await page.getByLabel('Name').fill('Pipeline');
+    await inDialog(page, 'Save').click();
+    await page.getByRole('link', { name: 'Pipeline' }).click();
+    await page.getByText('Member of').waitFor();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill('Nightly');
+    await inDialog(page, 'Make it').click();
+    await page.getByRole('dialog').getByText('Keep it now').waitFor();
+    const first = await takeSecret(page, 'Token');
+    const asks = async (token: string) =>
+      (await fetch(`${test.url}/v3/self`, { headers: { authorization: `Bearer ${token}` } })).status;
+    expect(await asks(first)).toBe(200);
+    await page.getByRole('button', { name: 'Rotate Nightly' }).click();
+    await inDialog(page, 'Replace').click();
+    await page.getByRole('dialog').getByText('Keep it now').waitFor();
+    const second = await takeSecret(page, 'Token');
+    expect(await asks(first)).toBe(401);
+    expect(await asks(second)).toBe(200);
+    await page.getByRole('button', { name: 'Revoke Nightly' }).click();
+    await inDialog(page, 'Revoke').click();
+    await page.getByText('No keys.').waitFor();
+    expect(await asks(second)).toBe(401);
+    await page.getByRole('link', { name: 'All service users and keys' }).click();
+    await page.getByRole('button', { name: 'Delete Pipeline' }).click();
+    await inDialog(page, 'Delete').click();
+    await page.getByRole('link', { name: 'Pipeline' }).waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the organization has a name, limits and tags, and the enterprise limits and addresses', async () => {
+    const { page, complaints } = await open('/manage/organization');
+    await page.getByLabel('ACUs of a session at most').fill('12');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The organization is saved.').waitFor();
+    await page.getByLabel('More tags').fill('backend, docs');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('Sessions may have only these tags.').waitFor();
+    await page.getByLabel('The tag of sessions that name none').selectOption('docs');
+    await page.getByText('Sessions get docs.').waitFor();
+    await page.getByRole('button', { name: 'Remove backend' }).click();
+    await page.getByRole('button', { name: 'Remove backend' }).waitFor({ state: 'detached' });
+    await page.reload();
+    expect(await page.getByLabel('ACUs of a session at most').inputValue()).toBe('12');
+    expect(await page.getByLabel('The tag of sessions that name none').inputValue()).toBe('docs');
+    await page.goto('/manage/enterprise');
+    await page.getByLabel('ACUs of all organizations').fill('500');
+    await page.getByRole('button', { name: 'Save the limit' }).click();
+    await page.getByText('The limit of the enterprise is saved.').waitFor();
+    await page
+      .getByRole('button', { name: /Change the limit of/ })
+      .first()
+      .click();
+    await page.getByRole('dialog').getByLabel('ACUs in a month at most').fill('40');
+    await inDialog(page, 'Save').click();
+    await page.getByRole('cell', { name: '40', exact: true }).waitFor();
+    // The service refuses a list that would lock out whoever sends it.
+    await page.getByLabel('Addresses and ranges').fill('203.0.113.7');
+    await page.getByRole('button', { name: 'Save the list' }).click();
+    await inDialog(page, 'Save the list').click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Addresses and ranges').fill('127.0.0.0/8\n::1');
+    await page.getByRole('button', { name: 'Save the list' }).click();
+    await inDialog(page, 'Save the list').click();
+    await page.getByText('The list is saved.').waitFor();
+    await page.getByLabel('Addresses and ranges').fill('');
+    await page.getByRole('button', { name: 'Save the list' }).click();
+    await inDialog(page, 'Save the list').click();
+    await page.getByText('Every address is let in.').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the audit log is narrowed, and kept as CSV and JSON, all of its pages', async () => {
+    for (let n = 0; n < 120; n++) {
+      const input = {
+        organizationId: test.organizationId,
+        title: n === 0 ? '=1+1' : `Playbook ${n}`,
+        body: 'One step',
+      };
+      await runMutation(test, 'createPlaybook', 'playbook { id }', input);
+    }
+    const { page, complaints } = await open('/manage/audit-log');
+    await page.getByLabel('What was done').selectOption('CREATE_PLAYBOOK');
+    const cells = page.getByRole('cell', { name: /playbook/ });
+    await expect.poll(() => cells.count()).toBeGreaterThanOrEqual(50);
+    const keep = async (name: string) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+      return readFile(await download.path(), 'utf8');
+    };
+    const entries = JSON.parse(await keep('Export JSON')) as { action: string; auditLogId: string }[];
+    expect(new Set(entries.map(({ action }) => action))).toEqual(new Set(['CREATE_PLAYBOOK']));
+    expect(entries.length).toBeGreaterThanOrEqual(120);
+    expect(new Set(entries.map(({ auditLogId }) => auditLogId)).size).toBe(entries.length);
+    const csv = await keep('Export CSV');
+    expect(csv.split('\r\n')[0]).toBe(
+      'auditLogId,createdAt,action,actorName,apiKeyId,address,organizationId,targetId,data',
+    );
+    for (const { auditLogId } of entries) expect(csv).toContain(auditLogId);
+    await page.getByLabel('To').fill('2020-01-01');
+    await page.getByText('Nothing fits').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

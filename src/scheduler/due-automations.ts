@@ -1,5 +1,5 @@
 import { fireDueAutomations, nextDueAt } from '../domain/automations/claim-due.ts';
-import { startQueuedRuns } from '../domain/automations/queued-runs.ts';
+import { type Pauses, startQueuedRuns } from '../domain/automations/queued-runs.ts';
 import type { Services } from '../domain/context.ts';
 import type { Scheduled } from './retention.ts';
 
@@ -33,9 +33,10 @@ export function createDueAutomations(services: Services): Scheduled {
     }
   });
   const listened = new Map<Topic, () => void>();
+  const pauses: Pauses = new Map();
   const queue = createLooker(async (isStopped) => {
     try {
-      const waiting = await startQueuedRuns(services, isStopped);
+      const waiting = await startQueuedRuns(services, pauses, isStopped);
       const isNew = listenTo([...waiting].slice(0, mostListened).map((id) => `organization:${id}` as const));
       // A session may have ended before it was listened to.
       if (isNew) return 0;

@@ -296,6 +296,40 @@ describe('limits', () => {
     }
   });
 
+  it('of concurrency let a run wait on that could not be started for no fault of its own', async () => {
+    const { organizationId, token } = await makeAutomatic(test);
+    const clock = stopClock(test);
+    const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);
+    const [first, second] = [await runNow(made, token), await runNow(made, token)];
+    expect([first.status, second.status]).toEqual(['started', 'queued']);
+    const { store } = test.app.services;
+    await store.query(
+      `create function refuse_session() returns trigger language plpgsql as 'begin raise exception ''broken''; end'`,
+      [],
+    );
+    const bare = parseId('organization', organizationId);
+    await store.query(
+      `create trigger refuse_session before insert on session for each row
+        when (new.organization_id = '${bare}') execute function refuse_session()`,
+      [],
+    );
+    const ended = await call(
+      test,
+      token,
+      'DELETE',
+      `/v3/organizations/${organizationId}/sessions/${first.sessionId.replace('devin-', '')}`,
+    );
+    expect(ended.status).toBe(200);
+    const runOf = ({ runs }: any) => runs.nodes.find(({ runId }: any) => runId === second.runId);
+    await until(made.id, token, (automation) =>
+      expect(runOf(automation)).toMatchObject({ status: 'queued', attempts: 1 }),
+    );
+    await store.query('drop function refuse_session() cascade', []);
+    clock.advance(5_001);
+    const after = await until(made.id, token, (automation) => expect(runOf(automation).status).toBe('started'));
+    expect(runOf(after)).toMatchObject({ attempts: 2, error: null });
+  });
+
   it('of concurrency start nothing more of what was disabled', async () => {
     const { token } = await makeAutomatic(test);
     const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);

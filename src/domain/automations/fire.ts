@@ -9,6 +9,7 @@ import { admit } from './admit.ts';
 import type { AutomationRecord } from './automations.ts';
 import { type FireCause, type Firing, lockForFiring } from './firing.ts';
 import { noteFailure, noteSuccess } from './note-outcome.ts';
+import { requireActions } from './require-acting.ts';
 import { findRun, newRun, saveRun } from './run-rows.ts';
 import type { AutomationRun } from './runs.ts';
 
@@ -130,22 +131,20 @@ async function asOwner(services: Services, tx: Transaction, firing: Firing): Pro
     { userId, serviceUserId: null, organizationId },
     ofOrganization,
   );
-  if (viewer === null) throw new DomainError('FORBIDDEN', 'The user whom the automation runs as is no longer there.');
+  if (viewer === null) {
+    const gone =
+      userId === null
+        ? 'The organization has been deleted.'
+        : 'The user whom the automation runs as is no longer there.';
+    throw new DomainError(userId === null ? 'INVALID_STATE' : 'FORBIDDEN', gone);
+  }
   // A schedule's user was chosen by somebody who may act as others; that it may start sessions is enough.
   const isCreator = userId !== null && automation.schedule === null;
   if (isCreator) requirePermission(viewer, permissionFor.runAutomationAsCreator, organizationId);
-  for (const permission of new Set(automation.actions.map(({ type }) => needed[type]))) {
-    requirePermission(viewer, permission, organizationId, true);
-  }
+  requireActions(viewer, automation);
   // Not spread: the address in `url` fields is known only later.
   return Object.create(services, {
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
   });
 }
-
-const needed = {
-  'start_session': permissionFor.createSession,
-  'message_session': permissionFor.sendMessage,
-  'monitor_session': permissionFor.createSession,
-} as const;

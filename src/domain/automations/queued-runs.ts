@@ -3,16 +3,27 @@ import type { Services } from '../context.ts';
 import { hasPlace } from './admit.ts';
 import { failRun, startRun } from './fire.ts';
 import { lockForFiring } from './firing.ts';
+import { saveRun } from './run-rows.ts';
 import { type AutomationRun, runColumns } from './runs.ts';
 
 /** Automations looked at in one statement. */
 const pageSize = 100;
+/** A run that could not be started so often, without having been refused, has failed. */
+const mostAttempts = 5;
+
+/** Until when, in ms, this process leaves the runs of an automation alone that could not be started; by its bare id. */
+export type Pauses = Map<string, number>;
+const pauseMs = 5_000;
 
 /**
  * Starts the runs that wait, the oldest of each automation first, as far as it has places for them; gives the organizations,
  * by bare ids, of those that wait on. May run in several processes: each run starts once.
  */
-export async function startQueuedRuns(services: Services, isStopping: () => boolean): Promise<ReadonlySet<string>> {
+export async function startQueuedRuns(
+  services: Services,
+  pauses: Pauses,
+  isStopping: () => boolean,
+): Promise<ReadonlySet<string>> {
   const waiting = new Set<string>();
   for (let after = ''; ; ) {
     const page = await services.store.query<{ id: string; organizationId: string }>(
@@ -21,7 +32,7 @@ export async function startQueuedRuns(services: Services, isStopping: () => bool
       [after],
     );
     for (const { id, organizationId } of page) {
-      while (!isStopping() && (await startOldest(services, id)));
+      while (!isStopping() && !isPaused(services, pauses, id) && (await startOldest(services, pauses, id)));
       waiting.add(organizationId);
     }
     const last = page.at(-1);
@@ -30,8 +41,16 @@ export async function startQueuedRuns(services: Services, isStopping: () => bool
   }
 }
 
-async function startOldest(services: Services, automationId: string): Promise<boolean> {
-  const inHand: { run: AutomationRun | null } = { run: null };
+function isPaused(services: Services, pauses: Pauses, automationId: string): boolean {
+  const leftMs = (pauses.get(automationId) ?? 0) - services.now().getTime();
+  // Longer than a pause: the clock was set back.
+  if (leftMs > 0 && leftMs <= pauseMs) return true;
+  pauses.delete(automationId);
+  return false;
+}
+
+async function startOldest(services: Services, pauses: Pauses, automationId: string): Promise<boolean> {
+  const inHand: { run: QueuedRun | null } = { run: null };
   try {
     return await services.store.transact(async (tx) => {
       // Who has it locked fires it, or starts its runs.
@@ -43,8 +62,8 @@ async function startOldest(services: Services, automationId: string): Promise<bo
       const firing = await lockForFiring(tx, automationId);
       const oldest = await findOldest(tx, automationId);
       if (oldest === null || !(await hasPlace(tx, firing.automation))) return false;
+      inHand.run = oldest;
       const { addition, ...run } = oldest;
-      inHand.run = run;
       await startRun(services, tx, firing, run, addition);
       return true;
     });
@@ -52,16 +71,33 @@ async function startOldest(services: Services, automationId: string): Promise<bo
     const { run } = inHand;
     if (run === null) throw error;
     services.log.error({ err: error, automationId, runId: run.id }, 'A run of an automation could not be started.');
-    await services.store.transact(async (tx) => failRun(services, tx, await lockForFiring(tx, automationId), run));
-    return true;
+    pauses.set(automationId, services.now().getTime() + pauseMs);
+    return services.store.transact((tx) => noteBreak(services, tx, run));
   }
 }
 
-async function findOldest(
-  tx: Transaction,
-  automationId: string,
-): Promise<(AutomationRun & { addition: string | null }) | null> {
-  const [run] = await tx.query<AutomationRun & { addition: string | null }>(
+/**
+ * Notes that a run was not started for no fault of its own, a lost connection for one: it waits on, until that has happened
+ * too often. True: the next may be tried at once.
+ */
+async function noteBreak(services: Services, tx: Transaction, { id, automationId }: QueuedRun): Promise<boolean> {
+  const firing = await lockForFiring(tx, automationId);
+  const oldest = await findOldest(tx, automationId);
+  // It was started after all, here or by another process.
+  if (oldest?.id !== id) return true;
+  const { addition, ...run } = oldest;
+  if (run.attempts + 1 >= mostAttempts) {
+    await failRun(services, tx, firing, run);
+    return true;
+  }
+  await saveRun(tx, { ...run, attempts: run.attempts + 1 }, addition);
+  return false;
+}
+
+type QueuedRun = AutomationRun & { readonly addition: string | null };
+
+async function findOldest(tx: Transaction, automationId: string): Promise<QueuedRun | null> {
+  const [run] = await tx.query<QueuedRun>(
     `select ${runColumns}, r.addition from automation_run r where r.automation_id = $1 and r.status = 'queued'
       order by r.created_at, r.id limit 1`,
     [automationId],

@@ -18,10 +18,20 @@ interface FilterBarProps {
 
 /** What narrows the list of sessions. */
 export function FilterBar({ organization, filters, isNarrowed, onChange }: FilterBarProps) {
-  const { allowedTags, playbooks } = useFragment(
+  const { allowedTags, members, playbooks } = useFragment(
     graphql`
-      fragment filterBar_organization on Organization {
-        allowedTags
+      fragment filterBar_organization on Organization
+      @argumentDefinitions(seesMembers: { type: "Boolean!" }, seesTags: { type: "Boolean!" }) {
+        allowedTags @include(if: $seesTags)
+        members(first: 100) @include(if: $seesMembers) {
+          nodes {
+            user {
+              userId
+              name
+              email
+            }
+          }
+        }
         playbooks(first: 100) {
           nodes {
             playbookId
@@ -34,6 +44,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange }: Filte
   );
   const { viewer } = useSigned();
   const own = viewer.user?.userId ?? viewer.serviceUser?.serviceUserId ?? null;
+  const others = members?.nodes.map(({ user }) => user).filter(({ userId }) => userId !== own) ?? [];
   const choice = (name: keyof Filters, label: string, options: ReactNode) => (
     <Select
       label={label}
@@ -104,17 +115,21 @@ export function FilterBar({ organization, filters, isNarrowed, onChange }: Filte
       ) : (
         <TypedField label="Tag" placeholder="Tag" value={filters.tag} onChange={(tag) => onChange({ tag })} />
       )}
-      <div className="switches">
-        {own && (
-          <Button
-            size="small"
-            tone="quiet"
-            aria-pressed={filters.by !== ''}
-            onClick={() => onChange({ by: filters.by ? '' : own })}
-          >
-            Mine
-          </Button>
+      {(own || others.length > 0) &&
+        choice(
+          'by',
+          'Started by',
+          <>
+            <option value="">By anybody</option>
+            {own && <option value={own}>By me</option>}
+            {others.map(({ userId, name, email }) => (
+              <option value={userId} key={userId}>
+                {name ?? email}
+              </option>
+            ))}
+          </>,
         )}
+      <div className="switches">
         <Button
           size="small"
           tone="quiet"

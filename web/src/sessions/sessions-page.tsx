@@ -43,19 +43,25 @@ export function SessionsPage() {
 }
 
 function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {
+  const { may } = useSigned();
   const { filters, filter, change, isNarrowed } = useFilters();
   // What is there stays, paler, until what was asked for has come.
   const shown: Filter = useDeferredValue(filter);
   const { organization } = useLazyLoadQuery<sessionsPageQuery>(
     graphql`
-      query sessionsPageQuery($id: ID!, $filter: SessionFilter) {
+      query sessionsPageQuery($id: ID!, $filter: SessionFilter, $seesMembers: Boolean!, $seesTags: Boolean!) {
         organization(id: $id) {
-          ...filterBar_organization
+          ...filterBar_organization @arguments(seesMembers: $seesMembers, seesTags: $seesTags)
           ...sessionList_organization @arguments(filter: $filter)
         }
       }
     `,
-    { id: organizationId, filter: shown },
+    {
+      id: organizationId,
+      filter: shown,
+      seesMembers: may('VIEW_ORG_MEMBERSHIP'),
+      seesTags: may('MANAGE_ENTERPRISE_SETTINGS'),
+    },
     { fetchPolicy: 'store-and-network' },
   );
   if (!organization) return <Empty title="There is no such organization" text="It may have been deleted." />;

@@ -1,6 +1,9 @@
 import { useEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
+/** How soon the next page is asked for again, where that had no effect. */
+const againMs = 1_000;
+
 interface MoreProps {
   readonly hasMore: boolean;
   readonly isLoading: boolean;
@@ -15,14 +18,25 @@ export function More({ hasMore, isLoading, onMore }: MoreProps) {
   useEffect(() => {
     const end = ref.current;
     if (!end || !hasMore || isLoading) return;
+    let timer = 0;
+    const look = () => {
+      load.current();
+      // Relay takes no such wish while it reads the list itself: it is said again then.
+      timer = window.setTimeout(look, againMs);
+    };
     const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting) load.current();
+      (entries) => {
+        clearTimeout(timer);
+        // Several may come at once: the last one is how it stands.
+        if (entries.at(-1)?.isIntersecting) look();
       },
       { rootMargin: '600px' },
     );
     observer.observe(end);
-    return () => observer.disconnect();
+    return () => {
+      clearTimeout(timer);
+      observer.disconnect();
+    };
   }, [hasMore, isLoading]);
   if (!hasMore) return null;
   return (

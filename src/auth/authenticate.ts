@@ -171,7 +171,7 @@ interface ConsoleSession {
 function ofSession(key: KeyRow, session: ConsoleSession): Viewer {
   const viewer = toViewer(key);
   const expiresAt = viewer.expiresAt && viewer.expiresAt < session.expiresAt ? viewer.expiresAt : session.expiresAt;
-  return { ...viewer, expiresAt, consoleSessionId: session.id };
+  return { ...viewer, expiresAt, consoleSessionId: session.id, keyExpiresAt: viewer.expiresAt };
 }
 
 function requireAddress({ ipRanges }: KeyRow, address: string | null): void {

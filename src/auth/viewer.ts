@@ -35,6 +35,13 @@ export interface Viewer {
   readonly expiresAt: Date | null;
   /** The session of the console in which the key is used; bare. */
   readonly consoleSessionId?: string;
+  /** Of a session of the console: when the key itself ends, which may be later than the session. */
+  readonly keyExpiresAt?: Date | null;
+}
+
+/** When the key of the viewer ends by itself, whatever it is used in; null: never. */
+export function endOfKey({ consoleSessionId, expiresAt, keyExpiresAt = null }: Viewer): Date | null {
+  return consoleSessionId === undefined ? expiresAt : keyExpiresAt;
 }
 
 /** True when the viewer may use the organization at all, provided that it is one of its enterprise. */

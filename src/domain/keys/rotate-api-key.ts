@@ -1,5 +1,5 @@
 import { newToken } from '../../auth/tokens.ts';
-import { type ApiKeyKind, ownerOf } from '../../auth/viewer.ts';
+import { type ApiKeyKind, endOfKey, ownerOf } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
@@ -66,7 +66,8 @@ export async function rotateApiKey(
 // A key that was made to end is not made to stay by being renewed, nor beyond the end of the key that asks.
 function renewed({ viewer, now }: Context, { createdAt, expiresAt }: ApiKeyRecord): Date | null {
   const ends = expiresAt && new Date(now().getTime() + expiresAt.getTime() - createdAt.getTime());
-  return ends && viewer.expiresAt && viewer.expiresAt < ends ? viewer.expiresAt : ends;
+  const own = endOfKey(viewer);
+  return ends && own && own < ends ? own : ends;
 }
 
 // A token is what its owner can do: nobody gets one of who may do more.

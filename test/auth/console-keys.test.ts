@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { fromConsole, signIn } from '../support/console.ts';
+import { makeManager } from '../support/people.ts';
+import { makeKey } from '../support/principals.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const document = `mutation($input: CreateApiKeyInput!) {
+  createApiKey(input: $input) { apiKey { expiresAt } token userErrors { message path } } }`;
+
+/** Makes a key of a service user as a page of the console does. */
+async function makeInConsole(token: string, input: object): Promise<any> {
+  const cookie = await signIn(test, token);
+  const headers = { origin: test.url, cookie, ...fromConsole };
+  const { body } = await call(test, null, 'POST', '/graphql', { query: document, variables: { input } }, headers);
+  return body.data.createApiKey;
+}
+
+it('a key that is made in the console does not end with being signed in', async () => {
+  const { serviceUserId } = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
+  const input = { kind: 'SERVICE_USER', serviceUserId, name: 'Made in a browser' };
+  const made = await makeInConsole(test.adminToken, input);
+  expect(made).toMatchObject({ apiKey: { expiresAt: null }, userErrors: [] });
+});
+
+it('a key that is made in the console ends no later than the key that was signed in with', async () => {
+  const { serviceUserId } = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
+  const dayMs = 24 * 60 * 60 * 1_000;
+  const expiresAt = new Date(Date.now() + 30 * dayMs).toISOString();
+  const own = await makeKey(test, { kind: 'SERVICE_USER', serviceUserId, name: 'Ends', expiresAt });
+  const input = { kind: 'SERVICE_USER', serviceUserId, name: 'Made in a browser' };
+  const refused = await makeInConsole(own, input);
+  expect(refused).toMatchObject({ apiKey: null, userErrors: [{ path: ['input', 'expiresAt'] }] });
+  const before = new Date(Date.now() + 20 * dayMs).toISOString();
+  const made = await makeInConsole(own, { ...input, expiresAt: before });
+  expect(made).toMatchObject({ apiKey: { expiresAt: before }, userErrors: [] });
+});

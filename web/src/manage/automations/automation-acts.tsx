@@ -103,7 +103,7 @@ export function AutomationActs({ automation, connections, onDeleted, onRun }: Au
   };
   return (
     <>
-      <Button size="small" icon="play" isBusy={isRunning} aria-label={`Run ${name} now`} onClick={() => void runNow()}>
+      <Button size="small" icon="play" isBusy={isRunning} aria-label={`Run now: ${name}`} onClick={() => void runNow()}>
         Run now
       </Button>
       <Button size="small" aria-label={`${enabled ? 'Disable' : 'Enable'} ${name}`} onClick={() => void turn()}>

@@ -19,7 +19,7 @@ import { Time } from '../../ui/time.tsx';
 import { CopyLine, ShownOnce } from '../kit/kit.ts';
 import { AutomationActs } from './automation-acts.tsx';
 import { AutomationForm } from './automation-form.tsx';
-import { eventLabel } from './labels.ts';
+import { eventLabel, operatorLabel } from './labels.ts';
 import { Times } from './rule-fields.tsx';
 import { Runs } from './runs.tsx';
 import './automations.css';
@@ -242,7 +242,7 @@ function Trigger({ trigger }: { readonly trigger: Automation['triggers'][number]
         {conditions.map(({ all }) => {
           const text = all
             .map(({ field, operator, value }) =>
-              operator === 'recurrence' ? String(value) : `${field} ${operator} ${JSON.stringify(value ?? null)}`,
+              operator === 'recurrence' ? String(value) : `${field} ${operatorLabel(operator)} ${JSON.stringify(value ?? null)}`,
             )
             .join(' and ');
           return (

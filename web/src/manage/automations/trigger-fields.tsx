@@ -1,7 +1,7 @@
 import type { automationFormQuery$data } from '../../__generated__/automationFormQuery.graphql.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { eventLabel } from './labels.ts';
+import { eventLabel, operatorLabel } from './labels.ts';
 import { RuleFields } from './rule-fields.tsx';
 import { type ConditionDraft, recurring, type TriggerDraft } from './trigger.ts';
 
@@ -95,13 +95,13 @@ function Conditions({ conditions, fields, operators, error, onChange }: Conditio
               onChange={({ target }) => set(index, { field: target.value })}
             />
             <Select
-              label="Must"
+              label="How"
               value={condition.operator}
               onChange={({ target }) => set(index, { operator: target.value })}
             >
               {[...new Set([condition.operator, ...allowed])].map((name) => (
                 <option value={name} key={name}>
-                  {name.replaceAll('_', ' ')}
+                  {operatorLabel(name)}
                 </option>
               ))}
             </Select>

@@ -159,7 +159,7 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
         <>
           <Button
             size="small"
-            aria-label={`Switch ${note.name} ${note.isEnabled ? 'off' : 'on'}`}
+            aria-label={`Switch ${note.isEnabled ? 'off' : 'on'} ${note.name}`}
             onClick={() => void switchTo(note, !note.isEnabled)}
           >
             {note.isEnabled ? 'Switch off' : 'Switch on'}

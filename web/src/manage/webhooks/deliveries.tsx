@@ -121,7 +121,7 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
       <Button
         size="small"
         disabled={isBusy}
-        aria-label={`Deliver ${delivery.eventType} again`}
+        aria-label={`Deliver again: ${delivery.eventType}`}
         onClick={() =>
           void redeliver({ input: { webhookDeliveryId: delivery.webhookDeliveryId } }).then(({ errors }) => {
             if (errors !== null) return;

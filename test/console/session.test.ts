@@ -142,7 +142,9 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
-  it('goes on without a gap and without a repeat when the server is killed under it', async () => {
+  it('goes on without a gap and without a repeat when the server is killed under it', {
+    timeout: 300_000,
+  }, async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
     onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
     const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error', LEASE_SECONDS: '2' };

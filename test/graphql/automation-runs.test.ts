@@ -81,7 +81,7 @@ describe('telling an automation to act', () => {
     const input = { automationId: automation.automationId };
     const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
     expect(await runNow(input, viewer.token)).toMatchObject({ error: 'FORBIDDEN' });
-    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
     expect(await runNow(input, keeper.token)).toMatchObject({ error: 'FORBIDDEN' });
     expect(await runNow(input, (await world()).token)).toMatchObject({ error: 'NOT_FOUND' });
     const { run } = await runNow(input, creator.token);

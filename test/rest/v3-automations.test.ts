@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRole } from '../../src/domain/people/change-roles.ts';
 import { auditedActs } from '../support/knowledge.ts';
-import { call, makeManager, makeOrganization, makeServiceUser, makeUser, startApp, type TestApp } from './rest-app.ts';
+import {
+  asAdministrator,
+  call,
+  makeManager,
+  makeOrganization,
+  makeServiceUser,
+  makeUser,
+  startApp,
+  type TestApp,
+} from './rest-app.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -240,6 +250,26 @@ describe('who may', () => {
     }
     const manager = await makeManager(app, 'ReadAccountMeta');
     expect((await call(app, manager, 'GET', automationsOf(id))).status).toBe(403);
+  });
+
+  test('who may not start sessions lets no automation start them', async () => {
+    const id = await makeOrganization(app);
+    const permissions = ['ManageOrgAutomations', 'ManageOrgSessions', 'ViewOrgSessions'] as const;
+    const role = await createRole(await asAdministrator(app), { name: 'Clerk', scope: 'organization', permissions });
+    const { token } = await makeServiceUser(app, { organizationId: id, roleId: role.id });
+    const clerk = (method: string, path: string, body?: unknown) => call(app, token, method, path, body);
+    const made = (await admin('POST', automationsOf(id), automation)).body;
+    const path = `${automationsOf(id)}/${made.automation_id}`;
+    const lacking = { status: 403, body: { detail: 'Missing permission UseDevinSessions' } };
+    const autoCreate = { type: 'message_session', prompt: 'Go on.', auto_create: true };
+    expect(await clerk('POST', automationsOf(id), automation)).toMatchObject(lacking);
+    expect(await clerk('POST', automationsOf(id), { ...automation, actions: [autoCreate] })).toMatchObject(lacking);
+    expect(await clerk('PATCH', path, { actions: [{ ...start, prompt: 'Other.' }] })).toMatchObject(lacking);
+    expect(await clerk('PATCH', path, { triggers: [] })).toMatchObject(lacking);
+    expect(await clerk('POST', `${path}/run`)).toMatchObject(lacking);
+    expect((await clerk('PATCH', path, { name: 'Off', enabled: false })).status).toBe(200);
+    expect(await clerk('PATCH', path, { enabled: true })).toMatchObject(lacking);
+    expect((await clerk('DELETE', path)).status).toBe(200);
   });
 
   test('an automation of elsewhere is not there', async () => {

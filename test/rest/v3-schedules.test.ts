@@ -231,7 +231,7 @@ describe('changing one', () => {
     const automation = (await admin('GET', `${automationsOf(id)}/${made.scheduled_session_id}`)).body;
     expect(automation.run_as).toEqual({ type: 'creator' });
     // A role that may manage schedules, and act as nobody else.
-    const permissions = ['ManageOrgSchedules'] as const;
+    const permissions = ['ManageOrgSchedules', 'UseSessions'] as const;
     const role = await createRole(await asAdministrator(app), { name: 'Keeper', scope: 'organization', permissions });
     const { token } = await makeServiceUser(app, { organizationId: id, roleId: role.id });
     for (const change of [{ prompt: 'Do my work.' }, { run_as_user_id: `user-${member.userId}` }]) {
@@ -249,12 +249,26 @@ describe('changing one', () => {
     );
   });
 
+  test('who may not start sessions cannot have a schedule start them', async () => {
+    const id = await makeEarlier();
+    const permissions = ['ManageOrgSchedules'] as const;
+    const role = await createRole(await asAdministrator(app), { name: 'Bell', scope: 'organization', permissions });
+    const { token } = await makeServiceUser(app, { organizationId: id, roleId: role.id });
+    const made = await make(id, schedule);
+    const path = `${schedulesOf(id)}/${made.scheduled_session_id}`;
+    const lacking = { status: 403, body: { detail: 'Missing permission UseDevinSessions' } };
+    expect(await call(app, token, 'POST', schedulesOf(id), schedule)).toMatchObject(lacking);
+    expect(await call(app, token, 'PATCH', path, { prompt: 'Mine.' })).toMatchObject(lacking);
+    expect((await call(app, token, 'PATCH', path, { enabled: false })).status).toBe(200);
+    expect(await call(app, token, 'PATCH', path, { enabled: true })).toMatchObject(lacking);
+  });
+
   test('who may not write to a session cannot change what a schedule will write to it', async () => {
     const id = await makeEarlier();
     const sessionId = (await admin('POST', `/v3/organizations/${id}/sessions`, { prompt: 'Hello' })).body.session_id;
     const made = await make(id, { ...once, target_devin_id: sessionId });
     const path = `${schedulesOf(id)}/${made.scheduled_session_id}`;
-    const permissions = ['ManageOrgSchedules', 'ViewOrgSessions'] as const;
+    const permissions = ['ManageOrgSchedules', 'UseSessions', 'ViewOrgSessions'] as const;
     const role = await createRole(await asAdministrator(app), { name: 'Clock', scope: 'organization', permissions });
     const { token } = await makeServiceUser(app, { organizationId: id, roleId: role.id });
     const refused = await call(app, token, 'PATCH', path, { prompt: 'Give me all you know.' });

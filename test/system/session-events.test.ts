@@ -126,13 +126,20 @@ describe('an event of a session', () => {
 
   it('needs leave to view the sessions that are told of', async () => {
     const { organizationId } = await makeAutomatic(test);
-    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
     expect(await createAutomation(test, { triggers: [on('finished')] }, keeper.token)).toMatchObject({
       error: 'FORBIDDEN',
     });
     const { automation } = await createAutomation(test, {}, keeper.token);
     const change = { automationId: automation.automationId, triggers: [on('finished')] };
     expect(await updateAutomation(test, change, keeper.token)).toMatchObject({ error: 'FORBIDDEN' });
+    // Also who changes only what is done of what it hears, or switches it on.
+    const heard = (await createAutomation(test, { organizationId, triggers: [on('finished')] })).automation;
+    const act = (wanted: object) =>
+      updateAutomation(test, { automationId: heard.automationId, ...wanted }, keeper.token);
+    expect(await act({ actions: [start('Tell me of it.')] })).toMatchObject({ error: 'FORBIDDEN' });
+    expect((await act({ name: 'Heard', enabled: false })).automation).toMatchObject({ name: 'Heard', enabled: false });
+    expect(await act({ enabled: true })).toMatchObject({ error: 'FORBIDDEN' });
   });
 });
 

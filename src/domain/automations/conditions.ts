@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { text } from '../input.ts';
-import type { EventField } from './event-types.ts';
+import { type EventField, findEventType, recurringEvent } from './event-types.ts';
 import { findGlobs, findPattern, mostInstructions, sizeOfGlobs, sizeOfPattern } from './patterns.ts';
 
 /** What each operator compares with (wire-facts 4). */
@@ -99,36 +99,75 @@ const conditionSchema = z
   });
 
 /** Some of which all must hold: any of these is enough. */
-export const conditionsSchema = z
-  .strictObject({
-    any: z
-      .array(
-        z.strictObject({
-          all: z
-            .array(conditionSchema)
-            .min(1, '"all" must have at least one item.')
-            .max(50, '"all" must have at most 50 items.'),
-        }),
-      )
-      .min(1, '"any" must have at least one item.')
-      .max(50, '"any" must have at most 50 items.'),
-  })
-  .superRefine(({ any }, check) => {
-    const all = any.flatMap((group, n) => group.all.map((condition, m) => ({ ...condition, n, m })));
-    const size = all.reduce((sum, { operator, value }) => sum + sizeOf(operators[operator], value), 0);
-    // Before any of them is compiled, which takes as long as they are large.
-    if (size > mostInstructions) {
-      const message =
-        'The regular expressions and globs of a trigger are too large together: use fewer, or shorter ones.';
-      check.addIssue({ code: 'custom', path: ['any'], message });
-      return;
-    }
-    for (const { operator, value, n, m } of all) {
-      if (canBeCompiled(operators[operator], value)) continue;
-      const path = ['any', n, 'all', m, 'value'];
-      check.addIssue({ code: 'custom', path, message: complaintOf(operator, operandOf(operator)) });
-    }
-  });
+export const conditionsSchema = z.strictObject({
+  any: z
+    .array(
+      z.strictObject({
+        all: z
+          .array(conditionSchema)
+          .min(1, '"all" must have at least one item.')
+          .max(50, '"all" must have at most 50 items.'),
+      }),
+    )
+    .min(1, '"any" must have at least one item.')
+    .max(50, '"any" must have at most 50 items.'),
+});
+
+type Conditions = z.output<typeof conditionsSchema>;
+
+/**
+ * The most conditions of one automation: with {@link mostItems} and the most that webhooks carry, what one look at an event may
+ * cost.
+ */
+const mostConditions = 500;
+
+/** What is wrong with the conditions of an automation's triggers together, each with the path from the trigger's own. */
+export function complaintsAbout(
+  triggers: readonly (Conditions | null)[],
+): { readonly path: (string | number)[]; readonly message: string }[] {
+  const all = triggers.flatMap((conditions, trigger) =>
+    (conditions?.any ?? []).flatMap((group, n) =>
+      group.all.map((each, m) => ({ ...each, path: [trigger, 'conditions', 'any', n, 'all', m, 'value'] })),
+    ),
+  );
+  if (all.length > mostConditions) {
+    return [{ path: [], message: `"triggers" must have at most ${mostConditions} conditions, but has ${all.length}.` }];
+  }
+  // Before any of them is compiled, which takes as long as they are large.
+  if (all.reduce((sum, { operator, value }) => sum + sizeOf(operators[operator], value), 0) > mostInstructions) {
+    const message =
+      'The regular expressions and globs of "triggers" are too large together: use fewer, or shorter ones.';
+    return [{ path: [], message }];
+  }
+  return all
+    .filter(({ operator, value }) => !canBeCompiled(operators[operator], value))
+    .map(({ path, operator }) => ({ path, message: complaintOf(operator, operandOf(operator)) }));
+}
+
+/** What is wrong with the fields that conditions name: only of what is known of an event, and not inside of JSON that comes. */
+export function complaintsAboutFields(
+  eventType: string,
+  conditions: Conditions | null,
+): { readonly path: (string | number)[]; readonly message: string }[] {
+  const fields = findEventType(eventType)?.fields ?? {};
+  const names = Object.keys(fields);
+  // Of a recurrence more is said elsewhere; of what nothing here makes, nothing is known.
+  if (names.length === 0 || eventType === recurringEvent) return [];
+  return (conditions?.any ?? []).flatMap(({ all }, n) =>
+    all.flatMap(({ field, operator }, m) => {
+      const path = ['conditions', 'any', n, 'all', m];
+      const name = field.split('.', 1)[0] ?? '';
+      const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      if (!known) {
+        const said = `"field" must begin with one of ${names.join(', ')} for ${eventType}, but was ${JSON.stringify(field.slice(0, 80))}.`;
+        return [{ path: [...path, 'field'], message: said }];
+      }
+      if (operator === 'recurrence' || operatorsOfType[known.type].includes(operator)) return [];
+      const said = `"operator" for ${name}, which is a ${known.type}, must be one of ${operatorsOfType[known.type].join(', ')}, but was ${operator}.`;
+      return [{ path: [...path, 'operator'], message: said }];
+    }),
+  );
+}
 
 function sizeOf(operand: Operand, value: unknown): number {
   if (operand === 'pattern') return sizeOfPattern(value as string);

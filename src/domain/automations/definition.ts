@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { refuse } from '../errors.ts';
 import { isStorable, text } from '../input.ts';
 import { maxPromptLength, tagsSchema } from '../sessions/create-session.ts';
-import { conditionsSchema } from './conditions.ts';
+import { complaintsAbout, complaintsAboutFields, conditionsSchema } from './conditions.ts';
 import { findEventType, recurringEvent, webhookEvent } from './event-types.ts';
 import { missedRunsPolicies } from './missed-runs.ts';
 import { isTimeZone } from './time-zones.ts';
@@ -53,6 +53,9 @@ const triggerSchema = z
         ['eventType'],
         `"eventType" must be one that the schemas list (GET /v3/organizations/{org_id}/automations/schemas), but was ${JSON.stringify(eventType.slice(0, 80))}.`,
       );
+    }
+    for (const { path, message } of complaintsAboutFields(eventType, conditions)) {
+      check.addIssue({ code: 'custom', path, message });
     }
     const all = (conditions?.any ?? []).flatMap((each) => each.all);
     const recurrences = all.filter(({ operator }) => operator === 'recurrence');
@@ -123,6 +126,9 @@ export const triggersSchema = z
     if (count(recurringEvent) > most.recurring) {
       complain(`"triggers" must have at most ${most.recurring} of ${recurringEvent}.`);
     }
+    for (const { path, message } of complaintsAbout(triggers.map(({ conditions }) => conditions))) {
+      check.addIssue({ code: 'custom', path, message });
+    }
   });
 
 /** What it does. */
@@ -132,7 +138,14 @@ export const actionsSchema = z
   .max(most.actions, atMost('actions', most.actions))
   .superRefine((actions, check) => {
     const count = (type: string) => actions.filter((each) => each.type === type).length;
-    const complain = (message: string) => check.addIssue({ code: 'custom', message });
+    const complain = (message: string, path: (string | number)[] = []) =>
+      check.addIssue({ code: 'custom', path, message });
+    for (const [n, action] of actions.entries()) {
+      if (action.type !== 'message_session' || action.targetSessionId != null || action.autoCreate) continue;
+      const said =
+        '"targetSessionId" is required: without one, and without "autoCreate", there is nothing to write to.';
+      complain(said, [n, 'targetSessionId']);
+    }
     if (count('start_session') > 1) complain('"actions" must have at most one start_session.');
     if (count('monitor_session') > 0 && actions.length > 1)
       complain('A monitor_session must be the only one of "actions".');

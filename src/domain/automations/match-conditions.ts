@@ -2,6 +2,9 @@ import type { Operator } from './conditions.ts';
 import type { Trigger } from './definition.ts';
 import { findGlobs, findPattern, mostMatched } from './patterns.ts';
 
+/** How many items of a list conditions look at: what is further back is as if it were not there. */
+export const mostItems = 1_000;
+
 /** What has happened, as conditions see it: JSON. */
 export type EventJson = Readonly<Record<string, unknown>>;
 
@@ -17,9 +20,15 @@ export function matchesConditions(conditions: Conditions, event: EventJson): boo
 
 /**
  * The value that a field's name leads to: names and numbers of list items, parted by dots. A name that itself has dots is found
- * where it is the rest of the field. Undefined where there is nothing; what every object has by nature is nothing.
+ * where it is the rest of the field. Undefined where there is nothing; what every object has by nature is nothing, but lists
+ * have a `length`. Of a list, its first {@link mostItems}.
  */
 export function valueAt(json: unknown, field: string): unknown {
+  const found = findValue(json, field);
+  return Array.isArray(found) && found.length > mostItems ? found.slice(0, mostItems) : found;
+}
+
+function findValue(json: unknown, field: string): unknown {
   let value = json;
   let rest = field;
   for (;;) {
@@ -74,10 +83,11 @@ const contains: Test = (found, wanted) =>
 const startsWith = ofText((text, start) => text.startsWith(start));
 const endsWith = ofText((text, end) => text.endsWith(end));
 
-const isIn = ofAny((found, wanted) => {
-  const text = textOf(found);
-  return text !== null && Array.isArray(wanted) && wanted.includes(text);
-});
+const isIn: Test = (found, wanted) => {
+  if (!Array.isArray(wanted)) return false;
+  const texts = new Set<unknown>(wanted);
+  return ofAny((each) => texts.has(textOf(each) ?? undefined))(found, wanted);
+};
 
 /** {@link mostMatched} characters in all, however many items they are in. */
 function someText(found: unknown, test: (text: string) => boolean): boolean {
@@ -105,7 +115,10 @@ const globs: Test = (found, wanted) => {
 // 0 and false are values.
 const isEmpty: Test = (found) => {
   if (found === undefined || found === null || found === '') return true;
-  return typeof found === 'object' && Object.keys(found).length === 0;
+  if (Array.isArray(found)) return found.length === 0;
+  if (typeof found !== 'object') return false;
+  for (const name in found) if (Object.hasOwn(found, name)) return false;
+  return true;
 };
 
 const tests = {

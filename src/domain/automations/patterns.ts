@@ -3,19 +3,24 @@ import { RE2JS } from 're2js';
 /** How many characters of a value patterns look at: what is further back is as if it were not there. */
 export const mostMatched = 10_000;
 /**
- * How large the patterns of one trigger may be together, in the instructions of their programs. With {@link mostMatched} this is
+ * How large the patterns of one automation may be together, in the instructions of their programs. With {@link mostMatched} this is
  * what one look at an event can cost: some 400 ms where every pattern is the worst of its size.
  */
 export const mostInstructions = 2_000;
-/** Compiled patterns that are remembered. */
-const mostRemembered = 200;
+/** How large the compiled patterns that are remembered may be together: each instruction takes a few KB at most. */
+const mostRemembered = 20_000;
+
+/** What a class of Unicode's is worth: it has up to hundreds of ranges, and takes as long to compile and as much memory. */
+const sizeOfClass = 20;
 
 /** A class, an escaped character, a repetition with numbers, one without, a bracket, or any character. */
 const piece = /\[\^?\]?(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\.|\{(\d+)(?:,(\d*))?\}|[*+?]|[()|]|./gsu;
 
+const unicodeClass = /\\[pP]/g;
+
 /**
  * About how many instructions a regular expression becomes, told without compiling it: repetitions with numbers are written out
- * then, so that a short one can become a very large one.
+ * then, so that a short one can become a very large one. Classes of Unicode's are worth many.
  */
 export function sizeOfPattern(source: string): number {
   const open: number[] = [];
@@ -37,8 +42,8 @@ export function sizeOfPattern(source: string): number {
       size += 1;
       last += 1;
     } else {
-      size += 1;
-      last = 1;
+      last = 1 + sizeOfClass * (part.match(unicodeClass)?.length ?? 0);
+      size += last;
     }
   }
   return size + open.reduce((sum, each) => sum + each, 0);
@@ -47,23 +52,32 @@ export function sizeOfPattern(source: string): number {
 /** {@link sizeOfPattern} for {@link findGlobs}. */
 export const sizeOfGlobs = (globs: readonly string[]): number => globs.reduce((sum, glob) => sum + glob.length + 1, 0);
 
-const remembered = new Map<string, RE2JS | null>();
+const remembered = new Map<string, { readonly compiled: RE2JS | null; readonly size: number }>();
+let rememberedSize = 0;
 
 // The time that RE2 takes grows with the text and the pattern alone, whatever the two are.
 function compile(source: string, flags: number): RE2JS | null {
   const key = `${flags}:${source}`;
   const known = remembered.get(key);
-  if (known !== undefined) return known;
+  if (known !== undefined) return known.compiled;
+  const size = sizeOfPattern(source);
   let compiled: RE2JS | null = null;
   try {
     // Saving refuses both; what was kept before that rule matches nothing.
-    if (sizeOfPattern(source) <= mostInstructions) compiled = RE2JS.compile(source, flags);
+    if (size <= mostInstructions) compiled = RE2JS.compile(source, flags);
   } catch {
     // It is no regular expression.
   }
-  const [oldest] = remembered.size >= mostRemembered ? remembered.keys() : [];
-  if (oldest !== undefined) remembered.delete(oldest);
-  remembered.set(key, compiled);
+  const kept = compiled === null ? key.length : size + 1;
+  for (const [oldest, { size: freed }] of remembered) {
+    if (rememberedSize + kept <= mostRemembered) break;
+    remembered.delete(oldest);
+    rememberedSize -= freed;
+  }
+  if (kept <= mostRemembered) {
+    remembered.set(key, { compiled, size: kept });
+    rememberedSize += kept;
+  }
   return compiled;
 }
 

@@ -9,14 +9,15 @@ import { useOrganization } from '../organizations/use-organization.ts';
 import type { AutomationPlace } from './automations.ts';
 import { fireAutomation } from './fire.ts';
 import { manualEvent } from './note-outcome.ts';
+import { requireStarting } from './require-acting.ts';
 import { findRun } from './run-rows.ts';
 import type { AutomationRun } from './runs.ts';
 import { lockAutomation } from './save-automation.ts';
 
 /**
  * Lets an automation act now, also one that is disabled: as its owner and within its limits, so that the run may also wait,
- * be left out or fail, and then says why. Its times stay as they are. NOT_FOUND, FORBIDDEN, also for what runs as another user
- * without ImpersonateOrgSessions; ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT.
+ * be left out or fail, and then says why. Its times stay as they are. NOT_FOUND; FORBIDDEN, also for who may not do what it does,
+ * and for what runs as another user without ImpersonateOrgSessions; ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT.
  */
 export async function runAutomation(
   context: Context,
@@ -28,6 +29,7 @@ export async function runAutomation(
   return context.store.transact(async (tx) => {
     const automation = await lockAutomation(tx, organizationId, place.automationId);
     const { runAsUserId } = automation;
+    requireStarting(context.viewer, automation);
     if (runAsUserId !== null && runAsUserId !== ownerOf(context.viewer).userId) {
       requirePermission(context.viewer, permissionFor.runAutomationAsUser, organizationId);
     }

@@ -10,13 +10,18 @@ import { type AutomationRecord, automationColumns } from './automations.ts';
 import { recurringEvent } from './event-types.ts';
 import { followSessions } from './follow-sessions.ts';
 import { plannedTime, type TimePlan } from './plan-times.ts';
+import { requireDirecting } from './require-acting.ts';
 import { skipQueuedRuns } from './skip-queued-runs.ts';
 
 /** The most automations of an organization. */
 export const maxAutomations = 20_000;
 
-/** Writes a new automation, and that it was made. LIMIT_EXCEEDED beyond {@link maxAutomations}. */
+/**
+ * Writes a new automation, and that it was made. LIMIT_EXCEEDED beyond {@link maxAutomations}; FORBIDDEN unless the caller may do
+ * what it does.
+ */
 export async function insertAutomation(context: Context, tx: Transaction, made: AutomationRecord): Promise<void> {
+  requireDirecting(context.viewer, made);
   // One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
   const [organization] = await tx.query(
     'select id from organization where id = $1 and deleted_at is null for no key update',
@@ -72,12 +77,12 @@ export async function readAutomation(
 /** What callers change; the rest follows from it, or is the engine's. */
 const own = ['name', 'enabled', 'runAs', 'runAsUserId', 'triggers', 'actions', 'options', 'schedule'] as const;
 
-/** What of it decides what is done in somebody's name. */
+/** What of it decides what is done, and in whose name. */
 const directing: ReadonlySet<string> = new Set(['runAsUserId', 'triggers', 'actions', 'options']);
 
 /**
- * Writes what has changed, and nothing when nothing has. Who changes what is done in another user's name, or switches it on,
- * needs to be allowed to act as that user: FORBIDDEN. Switching on starts its failures anew; INVALID_INPUT at `enabled` when
+ * Writes what has changed, and nothing when nothing has. Who changes what is done, or switches it on, needs to be allowed to do it,
+ * and where it is done in another user's name, to act as that user: FORBIDDEN. Switching on starts its failures anew; INVALID_INPUT at `enabled` when
  * nothing would ever happen. `plan`: of {@link withTimes}.
  */
 export async function saveAutomation(
@@ -92,8 +97,9 @@ export async function saveAutomation(
   const isSwitchedOn = wanted.enabled && !before.enabled;
   const { userId } = ownerOf(context.viewer);
   const isAnothers = before.runAsUserId !== null && before.runAsUserId !== userId && wanted.runAsUserId !== null;
-  if (isAnothers && (isSwitchedOn || changed.some((name) => directing.has(name)))) {
-    requirePermission(context.viewer, permissionFor.runAutomationAsUser, before.organizationId);
+  if (isSwitchedOn || changed.some((name) => directing.has(name))) {
+    requireDirecting(context.viewer, wanted);
+    if (isAnothers) requirePermission(context.viewer, permissionFor.runAutomationAsUser, before.organizationId);
   }
   const isMoved = changed.includes('enabled') || changed.includes('triggers');
   const after: AutomationRecord = {

@@ -99,7 +99,7 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
       await page.locator('.preview table').waitFor();
     },
     'knowledge': at(() => '/manage/knowledge', 'Where logs are'),
-    'folder': press('New folder', 'No other folder'),
+    'folder': press('New folder', 'Description'),
     'note': at(() => `/manage/knowledge/${ids.note}`, 'Pinned to'),
     'automations': at(() => '/manage/automations', 'Sweep'),
     'automation': at(() => `/manage/automations/${ids.automation}`, 'Next times'),
@@ -114,7 +114,10 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
     'service-user': at(() => `/manage/service-users/${ids.bot}`, 'For the pipeline'),
     'organization': at(() => '/manage/organization', 'Sessions may have only these tags.'),
     'enterprise': at(() => '/manage/enterprise', 'Addresses and ranges'),
-    'audit-log': at(() => '/manage/audit-log', 'create playbook'),
+    'audit-log': async ({ page }) => {
+      await page.goto('/manage/audit-log');
+      await page.getByRole('cell', { name: /create playbook/ }).waitFor();
+    },
     'legacy-api': at(() => '/manage/legacy-api', 'No calls'),
     'usage': at(() => '/usage', 'ACUs by playbook'),
     'usage-enterprise': async ({ page }) => {

@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
       ['2026-03-03', 4, 'error'],
     ] as const;
     for (const [day, acus, status] of days) {
-      const session = await plantSession(test, { organizationId: bare, createdAt: day, status, acusConsumed: acus });
+      const session = await plantSession(test, { organizationId: bare, createdAt: day, status });
       await use(test, session, acus, day);
     }
     const { page, complaints } = await openSignedIn(browser, test, token);
@@ -49,6 +49,12 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     expect(await rowsOf('Sessions by outcome')).toContain('Finished1');
     expect(await rowsOf('Sessions by size')).toContain('S, less than 31');
     expect(await page.getByRole('img', { name: 'ACUs by day, as a chart' }).count()).toBe(1);
+    const heights = await page
+      .getByRole('img', { name: 'ACUs by day, as a chart' })
+      .locator('rect')
+      .evaluateAll((all) => all.map((each) => Math.round(each.getBoundingClientRect().height)));
+    expect(heights.map((height) => height > 0)).toEqual([true, false, true, false]);
+    expect((heights[0] as number) / (heights[2] as number)).toBeCloseTo(1.5 / 4, 1);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export as CSV: ACUs by day' }).click(),

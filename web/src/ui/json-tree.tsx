@@ -33,7 +33,9 @@ export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
       <summary>
         {label}
         <span className="count">
-          {isList ? `${members.length} item${members.length === 1 ? '' : 's'}` : `${members.length} fields`}
+          {isList
+            ? `${members.length} item${members.length === 1 ? '' : 's'}`
+            : `${members.length} field${members.length === 1 ? '' : 's'}`}
         </span>
       </summary>
       {members.slice(0, most).map(([key, member]) => (

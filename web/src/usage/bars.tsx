@@ -1,3 +1,5 @@
+import { useEffect, useRef, useState } from 'react';
+
 /** A bar of a chart. */
 export interface Bar {
   readonly label: string;
@@ -12,17 +14,34 @@ interface BarsProps {
   readonly write: (value: number) => string;
 }
 
-const width = 720;
 const height = 200;
 const left = 44;
 const bottom = 24;
 
-/** Columns over time. */
+/** Columns over time, as wide as there is room: its words are as large as all others, on telephones too. */
 export function Columns({ label, bars, write }: BarsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(640);
+  useEffect(() => {
+    if (!box.current) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry && entry.contentRect.width > 0) setWidth(Math.round(entry.contentRect.width));
+    });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={box} className="chart-box">
+      <Drawn {...{ label, bars, write, width }} />
+    </div>
+  );
+}
+
+function Drawn({ label, bars, write, width }: BarsProps & { readonly width: number }) {
   const top = niceTop(Math.max(0, ...bars.map(({ value }) => value)));
   const step = (width - left) / Math.max(1, bars.length);
   const high = height - bottom - 8;
-  const every = Math.ceil(bars.length / 8);
+  const every = Math.ceil((bars.length * 64) / (width - left));
   const yOf = (value: number) => 8 + high - (value / top) * high;
   return (
     <svg className="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
@@ -37,7 +56,7 @@ export function Columns({ label, bars, write }: BarsProps) {
       {bars.map(({ label: name, value }, index) => (
         <g key={name}>
           <rect
-            className="bar"
+            className="value"
             x={left + index * step + Math.min(2, step * 0.15)}
             y={yOf(value)}
             width={Math.max(1, step - Math.min(4, step * 0.3))}
@@ -72,7 +91,7 @@ export function Rows({ label, bars, write }: BarsProps) {
             {write(value)}
           </text>
           <rect className="track" x={0} y={index * row + 17} width={420} height={7} rx={3.5} />
-          <rect className="bar" x={0} y={index * row + 17} width={(value / top) * 420} height={7} rx={3.5} />
+          <rect className="value" x={0} y={index * row + 17} width={(value / top) * 420} height={7} rx={3.5} />
         </g>
       ))}
     </svg>

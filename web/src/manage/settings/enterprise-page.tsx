@@ -16,7 +16,6 @@ export function EnterprisePage() {
     graphql`
       query enterprisePageQuery($seesSettings: Boolean!, $seesLimits: Boolean!) {
         enterprise {
-          name
           ...ipList_enterprise @alias(as: "addresses") @include(if: $seesSettings)
           ...limits_enterprise @alias(as: "limits") @include(if: $seesLimits)
         }
@@ -29,7 +28,7 @@ export function EnterprisePage() {
     return <Empty title="You may not see this" text="It needs a role on the enterprise." />;
   }
   return (
-    <Page title={enterprise.name}>
+    <Page title="Enterprise">
       <div className="sheets">
         {enterprise.limits && <Limits enterprise={enterprise.limits} />}
         {enterprise.addresses && <IpList enterprise={enterprise.addresses} />}

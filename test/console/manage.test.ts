@@ -206,6 +206,12 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Remove Ada' }).click();
     await inDialog(page, 'Remove').click();
     await row.waitFor({ state: 'detached' });
+    // They are a user of the enterprise still, and are only given a role again.
+    await page.getByRole('button', { name: 'Add somebody' }).first().click();
+    await page.getByLabel('Address').fill('ADA@example.com');
+    await page.getByLabel('Role').selectOption('org_admin');
+    await inDialog(page, 'Add').click();
+    await row.getByText('Admin').waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });

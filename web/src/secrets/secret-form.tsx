@@ -1,6 +1,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { SecretType, secretFormMutation } from '../__generated__/secretFormMutation.graphql.ts';
+import type { secretFormUpdateMutation } from '../__generated__/secretFormUpdateMutation.graphql.ts';
 import { useAct } from '../relay/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -11,11 +12,18 @@ interface SecretFormProps {
   readonly organizationId: string;
   /** The lists, by Relay's ids, that the new one belongs into. */
   readonly connections: readonly string[];
+  /** The one that is changed; null: a new one. */
+  readonly secret: {
+    readonly secretId: string;
+    readonly key: string;
+    readonly note: string | null | undefined;
+    readonly isSensitive: boolean;
+  } | null;
   readonly onClose: () => void;
 }
 
-/** Makes a secret. Its value is sent, and shown nowhere again. */
-export function SecretForm({ organizationId, connections, onClose }: SecretFormProps) {
+/** Makes or changes a secret. Its value is sent, and shown nowhere again. */
+export function SecretForm({ organizationId, connections, secret, onClose }: SecretFormProps) {
   const form = useId();
   const toasts = useToasts();
   const [errors, setErrors] = useState<Parameters<typeof errorOf>[0]>(null);
@@ -51,33 +59,53 @@ export function SecretForm({ organizationId, connections, onClose }: SecretFormP
     `,
     { isQuiet: true },
   );
+  const [update, isUpdating] = useAct<secretFormUpdateMutation>(
+    graphql`
+      mutation secretFormUpdateMutation($input: UpdateSecretInput!) {
+        updateSecret(input: $input) {
+          secret {
+            id
+            key
+            note
+            isSensitive
+            updatedAt
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     const word = (name: string) => String(given.get(name) ?? '');
     const input = {
-      organizationId,
       key: word('key').trim(),
-      type: word('type') as SecretType,
-      value: word('value'),
       note: word('note').trim() || null,
       isSensitive: given.get('isSensitive') !== null,
     };
-    const { errors: refused } = await create({ input, connections });
+    const value = word('value');
+    const { errors: refused } = secret
+      ? await update({ input: { ...input, secretId: secret.secretId, ...(value === '' ? {} : { value }) } })
+      : await create({ input: { ...input, organizationId, value, type: word('type') as SecretType }, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${input.key} is there.`);
+    toasts.say(secret ? `${input.key} is changed.` : `${input.key} is there.`);
     onClose();
   };
   const other = errors?.filter(({ path }) => !path?.some((part) => ['key', 'value', 'note', 'type'].includes(part)));
   return (
     <Dialog
-      title="New secret"
+      title={secret ? `Change ${secret.key}` : 'New secret'}
       onClose={onClose}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
+          <Button type="submit" form={form} tone="primary" isBusy={isBusy || isUpdating}>
             Save
           </Button>
         </>
@@ -91,25 +119,36 @@ export function SecretForm({ organizationId, connections, onClose }: SecretFormP
           autoFocus
           spellCheck={false}
           placeholder="API_TOKEN"
+          defaultValue={secret?.key}
           hint="The variable in which agents find it."
           error={errorOf(errors, 'key')}
         />
-        <Select label="Kind" name="type" defaultValue="KEY_VALUE" error={errorOf(errors, 'type')}>
-          <option value="KEY_VALUE">Value</option>
-          <option value="COOKIE">Cookies</option>
-          <option value="TOTP">One-time codes (TOTP)</option>
-        </Select>
+        {!secret && (
+          <Select label="Kind" name="type" defaultValue="KEY_VALUE" error={errorOf(errors, 'type')}>
+            <option value="KEY_VALUE">Value</option>
+            <option value="COOKIE">Cookies</option>
+            <option value="TOTP">One-time codes (TOTP)</option>
+          </Select>
+        )}
         <TextArea
           label="Value"
           name="value"
-          required
+          required={!secret}
           spellCheck={false}
+          placeholder={secret ? 'The one that it has' : undefined}
           hint="It goes in here and comes out nowhere: not on this page, not by the API."
           error={errorOf(errors, 'value')}
         />
-        <TextField label="Note" name="note" placeholder="What it is for" error={errorOf(errors, 'note')} />
+        <TextField
+          label="Note"
+          name="note"
+          placeholder="What it is for"
+          defaultValue={secret?.note ?? ''}
+          error={errorOf(errors, 'note')}
+        />
         <label className="check">
-          <input type="checkbox" name="isSensitive" defaultChecked /> Blot it out wherever an agent writes it
+          <input type="checkbox" name="isSensitive" defaultChecked={secret?.isSensitive ?? true} /> Blot it out wherever
+          an agent writes it
         </label>
         {other && other.length > 0 && (
           <p className="problem" role="alert">

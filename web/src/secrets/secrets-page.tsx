@@ -19,6 +19,7 @@ import { Empty } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useToasts } from '../ui/toasts.tsx';
+import '../manage/kit/kit.ts';
 import { SecretForm } from './secret-form.tsx';
 
 type Secret = secretsPage_organization$data['secrets']['edges'][number]['node'];
@@ -86,7 +87,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
     organization,
   );
   const toasts = useToasts();
-  const [isNew, setNew] = useState(false);
+  const [form, setForm] = useState<Secret | 'new' | null>(null);
   const [leaving, setLeaving] = useState<Secret | null>(null);
   const { __id: connectionId, edges } = data.secrets;
   const [remove, isRemoving] = useAct<secretsPageDeleteMutation>(graphql`
@@ -114,14 +115,19 @@ function Secrets({ organization, organizationId }: SecretsProps) {
       isLabelHidden: true,
       isNumber: true,
       cell: (secret) => (
-        <Button size="small" tone="danger" aria-label={`Delete ${secret.key}`} onClick={() => setLeaving(secret)}>
-          Delete
-        </Button>
+        <div className="row-acts">
+          <Button size="small" aria-label={`Change ${secret.key}`} onClick={() => setForm(secret)}>
+            Change
+          </Button>
+          <Button size="small" tone="danger" aria-label={`Delete ${secret.key}`} onClick={() => setLeaving(secret)}>
+            Delete
+          </Button>
+        </div>
       ),
     },
   ];
   const add = (
-    <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
+    <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
       New secret
     </Button>
   );
@@ -140,8 +146,13 @@ function Secrets({ organization, organizationId }: SecretsProps) {
         </div>
       )}
       <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
-      {isNew && (
-        <SecretForm organizationId={organizationId} connections={[connectionId]} onClose={() => setNew(false)} />
+      {form && (
+        <SecretForm
+          organizationId={organizationId}
+          connections={[connectionId]}
+          secret={form === 'new' ? null : form}
+          onClose={() => setForm(null)}
+        />
       )}
       {leaving && (
         <Confirm

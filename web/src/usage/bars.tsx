@@ -65,7 +65,7 @@ function Drawn({ label, bars, write, width }: BarsProps & { readonly width: numb
           >
             <title>{`${name}: ${write(value)}`}</title>
           </rect>
-          {index % every === 0 && (
+          {index % every === 0 && left + (index + 0.5) * step + 20 <= width && (
             <text x={left + index * step + step / 2} y={height - 6} textAnchor="middle">
               {name.slice(5)}
             </text>

@@ -242,7 +242,9 @@ function Trigger({ trigger }: { readonly trigger: Automation['triggers'][number]
         {conditions.map(({ all }) => {
           const text = all
             .map(({ field, operator, value }) =>
-              operator === 'recurrence' ? String(value) : `${field} ${operatorLabel(operator)} ${JSON.stringify(value ?? null)}`,
+              operator === 'recurrence'
+                ? String(value)
+                : `${field} ${operatorLabel(operator)} ${JSON.stringify(value ?? null)}`,
             )
             .join(' and ');
           return (

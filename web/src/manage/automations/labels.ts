@@ -22,7 +22,12 @@ const tones: Readonly<Record<string, Shown['tone']>> = {
 /** The colour of a run's state. */
 export const runTone = (status: string): Shown['tone'] => tones[status] ?? 'plain';
 
-const operators: Readonly<Record<string, string>> = { eq: 'is', neq: 'is not', in: 'is one of', not_in: 'is none of' };
+const operators: Readonly<Record<string, string>> = {
+  eq: 'is',
+  neq: 'is not',
+  in: 'is one of',
+  'not_in': 'is none of',
+};
 
 /** An operator of conditions in words. */
 export const operatorLabel = (name: string): string => operators[name] ?? name.replaceAll('_', ' ');

@@ -50,7 +50,7 @@ export class Given {
 }
 
 /** The words of a text, between commas or on lines of their own. */
-export function splitList(text: string): string[] {
+function splitList(text: string): string[] {
   return text
     .split(/[,\n]/)
     .map((each) => each.trim())

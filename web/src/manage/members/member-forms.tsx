@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import { graphql } from 'react-relay';
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { memberFormsAssignMutation } from '../../__generated__/memberFormsAssignMutation.graphql.ts';
 import type { memberFormsCreateMutation } from '../../__generated__/memberFormsCreateMutation.graphql.ts';
+import type { memberFormsFindQuery } from '../../__generated__/memberFormsFindQuery.graphql.ts';
 import type { memberFormsNameMutation } from '../../__generated__/memberFormsNameMutation.graphql.ts';
 import { useAct } from '../../relay/use-act.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
@@ -15,10 +16,28 @@ interface NewMemberProps {
   readonly onDone: () => void;
 }
 
-/** Adds somebody who has no account yet. */
+/** Makes somebody a member: a new user, or one that the enterprise has already. */
 export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
+  const environment = useRelayEnvironment();
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [assign, isAssigning] = useAssign();
+  const find = async (email: string) => {
+    const query = graphql`
+      query memberFormsFindQuery($email: String!) {
+        enterprise {
+          users(first: 1, email: $email) {
+            nodes {
+              userId
+            }
+          }
+        }
+      }
+    `;
+    const options = { networkCacheConfig: { force: true } };
+    const found = await fetchQuery<memberFormsFindQuery>(environment, query, { email }, options).toPromise();
+    return found?.enterprise?.users.nodes[0]?.userId ?? null;
+  };
   const [create, isBusy] = useAct<memberFormsCreateMutation>(
     graphql`
       mutation memberFormsCreateMutation($input: CreateUserInput!) {
@@ -42,7 +61,10 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
       name: given.word('name'),
       roleId: given.word('roleId'),
     };
-    const { errors: refused } = await create({ input });
+    const userId = await find(input.email).catch(() => null);
+    const { errors: refused } = userId
+      ? await assign({ input: { userId, organizationId, roleId: input.roleId ?? 'org_member' } })
+      : await create({ input });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(`${input.name ?? input.email} is a member.`);
@@ -53,7 +75,7 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
     <FormDialog
       title="Add somebody"
       act="Add"
-      isBusy={isBusy}
+      isBusy={isBusy || isAssigning}
       errors={errors}
       placed={['email', 'name', 'roleId']}
       onClose={onClose}
@@ -66,17 +88,8 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
   );
 }
 
-interface ChangeMemberProps extends NewMemberProps {
-  readonly userId: string;
-  readonly name: string;
-  readonly roleId: string;
-}
-
-/** Gives a member another name or role. */
-export function ChangeMember({ organizationId, userId, name, roleId, onClose, onDone }: ChangeMemberProps) {
-  const toasts = useToasts();
-  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [assign, isAssigning] = useAct<memberFormsAssignMutation>(
+function useAssign() {
+  return useAct<memberFormsAssignMutation>(
     graphql`
       mutation memberFormsAssignMutation($input: AssignRoleInput!) {
         assignRole(input: $input) {
@@ -92,6 +105,19 @@ export function ChangeMember({ organizationId, userId, name, roleId, onClose, on
     `,
     { isQuiet: true },
   );
+}
+
+interface ChangeMemberProps extends NewMemberProps {
+  readonly userId: string;
+  readonly name: string;
+  readonly roleId: string;
+}
+
+/** Gives a member another name or role. */
+export function ChangeMember({ organizationId, userId, name, roleId, onClose, onDone }: ChangeMemberProps) {
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [assign, isAssigning] = useAssign();
   const [rename, isRenaming] = useAct<memberFormsNameMutation>(
     graphql`
       mutation memberFormsNameMutation($input: UpdateUserInput!) {

@@ -35,7 +35,7 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, (
     await page.getByLabel('Name').fill('API_KEY');
     await page.getByLabel('Note').fill('For the shop');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('cell', { name: 'API_KEY' }).waitFor();
+    await page.getByRole('cell', { name: 'API_KEY', exact: true }).waitFor();
     await page.getByRole('cell', { name: 'For the shop' }).waitFor();
     await page.getByRole('button', { name: 'Delete API_KEY' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();

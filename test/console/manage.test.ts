@@ -50,7 +50,9 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByText('This is no JSON').waitFor();
     await page.getByLabel('What its sessions produce').fill('{"type": "object"}');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('link', { name: 'Mend the build' }).click();
+    await page.getByRole('link', { name: 'Mend the build' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
     await page.getByLabel('Title').fill('Mend it');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('link', { name: 'Mend it' }).waitFor();

@@ -76,7 +76,7 @@ function Automations({ organization }: { readonly organization: automationsPage_
       label: 'Name',
       cell: ({ id, name, triggers }) => (
         <div>
-          <Link className="row-link" href={`/manage/automations/${id}`}>
+          <Link className="row-link" data-list-item href={`/manage/automations/${id}`}>
             {name}
           </Link>
           <span className="under">{[...new Set(triggers.map(triggerLabel))].join(', ')}</span>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { More } from '../../ui/more.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { useListKeys } from '../../ui/use-list-keys.ts';
 
 interface ListProps<Row> {
   readonly label: string;
@@ -15,8 +16,9 @@ interface ListProps<Row> {
   readonly onMore: () => void;
 }
 
-/** A list of things that are managed: a table, its further pages, or why there is nothing. */
+/** A list of things that are managed: a table, its further pages, or why there is nothing. `j` and `k` go along its links. */
 export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoading, onMore }: ListProps<Row>) {
+  const list = useListKeys<HTMLDivElement>();
   if (edges.length === 0) {
     return (
       <Empty title={empty.title} text={empty.text}>
@@ -26,7 +28,7 @@ export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoad
   }
   return (
     <>
-      <div className="card">
+      <div className="card" ref={list}>
         <Table label={label} columns={columns} rows={edges.map(({ node }) => node)} keyOf={keyOf} />
       </div>
       <More hasMore={hasMore} isLoading={isLoading} onMore={onMore} />

@@ -139,7 +139,7 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       label: 'Name',
       cell: ({ id, name, trigger, folder }) => (
         <div>
-          <Link className="row-link" href={`/manage/knowledge/${id}`}>
+          <Link className="row-link" data-list-item href={`/manage/knowledge/${id}`}>
             {name}
           </Link>
           <span className="under">{trigger}</span>

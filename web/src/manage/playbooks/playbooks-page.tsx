@@ -108,7 +108,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
     {
       label: 'Title',
       cell: ({ id, title }) => (
-        <Link className="row-link" href={`/manage/playbooks/${id}`}>
+        <Link className="row-link" data-list-item href={`/manage/playbooks/${id}`}>
           {title}
         </Link>
       ),

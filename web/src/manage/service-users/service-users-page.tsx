@@ -97,7 +97,7 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
       label: 'Name',
       cell: ({ id, name, serviceUserId }) => (
         <div>
-          <Link className="row-link" href={`/manage/service-users/${id}`}>
+          <Link className="row-link" data-list-item href={`/manage/service-users/${id}`}>
             {name}
           </Link>
           <span className="under">{serviceUserId}</span>

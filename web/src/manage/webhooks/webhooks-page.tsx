@@ -95,7 +95,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       label: 'Address',
       cell: ({ id, url, description }) => (
         <div>
-          <Link className="row-link" href={`/manage/webhooks/${id}`}>
+          <Link className="row-link" data-list-item href={`/manage/webhooks/${id}`}>
             {url}
           </Link>
           {description && <span className="under">{description}</span>}

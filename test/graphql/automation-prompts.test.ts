@@ -101,6 +101,16 @@ describe('a prompt', () => {
     });
   });
 
+  it('that names several that are not there tells them all', async () => {
+    const { token } = await makeAutomatic(test);
+    const { userErrors } = await create({ actions: start('!none, ${NONE}, ${NEVER} by @playbook:None.') }, token);
+    const path = ['input', 'actions', '0', 'prompt'];
+    const names = ['the playbook "None"', 'the macro "!none"', 'the secret "NONE"', 'the secret "NEVER"'];
+    expect(userErrors).toMatchObject(
+      names.map((name) => ({ code: 'UNKNOWN_REFERENCE', path, message: expect.stringContaining(name) })),
+    );
+  });
+
   it('names nothing of a neighbour, and what is the enterprise’s only where the organization has none of it', async () => {
     const { token } = await makeAutomatic(test);
     const neighbour = await makeAutomatic(test);

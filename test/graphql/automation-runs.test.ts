@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic, makeMember, updateAutomation } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
@@ -92,6 +92,33 @@ describe('telling an automation to act', () => {
     expect(session?.userId).toBe(parseId('user', creator.userId));
   });
 
+  it('tells of its session only whom that may see, by both doors, and of its automation', async () => {
+    const { organizationId, token } = await world();
+    const { automation } = await create({}, token);
+    const { automationId } = automation;
+    const { run } = await runNow({ automationId }, token);
+    const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
+    const query = `query($id: ID!) { automation(id: $id) { automationId runs { nodes { sessionId automation { automationId } } } } }`;
+    for (const id of [automation.id, automationId, automationId.replace('automation-', '')]) {
+      for (const [as, sessionId] of [
+        [token, run.sessionId],
+        [viewer.token, null],
+      ]) {
+        const { data } = await graphql(test, as, query, { id });
+        const nodes = [{ sessionId, automation: { automationId } }];
+        expect(data.automation).toEqual({ automationId, runs: { nodes } });
+      }
+    }
+    const path = `/v3/organizations/${organizationId}/automations/${automationId}/runs`;
+    const bare = parseId('session', run.sessionId);
+    expect((await call(test, token, 'GET', path)).body.items).toMatchObject([{ session_id: bare }]);
+    expect((await call(test, viewer.token, 'GET', path)).body.items).toMatchObject([{ session_id: null }]);
+    const other = (await world()).token;
+    expect((await graphql(test, other, query, { id: automationId })).data).toEqual({ automation: null });
+    await runMutation(test, 'deleteAutomation', 'deletedAutomationId', { automationId }, token);
+    expect((await graphql(test, token, query, { id: automationId })).data).toEqual({ automation: null });
+  });
+
   it('fails for a creator who may no longer do what the automation does', async () => {
     const { organizationId, token } = await world();
     const user = await makeUser(test, { organizationId, roleId: 'org_admin' });
@@ -155,11 +182,11 @@ describe('the runs of an automation', () => {
     const filter = { automationId: one.automation.id, origin: ['AUTOMATION'] };
     const { data } = await graphql(test, token, document, { id: organizationId, filter });
     expect(data.organization.sessions.nodes.map((session: any) => session.sessionId)).toEqual(ids);
-    // Who may not see the sessions is told when there were some.
+    // Who may not see the sessions is told when there were some, but not which.
     const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
     const blind = await runs('', viewer.token);
     expect(blind.edges.map((edge: any) => edge.node)).toEqual(
-      all.edges.map((edge: any) => ({ ...edge.node, session: null })),
+      all.edges.map((edge: any) => ({ ...edge.node, session: null, sessionId: null })),
     );
   });
 });

@@ -83,7 +83,7 @@ describe('the secret of an incoming webhook', () => {
       { triggers: [incoming], runAs: { type: 'creator' } },
       creator.token,
     );
-    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
     const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
     for (const each of [keeper, viewer]) {
       expect(await rotate(automation.automationId, each.token)).toMatchObject({ error: 'FORBIDDEN' });

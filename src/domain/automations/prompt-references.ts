@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import { refuse } from '../errors.ts';
+import { DomainError, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { expandMacros, maxMacros } from '../prompts/macros.ts';
 import { environmentNameOf } from '../secret-names.ts';
@@ -27,8 +27,8 @@ type Reader = Pick<Store, 'query'>;
 const most = { playbooks: 20, macros: maxMacros, secrets: 100, repos: 100 } as const;
 
 /**
- * Looks up what a prompt names. At `path`: UNKNOWN_REFERENCE for a playbook, a macro or a secret that the organization has not,
- * INVALID_INPUT for too many. A repository is only a name: the service is connected to none.
+ * Looks up what a prompt names. At `path`: UNKNOWN_REFERENCE for playbooks, macros and secrets that the organization has not, all
+ * of them at once; INVALID_INPUT for too many. A repository is only a name: the service is connected to none.
  */
 export async function resolvePrompt(
   reader: Reader,
@@ -41,9 +41,13 @@ export async function resolvePrompt(
     const named = tokens[kind as keyof PromptTokens].length;
     if (named > count) throw refuse(path, `"${path.at(-1)}" names ${named} ${kind}, and may name at most ${count}.`);
   }
-  const [playbookId = null] = await findPlaybooks(reader, place, tokens.playbooks, path);
-  await requireMacros(reader, place, tokens.macros, path);
-  const secretIds = await findSecrets(reader, place, tokens.secrets, path);
+  const playbooks = await findPlaybooks(reader, place, tokens.playbooks);
+  const macros = await findUnknownMacros(reader, place, tokens.macros);
+  const secrets = await findSecrets(reader, place, tokens.secrets);
+  const missing = [...playbooks.missing, ...macros, ...secrets.missing];
+  if (missing.length > 0) throw unknown(path, missing);
+  const [playbookId = null] = playbooks.ids;
+  const secretIds = tokens.secrets.length === 0 ? null : secrets.ids;
   return { playbookId, secretIds, repos: tokens.repos.length > 0 ? tokens.repos : null };
 }
 
@@ -52,9 +56,8 @@ async function findPlaybooks(
   reader: Reader,
   { organizationId, enterpriseId }: PromptPlace,
   names: readonly string[],
-  path: readonly string[],
-): Promise<string[]> {
-  if (names.length === 0) return [];
+): Promise<Found> {
+  if (names.length === 0) return { ids: [], missing: [] };
   const ids = names.map((name) => parseId('playbook', name));
   const titles = names.map((name) => name.toLowerCase());
   const rows = await reader.query<{ id: string; title: string | null }>(
@@ -66,51 +69,67 @@ async function findPlaybooks(
        order by u.title, u.organization_id is null, u.created_at, u.id)`,
     [enterpriseId, organizationId, ids.filter((id) => id !== null), titles],
   );
-  return names.map((name, n) => {
-    const found =
-      rows.find(({ id, title }) => title === null && id === ids[n]) ?? rows.find(({ title }) => title === titles[n]);
-    if (!found) throw unknown(path, 'the playbook', name, `@playbook:${name}`);
-    return found.id;
-  });
+  return sort(names, (name, n) => ({
+    found:
+      rows.find(({ id, title }) => title === null && id === ids[n]) ?? rows.find(({ title }) => title === titles[n]),
+    missing: { what: 'the playbook', name, written: `@playbook:${name}` },
+  }));
 }
 
 // They are put in when the agent's turn is made, as in every message.
-async function requireMacros(
-  reader: Reader,
-  place: PromptPlace,
-  names: readonly string[],
-  path: readonly string[],
-): Promise<void> {
-  if (names.length === 0) return;
+async function findUnknownMacros(reader: Reader, place: PromptPlace, names: readonly string[]): Promise<Missing[]> {
+  if (names.length === 0) return [];
   const known = new Set(
     (await expandMacros({ store: reader }, place, [names.join(' ')])).map(({ macro }) => macro.toLowerCase()),
   );
-  const missing = names.find((name) => !known.has(name));
-  if (missing !== undefined) throw unknown(path, 'the macro', missing, missing);
+  return names.filter((name) => !known.has(name)).map((name) => ({ what: 'the macro', name, written: name }));
 }
 
 // By their own names, or else by those of the variables that they are for the agent.
-async function findSecrets(
-  reader: Reader,
-  { organizationId }: PromptPlace,
-  names: readonly string[],
-  path: readonly string[],
-): Promise<string[] | null> {
-  if (names.length === 0) return null;
+async function findSecrets(reader: Reader, { organizationId }: PromptPlace, names: readonly string[]): Promise<Found> {
+  if (names.length === 0) return { ids: [], missing: [] };
   // There are at most 1,000, and only their names are read.
   const rows = await reader.query<{ id: string; key: string }>(
     'select x.id, x.key from secret x where x.organization_id = $1 order by x.created_at, x.id',
     [organizationId],
   );
-  return names.map((name) => {
-    const found = rows.find(({ key }) => key === name) ?? rows.find(({ key }) => environmentNameOf(key) === name);
-    if (!found) throw unknown(path, 'the secret', name, `\${${name}}`);
-    return found.id;
-  });
+  return sort(names, (name) => ({
+    found: rows.find(({ key }) => key === name) ?? rows.find(({ key }) => environmentNameOf(key) === name),
+    missing: { what: 'the secret', name, written: `\${${name}}` },
+  }));
 }
 
-function unknown(path: readonly string[], what: string, name: string, written: string): Error {
-  const shown = JSON.stringify(name.slice(0, 80));
-  const message = `"${path.at(-1)}" names ${what} ${shown}, which does not exist. Where it is only text, write \\${written.slice(0, 100)}.`;
-  return refuse(path, message, 'UNKNOWN_REFERENCE');
+/** A name of nothing: what it should be, and how it is written in the prompt. */
+interface Missing {
+  readonly what: string;
+  readonly name: string;
+  readonly written: string;
+}
+
+interface Found {
+  readonly ids: string[];
+  readonly missing: Missing[];
+}
+
+function sort(
+  names: readonly string[],
+  look: (name: string, n: number) => { found: { id: string } | undefined; missing: Missing },
+): Found {
+  const all = names.map(look);
+  return {
+    ids: all.flatMap(({ found }) => (found ? [found.id] : [])),
+    missing: all.flatMap(({ found, missing }) => (found ? [] : [missing])),
+  };
+}
+
+/** Of so many names it is said that there is nothing. */
+const mostTold = 20;
+
+function unknown(path: readonly string[], missing: readonly Missing[]): DomainError {
+  const issues = missing.slice(0, mostTold).map(({ what, name, written }) => {
+    const shown = JSON.stringify(name.slice(0, 80));
+    const message = `"${path.join('.')}" names ${what} ${shown}, which does not exist. Where it is only text, write \\${written.slice(0, 100)}.`;
+    return { path, message };
+  });
+  return new DomainError('UNKNOWN_REFERENCE', issues.map(({ message }) => message).join(' '), issues);
 }

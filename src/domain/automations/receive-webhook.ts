@@ -92,7 +92,14 @@ export async function receiveWebhook(services: Services, automationId: string, d
       if (known !== null && isSameStill(delivery, known, services.now())) return { run: known, isReplay: true };
     }
     if (!firing.automation.enabled) throw new DomainError('INVALID_STATE', 'The automation is disabled.');
-    if (!isWanted(firing, delivery)) return { run: null, isReplay: false };
+    if (!isWanted(firing, delivery)) {
+      const { organizationId } = firing.automation;
+      services.log.info(
+        { automationId, organizationId, deliveryId: delivery.id },
+        'A webhook was ignored: no conditions hold.',
+      );
+      return { run: null, isReplay: false };
+    }
     const run = await fireLocked(services, tx, firing, {
       deliveryKey,
       trigger: { eventType: webhookEvent, ...(delivery.id === null ? {} : { deliveryId: delivery.id }) },
@@ -110,12 +117,13 @@ function isWanted({ automation }: Firing, { body, headers }: Delivery): boolean 
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
-// Of a body without an id the key has the window in which it first came; the one before may not be over yet.
+// Of a body without an id the key has the window in which it first came; the one before may not be over yet, and by another
+// process's clock the next one may have begun.
 function keysOf({ id, text }: Delivery, now: Date): [string, ...string[]] {
   if (id !== null) return [`webhook:id:${hashOf(id)}`];
   const window = Math.floor(now.getTime() / sameBodyMs);
   const keyOf = (n: number) => `webhook:body:${hashOf(text)}:${n}`;
-  return [keyOf(window), keyOf(window - 1)];
+  return [keyOf(window), keyOf(window - 1), keyOf(window + 1)];
 }
 
 const isSameStill = ({ id }: Delivery, { createdAt }: AutomationRun, now: Date) =>

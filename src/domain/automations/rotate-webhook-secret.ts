@@ -6,12 +6,13 @@ import { DomainError } from '../errors.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import type { AutomationPlace } from './automations.ts';
 import type { WrittenAutomation } from './change-automations.ts';
+import { requireStarting } from './require-acting.ts';
 import { changedBy, lockAutomation } from './save-automation.ts';
 import { newWebhookSecret } from './webhook-secrets.ts';
 
 /**
  * Gives the incoming webhook of an automation another secret, which is shown once; the one before is good no more. Whoever has it
- * lets the automation act, so that what runs as another user needs ImpersonateOrgSessions, as to run it. NOT_FOUND, FORBIDDEN,
+ * lets the automation act, so that it needs what running it needs. NOT_FOUND, FORBIDDEN,
  * ORGANIZATION_NOT_USABLE; INVALID_STATE without such a webhook.
  */
 export async function rotateIncomingWebhookSecret(
@@ -21,6 +22,7 @@ export async function rotateIncomingWebhookSecret(
   const { id: organizationId } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
   return context.store.transact(async (tx) => {
     const before = await lockAutomation(tx, organizationId, place.automationId);
+    requireStarting(context.viewer, before);
     if (before.runAsUserId !== null && before.runAsUserId !== ownerOf(context.viewer).userId) {
       requirePermission(context.viewer, permissionFor.runAutomationAsUser, organizationId);
     }

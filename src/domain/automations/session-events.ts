@@ -142,7 +142,7 @@ async function lockAll(tx: Transaction, wanted: readonly Wanted[]): Promise<Read
 
 function causeOf(event: SessionEvent): FireCause {
   const { entry, eventType, depth, fields } = event;
-  const heading = `Something happened in another session (${eventType}).`;
+  const heading = `Something happened in a session (${eventType}).`;
   return {
     deliveryKey: keyOf(event),
     trigger: { eventType, sessionId: entry.sessionId, eventId: entry.id },

@@ -11,10 +11,21 @@ const ownRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLo
  */
 export function isWebhookAddress(address: string, allowPrivate: boolean): boolean {
   if (!ipaddr.isValid(address)) return false;
+  // Read as mapped by the parser, but not by those who connect.
+  if (/^::(?!ffff:).*\./i.test(address)) return false;
   // IPv4-mapped IPv6 is read as the IPv4 address that it stands for.
-  const range: string = ipaddr.process(address).range();
+  const read = ipaddr.process(address);
+  const range: string = read.range();
+  if (range === 'unicast' && isElsewhere(read)) return false;
   return range === 'unicast' || (allowPrivate && ownRanges.has(range));
 }
+
+/** Public by its number, but answered by the machine below: it gives Azure's machines their configuration. */
+const azureHost = '168.63.129.16';
+
+// Of IPv6 only 2000::/3 is given out for the internet; the rest, ::/96 with IPv4 addresses in it among it, is for other things.
+const isElsewhere = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address instanceof ipaddr.IPv6 ? (address.parts[0] ?? 0) >> 13 !== 1 : address.toString() === azureHost;
 
 /** A host of which no address may be sent to. It does not say which it has: that is nobody's business outside. */
 export class RefusedAddressError extends Error {

@@ -48,8 +48,12 @@ export const AutomationRunType = builder.objectRef<AutomationRun>('AutomationRun
     }),
     sessionId: t.string({
       nullable: true,
-      description: 'The session that it started or wrote to, as v1 writes its id; null: none.',
-      resolve: ({ sessionId }) => (sessionId === null ? null : prefixedId('session', sessionId)),
+      description:
+        'The session that it started or wrote to, as v1 writes its id; null: none, or none that the viewer may see.',
+      resolve: async ({ sessionId }, _args, { loaders }) => {
+        const session = sessionId === null ? null : await loaders.sessions.load(sessionId);
+        return session && prefixedId('session', session.id);
+      },
     }),
     session: t.field({
       type: Session,

@@ -1,7 +1,7 @@
 import { type AutomationRecord, automationsOf, runsOf } from '../../domain/automations/automations.ts';
 import { upcomingRuns } from '../../domain/automations/upcoming-runs.ts';
 import { refuse } from '../../domain/errors.ts';
-import { prefixedId } from '../../domain/ids.ts';
+import { parseId, prefixedId } from '../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
@@ -204,6 +204,28 @@ builder.objectField(Organization, 'automations', (t) =>
     },
     AutomationConnection,
   ),
+);
+
+builder.objectField(AutomationRunType, 'automation', (t) =>
+  t.field({
+    type: Automation,
+    description: 'The automation that acted.',
+    resolve: async ({ automationId }, _args, { loaders }) => (await loaders.automations.load(automationId)) as never,
+  }),
+);
+
+builder.queryField('automation', (t) =>
+  t.field({
+    type: Automation,
+    nullable: true,
+    description: 'An automation; null when there is none that the viewer may see.',
+    args: { id: t.arg.id({ required: true, description: 'Its global ID, or any form of its id.' }) },
+    resolve: async (_root, { id }, { loaders }) => {
+      const bare = parseId('automation', id);
+      const automation = bare === null ? null : await loaders.automations.load(bare);
+      return automation?.deletedAt === null ? automation : null;
+    },
+  }),
 );
 
 builder.objectField(Session, 'automation', (t) =>

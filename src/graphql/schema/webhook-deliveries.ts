@@ -1,3 +1,5 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { holds } from '../../auth/viewer.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import type { WebhookAttempt, WebhookDeliveryRecord, WebhookDeliveryStatus } from '../../domain/webhooks/deliveries.ts';
 import { webhookMessageId } from '../../domain/webhooks/event-payload.ts';
@@ -26,7 +28,9 @@ const Attempt = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
     durationMs: t.exposeInt('durationMs', { description: 'How long that took, in milliseconds.' }),
     statusCode: t.exposeInt('statusCode', { nullable: true, description: 'The answer’s status; null: none came.' }),
     error: t.exposeString('error', { nullable: true, description: 'Why it was not taken; null: it was.' }),
-    answer: t.exposeString('answer', { description: 'The first 1,024 bytes of what was answered.' }),
+    answer: t.exposeString('answer', {
+      description: 'The first 1,024 bytes of what was answered; empty without VIEW_ORG_SESSIONS.',
+    }),
   }),
 });
 
@@ -56,7 +60,11 @@ builder.node(WebhookDelivery, {
     attempts: t.field({
       type: [Attempt],
       description: 'The last 20 times that it was sent, oldest first.',
-      resolve: ({ attempts }) => [...attempts],
+      // Receivers may answer with what they were sent.
+      resolve: ({ organizationId, attempts }, _args, { domain }) =>
+        holds(domain.viewer, permissionFor.viewSession, organizationId)
+          ? [...attempts]
+          : attempts.map((attempt) => ({ ...attempt, answer: '' })),
     }),
     session: t.field({
       type: Session,

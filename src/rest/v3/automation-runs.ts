@@ -2,10 +2,12 @@ import { z } from '@hono/zod-openapi';
 import { listRuns } from '../../domain/automations/automations.ts';
 import { runAutomation } from '../../domain/automations/run-automation.ts';
 import { type AutomationRun, runStatuses } from '../../domain/automations/runs.ts';
+import type { Context } from '../../domain/context.ts';
 import { prefixedId } from '../../domain/ids.ts';
+import { findSessions } from '../../domain/sessions/find-session.ts';
 import type { Door } from '../door.ts';
-import { integerParam } from '../query.ts';
-import { pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
+import { automationsPage, automationsQuery } from './automation-shapes.ts';
+import { pageOf, presentPageOf, time, timeSchema } from './dialect.ts';
 
 const one = '/v3/organizations/{org_id}/automations/{automation_id}';
 
@@ -18,7 +20,10 @@ const runResponse = z
         'queued: it waits until fewer of the automation’s are at work; started: there is a session; failed; skipped: a limit, or the policy for missed times, left it out.',
     }),
     event_type: z.string().openapi({ description: 'The event type of the trigger, or "manual".' }),
-    session_id: z.string().nullable().openapi({ description: 'The session that it started or wrote to.' }),
+    session_id: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The session that it started or wrote to; null also for who may not see it.' }),
     error: z
       .object({ code: z.string(), message: z.string() })
       .nullable()
@@ -29,6 +34,13 @@ const runResponse = z
     started_at: timeSchema.nullable(),
   })
   .openapi('AutomationRunResponse');
+
+// Of a session is told only to who may see it.
+async function presentAll(context: Context, runs: readonly AutomationRun[]): Promise<z.input<typeof runResponse>[]> {
+  const sessions = await findSessions(context, [...new Set(runs.flatMap(({ sessionId }) => sessionId ?? []))]);
+  const seen = new Set(sessions.map((session) => session?.id));
+  return runs.map((run) => present(seen.has(run.sessionId ?? undefined) ? run : { ...run, sessionId: null }));
+}
 
 function present(run: AutomationRun): z.input<typeof runResponse> {
   const { errorCode, errorMessage, scheduledFor, startedAt } = run;
@@ -46,18 +58,6 @@ function present(run: AutomationRun): z.input<typeof runResponse> {
   };
 }
 
-/** Pages are as those of automations. */
-const page = { max: 100, default: 100 } as const;
-const listQuery = z.object({
-  ...pageQuery,
-  first: integerParam('first', {
-    description: 'Items in this page.',
-    minimum: 1,
-    maximum: page.max,
-    default: page.default,
-  }),
-});
-
 /** `/v3/organizations/{org_id}/automations/{automation_id}/run` and `/runs`. */
 export function serveAutomationRuns(door: Door): void {
   door.serve(
@@ -69,8 +69,11 @@ export function serveAutomationRuns(door: Door): void {
       answer: runResponse,
       refusals: [403, 404, 422],
     },
-    async ({ context, param, idempotencyKey }) =>
-      present(await runAutomation(context, placeOf(param), { idempotencyKey })),
+    async ({ context, param, idempotencyKey }) => {
+      const run = await runAutomation(context, placeOf(param), { idempotencyKey });
+      const [presented] = await presentAll(context, [run]);
+      return presented ?? present(run);
+    },
   );
 
   door.serve(
@@ -79,12 +82,14 @@ export function serveAutomationRuns(door: Door): void {
       paths: [`${one}/runs`],
       name: 'listAutomationRuns',
       summary: 'List what an automation has done, and should have done, the last first',
-      query: listQuery,
+      query: automationsQuery,
       answer: pageOf(runResponse),
       refusals: [403, 404, 422],
     },
-    async ({ context, query, param }) =>
-      presentPage(await listRuns(context, { ...placeOf(param), ...query }, page), present),
+    async ({ context, query, param }) => {
+      const runs = await listRuns(context, { ...placeOf(param), ...query }, automationsPage);
+      return presentPageOf(runs, await presentAll(context, runs.items));
+    },
   );
 }
 

@@ -7,8 +7,23 @@ import { listedEventTypes, webhookEvent } from '../../domain/automations/event-t
 import { upcomingRuns } from '../../domain/automations/upcoming-runs.ts';
 import type { Context } from '../../domain/context.ts';
 import { prefixedId } from '../../domain/ids.ts';
-import { time, timeSchema } from './dialect.ts';
+import { integerParam } from '../query.ts';
+import { pageQuery, time, timeSchema } from './dialect.ts';
 import { toOurNames, toWireNames } from './wire-names.ts';
+
+/** Pages of automations and of their runs are smaller than elsewhere (spec 8). */
+export const automationsPage = { max: 100, default: 100 } as const;
+
+/** What such pages are asked for with. */
+export const automationsQuery = z.object({
+  ...pageQuery,
+  first: integerParam('first', {
+    description: 'Items in this page.',
+    minimum: 1,
+    maximum: automationsPage.max,
+    default: automationsPage.default,
+  }),
+});
 
 const when = z.enum(['always', 'dispatch_failed', 'dispatch_succeeded']);
 const notifications = z.strictObject({

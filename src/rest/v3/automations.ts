@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { getAutomation, listAutomations, useAutomationsOf } from '../../domain/automations/automations.ts';
 import {
   type AutomationChange,
@@ -9,10 +8,11 @@ import {
 import { operatorNames } from '../../domain/automations/conditions.ts';
 import type { AutomationInput } from '../../domain/automations/definition.ts';
 import type { Door } from '../door.ts';
-import { integerParam } from '../query.ts';
 import {
   automationCreateRequest,
   automationResponse,
+  automationsPage,
+  automationsQuery,
   automationUpdateRequest,
   presentAutomation,
   presentListed,
@@ -20,22 +20,10 @@ import {
   readAutomation,
   schemasResponse,
 } from './automation-shapes.ts';
-import { pageOf, pageQuery, presentPage } from './dialect.ts';
+import { pageOf, presentPage } from './dialect.ts';
 
 const collection = '/v3/organizations/{org_id}/automations';
 const one = `${collection}/{automation_id}` as const;
-
-/** Pages are smaller than elsewhere (spec 8). */
-const page = { max: 100, default: 100 } as const;
-const listQuery = z.object({
-  ...pageQuery,
-  first: integerParam('first', {
-    description: 'Items in this page.',
-    minimum: 1,
-    maximum: page.max,
-    default: page.default,
-  }),
-});
 
 /** `/v3/organizations/{org_id}/automations`. */
 export function serveAutomations(door: Door): void {
@@ -45,12 +33,16 @@ export function serveAutomations(door: Door): void {
       paths: [collection],
       name: 'listAutomations',
       summary: 'List the automations of an organization, newest first',
-      query: listQuery,
+      query: automationsQuery,
       answer: pageOf(automationResponse),
       refusals: [403, 404, 422],
     },
     async ({ context, query, param }) => {
-      const automations = await listAutomations(context, { organizationId: param('org_id'), ...query }, page);
+      const automations = await listAutomations(
+        context,
+        { organizationId: param('org_id'), ...query },
+        automationsPage,
+      );
       return presentPage(automations, (automation) => presentListed(context, automation));
     },
   );

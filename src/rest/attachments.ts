@@ -5,13 +5,14 @@ import { attachmentLink, openAttachmentLink } from '../domain/attachments/links.
 import type { Services } from '../domain/context.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { DomainError, notFound } from '../domain/errors.ts';
+import { isUpload, receiveUpload } from './attachment-uploads.ts';
 import type { Dialect } from './dialect.ts';
 import { createDoor, type Door, type RestEnv } from './door.ts';
 import { retryMembers } from './refusal.ts';
 
-/** `/attachments/{uuid}/{name}`: the address of a file, of no version. */
+/** `/attachments/{uuid}/{name}`: the address of a file, of no version; and `/attachments/uploads/{id}`, which takes one. */
 export interface Attachments {
-  /** A link that is signed gives the file; to anybody else, with a key of any kind, it gives such a link. */
+  /** A link that is signed gives, or takes, the file; to anybody else, with a key of any kind, it gives such a link. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
 }
 
@@ -22,6 +23,7 @@ export function createAttachments(services: Services): Attachments {
     async fetch(request, env) {
       const { pathname, searchParams } = new URL(request.url);
       const isRead = request.method === 'GET' || request.method === 'HEAD';
+      if (isUpload(request.method, pathname)) return receiveUpload(services, dialect, request, env);
       if (!isRead || !searchParams.has('signature')) return door.fetch(request, env);
       try {
         return await serveLinked(services, request, pathname, searchParams);

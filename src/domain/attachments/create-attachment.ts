@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { permissionFor } from '../../auth/permissions.ts';
+import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import type { AttachmentRecord } from './attachments.ts';
@@ -14,16 +15,24 @@ export interface CreateAttachmentInput {
 
 /**
  * Keeps a file for an organization; a session that names it later has it. Nothing is left behind when it is refused or its
- * content breaks off. ORGANIZATION_NOT_USABLE, FORBIDDEN; LIMIT_EXCEEDED at `file` beyond what the service takes.
+ * content breaks off. ORGANIZATION_NOT_USABLE, FORBIDDEN; LIMIT_EXCEEDED at `file` beyond what the service takes;
+ * what `admit` throws, which comes first in the transaction that makes it.
  */
-export async function createAttachment(context: Context, input: CreateAttachmentInput): Promise<AttachmentRecord> {
+export async function createAttachment(
+  context: Context,
+  input: CreateAttachmentInput,
+  admit?: (tx: Transaction, attachment: AttachmentRecord) => Promise<void>,
+): Promise<AttachmentRecord> {
   const { id } = await useOrganization(context, input.organizationId, permissionFor.uploadAttachment);
   return keepFile(
     context,
     { ...input, organizationId: id, sessionId: null, source: 'user' },
     { path: 'file', expected: '"file" must be' },
     async (attachment, storageKey) => {
-      await context.store.transact((tx) => tx.prisma.attachment.create({ data: { ...attachment, storageKey } }));
+      await context.store.transact(async (tx) => {
+        await admit?.(tx, attachment);
+        await tx.prisma.attachment.create({ data: { ...attachment, storageKey } });
+      });
     },
   );
 }

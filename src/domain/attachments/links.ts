@@ -17,17 +17,38 @@ export function attachmentLink(
   attachment: Pick<AttachmentRecord, 'id' | 'name'>,
   lifetimeMs: number = linkLifetimeMs,
 ): string {
-  const expires = String(Math.floor((context.now().getTime() + lifetimeMs) / 1_000));
+  const { expires } = expiryOf(context, lifetimeMs);
   const signature = context.keyring.sign(signed({ ...attachment, expires }));
   return `${context.baseUrl}${attachmentPath(attachment)}?expires=${expires}&signature=${signature}`;
 }
 
-/** What a link says: all of it comes from whoever calls. */
-export interface LinkParts {
-  readonly id: string;
-  readonly name: string;
+/** How long a signed address is good, and that we gave it out. */
+export interface Signature {
+  /** In seconds since 1970. */
   readonly expires: string;
   readonly signature: string;
+}
+
+/** When a signed address ends that is made now. */
+export function expiryOf(context: Pick<Context, 'now'>, lifetimeMs: number): { expires: string; expiresAt: Date } {
+  const seconds = Math.floor((context.now().getTime() + lifetimeMs) / 1_000);
+  return { expires: String(seconds), expiresAt: new Date(seconds * 1_000) };
+}
+
+/** FORBIDDEN for a signed address that is forged or has expired; `text` is what was signed of it. */
+export function requireLink(services: Pick<Services, 'keyring' | 'now'>, text: string, link: Signature): void {
+  if (!services.keyring.verify(text, link.signature)) {
+    throw new DomainError('FORBIDDEN', 'This link is not valid: it is not as it was given out.');
+  }
+  if (Number(link.expires) * 1_000 <= services.now().getTime()) {
+    throw new DomainError('FORBIDDEN', 'This link has expired: ask for a new one.');
+  }
+}
+
+/** What a link says: all of it comes from whoever calls. */
+export interface LinkParts extends Signature {
+  readonly id: string;
+  readonly name: string;
 }
 
 /**
@@ -38,12 +59,7 @@ export async function openAttachmentLink(
   services: Pick<Services, 'keyring' | 'store' | 'now'>,
   link: LinkParts,
 ): Promise<{ attachment: AttachmentRecord; storageKey: string }> {
-  if (!services.keyring.verify(signed(link), link.signature)) {
-    throw new DomainError('FORBIDDEN', 'This link is not valid: it is not as it was given out.');
-  }
-  if (Number(link.expires) * 1_000 <= services.now().getTime()) {
-    throw new DomainError('FORBIDDEN', 'This link has expired: ask for a new one.');
-  }
+  requireLink(services, signed(link), link);
   const [row] = await services.store.query<AttachmentRecord & { storageKey: string }>(
     `select ${attachmentColumns}, a.storage_key as "storageKey" from attachment a
        join organization o on o.id = a.organization_id where a.id = $1 and o.deleted_at is null`,

@@ -18,7 +18,7 @@ const AttachmentConnection = countedConnection(Attachment, 'Attachment', {
 
 builder.node(Attachment, {
   description:
-    'A file that a user gave to a session, or an agent made. Files are uploaded by REST (POST /v3/organizations/{org_id}/attachments); attachmentIds takes the id or the address that this gives.',
+    'A file that a user gave to a session, or an agent made. Files are uploaded to an address of createAttachmentUpload, or by REST (POST /v3/organizations/{org_id}/attachments); attachmentIds takes the id or the address that either gives.',
   id: { resolve: ({ id }) => id, description: 'The global ID.' },
   fields: (t) => ({
     attachmentId: t.string({

@@ -4,6 +4,7 @@ import { deferDirective } from '../defer.ts';
 import './acu-limits.ts';
 import './agents.ts';
 import './api-keys.ts';
+import './attachment-uploads.ts';
 import './attachments.ts';
 import './audit-log.ts';
 import './automation-mutations.ts';

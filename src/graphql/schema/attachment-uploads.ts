@@ -1,0 +1,50 @@
+import { type AttachmentUploadRecord, createAttachmentUpload } from '../../domain/attachments/uploads.ts';
+import { builder } from '../builder.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { placeDescriptions } from './places.ts';
+
+const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUpload').implement({
+  description:
+    'An address that takes one file, without a key: POST it as multipart/form-data in the field "file". The answer is JSON with the attachment_id for attachmentIds.',
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'The signed address. Whoever has it may upload one file.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when: ten minutes from now.' }),
+    maxBytes: t.exposeInt('maxBytes', { description: 'The largest file that it takes.' }),
+  }),
+});
+
+const CreateAttachmentUploadInput = builder.inputType('CreateAttachmentUploadInput', {
+  description: 'Where a file is to go.',
+  fields: (t) => ({
+    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+interface Made {
+  readonly attachmentUpload: AttachmentUploadRecord;
+}
+
+const CreateAttachmentUploadPayload = payloadType<Made>(
+  'CreateAttachmentUploadPayload',
+  'An address that takes a file.',
+  (t) => ({
+    attachmentUpload: t.expose('attachmentUpload', {
+      type: AttachmentUpload,
+      nullable: true,
+      description: 'The address.',
+    }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createAttachmentUpload: t.field({
+    type: CreateAttachmentUploadPayload,
+    description: 'Gives an address to which one file may be uploaded, in the caller’s name. Needs USE_SESSIONS.',
+    args: { input: t.arg({ type: CreateAttachmentUploadInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, context) =>
+      toPayload<Made>(input, { attachmentUpload: null }, async () => ({
+        attachmentUpload: await createAttachmentUpload(context.domain, input.organizationId),
+      })),
+  }),
+}));

@@ -139,6 +139,19 @@ describe('a delivery', () => {
     expect(await runs()).toHaveLength(2);
   });
 
+  it('without an id is the same to a process whose clock is behind, also where ten minutes begin', async () => {
+    const { send, runs } = await make();
+    const { services } = test.app;
+    const usual = services.now;
+    let now = Math.ceil(Date.now() / sameBodyMs) * sameBodyMs + 5;
+    Object.assign(services, { now: () => new Date(now) });
+    onTestFinished(() => void Object.assign(services, { now: usual }));
+    expect((await send({ same: 2 })).status).toBe(202);
+    now -= 10;
+    expect((await send({ same: 2 })).status).toBe(200);
+    expect(await runs()).toHaveLength(1);
+  });
+
   it('is left alone where the conditions do not hold, of its body or of its headers', async () => {
     const ofBody = await make({ triggers: [incoming({ field: 'body.pr.state', operator: 'in', value: ['open'] })] });
     expect(await ofBody.send({ pr: { state: 'closed' } })).toMatchObject({

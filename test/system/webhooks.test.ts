@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import { retryDelaysMs } from '../../src/domain/webhooks/deliver.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { makeMember } from '../support/automations.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { runMutation } from '../support/people.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
@@ -151,6 +152,10 @@ it('sends again what was not taken, later and later, with the same id, and gives
   expect(after.deliveries.nodes[0].status).toBe('DELIVERED');
   expect(after).toMatchObject({ isEnabled: true, consecutiveFailures: 0, failingSince: null });
   expect(after.deliveries.nodes[0].attempts.at(-1)).toMatchObject({ statusCode: 200, error: null, answer: 'Thanks' });
+  // A receiver may answer with what it was sent, which is not for everybody who keeps endpoints.
+  const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+  const kept = (await readEndpoint(test, keeper.token, id)).deliveries.nodes[0].attempts.at(-1);
+  expect(kept).toMatchObject({ statusCode: 200, answer: '' });
   const sent = receiver.received.at(-1) as Received;
   expect(sent.headers['webhook-id']).toBe(delivery.messageId);
   expect(await actionsOf(organizationId)).toEqual(['create_webhook_endpoint', 'redeliver_webhook']);

@@ -1,0 +1,45 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { makeEndpoint } from '../support/webhooks.ts';
+
+describe.skipIf(missing !== null)('what was sent to a webhook, in the console', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp({ roles: ['api', 'scheduler'], isPrivateWebhookAllowed: true });
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  it('is there with each attempt and its answer, and is sent again when one wants', async () => {
+    const receiver = await startReceiver();
+    receiver.answer((response) => void response.writeHead(200).end('Thank you'));
+    const { organizationId } = test;
+    const { id } = await makeEndpoint(test, test.adminToken, { organizationId, url: receiver.url });
+    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/manage/webhooks/${id}`);
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await receiver.until((received) => received.length === 1);
+    const delivered = page.getByRole('cell', { name: 'delivered', exact: true });
+    await expect
+      .poll(async () => {
+        await page.getByRole('button', { name: 'Look again' }).click();
+        return delivered.count();
+      })
+      .toBe(1);
+    await page.locator('summary', { hasText: '1: 200' }).click();
+    await page.getByText('Thank you').waitFor();
+    await page.getByRole('button', { name: 'Deliver again' }).click();
+    await receiver.until((received) => received.length === 2);
+    await page.getByLabel('State').selectOption('Failed');
+    await page.getByText('Nothing was sent').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -3,9 +3,14 @@ import { graphql } from 'react-relay';
 import type { composerMutation } from '../__generated__/composerMutation.graphql.ts';
 import { useAct } from '../relay/use-act.ts';
 import { Button } from '../ui/button.tsx';
+import { PickFiles, UploadList } from '../uploads/uploads.tsx';
+import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
+import { useUploads } from '../uploads/use-uploads.ts';
 
-/** Sends a message; true when it was taken. One that is sent again after a failure is not taken twice. */
-export function useSend(sessionId: string): [(message: string) => Promise<boolean>, boolean] {
+type Send = (message: string, attachmentIds?: readonly string[]) => Promise<boolean>;
+
+/** Sends a message with its files; true when it was taken. One that is sent again after a failure is not taken twice. */
+export function useSend(sessionId: string): [Send, boolean] {
   const [act, isBusy] = useAct<composerMutation>(graphql`
     mutation composerMutation($input: SendMessageInput!) {
       sendMessage(input: $input) {
@@ -21,10 +26,11 @@ export function useSend(sessionId: string): [(message: string) => Promise<boolea
       }
     }
   `);
-  const attempt = useRef<{ readonly message: string; readonly key: string } | null>(null);
-  const send = async (message: string) => {
-    if (attempt.current?.message !== message) attempt.current = { message, key: newKey() };
-    const { errors } = await act({ input: { sessionId, message, idempotencyKey: attempt.current.key } });
+  const attempt = useRef<{ readonly what: string; readonly key: string } | null>(null);
+  const send: Send = async (message, attachmentIds = []) => {
+    const what = JSON.stringify([message, attachmentIds]);
+    if (attempt.current?.what !== what) attempt.current = { what, key: newKey() };
+    const { errors } = await act({ input: { sessionId, message, attachmentIds, idempotencyKey: attempt.current.key } });
     if (errors === null) attempt.current = null;
     return errors === null;
   };
@@ -38,16 +44,31 @@ function newKey(): string {
 
 interface ComposerProps {
   readonly sessionId: string;
-  /** Why nothing can be said to it any more; null when something can. */
-  readonly refusal: string | null;
+  /** The session's: what files are uploaded to. */
+  readonly organizationId: string;
   readonly placeholder: string;
 }
 
-/** Where one writes to the agent. Enter sends, Shift-Enter makes a line. What is not sent is kept for the session. */
-export function Composer({ sessionId, refusal, placeholder }: ComposerProps) {
+interface Refusable {
+  /** Why nothing can be said to it any more; null when something can. */
+  readonly refusal: string | null;
+}
+
+/** Where one writes to the agent, or why one cannot. */
+export function Composer({ refusal, ...open }: ComposerProps & Refusable) {
+  return refusal === null ? <Open {...open} /> : <p className="composer closed">{refusal}</p>;
+}
+
+/**
+ * Enter sends, Shift-Enter makes a line; files may be dropped, pasted or chosen. What is not sent is kept for the session, but
+ * for files.
+ */
+function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
   const draftKey = `switchyard:draft:${sessionId}`;
   const [text, setText] = useState(() => sessionStorage.getItem(draftKey) ?? '');
   const [send, isBusy] = useSend(sessionId);
+  const uploads = useUploads(organizationId);
+  const isOver = useFileDrop(uploads.add);
   const field = useRef<HTMLTextAreaElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: as high as what is written.
   useLayoutEffect(() => {
@@ -64,8 +85,11 @@ export function Composer({ sessionId, refusal, placeholder }: ComposerProps) {
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
     const message = text.trim();
-    if (message === '' || isBusy) return;
-    if (await send(message)) change('');
+    if (message === '' || isBusy || !uploads.areSent) return;
+    if (await send(message, uploads.attachmentIds)) {
+      change('');
+      uploads.clear();
+    }
     field.current?.focus();
   };
   const press = (event: KeyboardEvent) => {
@@ -73,9 +97,11 @@ export function Composer({ sessionId, refusal, placeholder }: ComposerProps) {
     event.preventDefault();
     void submit();
   };
-  if (refusal !== null) return <p className="composer closed">{refusal}</p>;
   return (
     <form className="composer" onSubmit={(event) => void submit(event)}>
+      {isOver && <p className="drop-here">Drop the files: they go along with your message.</p>}
+      <UploadList uploads={uploads} />
+      <PickFiles uploads={uploads} />
       <textarea
         ref={field}
         rows={1}
@@ -84,6 +110,7 @@ export function Composer({ sessionId, refusal, placeholder }: ComposerProps) {
         value={text}
         onChange={(event) => change(event.target.value)}
         onKeyDown={press}
+        onPaste={takePasted(uploads.add)}
       />
       <Button
         type="submit"
@@ -91,7 +118,7 @@ export function Composer({ sessionId, refusal, placeholder }: ComposerProps) {
         icon="send"
         aria-label="Send"
         isBusy={isBusy}
-        disabled={text.trim() === ''}
+        disabled={text.trim() === '' || !uploads.areSent}
       />
     </form>
   );

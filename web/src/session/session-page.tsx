@@ -22,6 +22,9 @@ const query = graphql`
     session(id: $id) {
       id
       sessionId
+      organization {
+        organizationId
+      }
       title
       status
       statusDetail
@@ -121,6 +124,7 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
           <Transcript feed={feed} onAnswer={answer} />
           <Composer
             sessionId={sessionId}
+            organizationId={session.organization.organizationId}
             refusal={refusalOf(endedBy, isArchived)}
             placeholder={placeholderOf(status, statusDetail)}
           />

@@ -9,6 +9,9 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
 import { Loading } from '../ui/states.tsx';
+import { PickFiles, UploadList } from '../uploads/uploads.tsx';
+import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
+import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
 
 interface NewSessionProps {
   readonly organizationId: string;
@@ -38,8 +41,11 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
     `,
     { isQuiet: true },
   );
+  const uploads = useUploads(organizationId);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    // Enter submits a form whatever its button says.
+    if (isBusy || !uploads.areSent) return;
     const given = new FormData(event.currentTarget);
     const word = (name: string) => String(given.get(name) ?? '').trim() || null;
     const tags = word('tags')
@@ -55,6 +61,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
         playbookId: word('playbookId'),
         maxAcuLimit: limit === null ? null : Number(limit),
         tags: tags?.filter((tag) => tag !== '') ?? null,
+        attachmentIds: uploads.attachmentIds,
       },
     });
     setErrors(refused);
@@ -71,7 +78,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
+          <Button type="submit" form={form} tone="primary" isBusy={isBusy} disabled={!uploads.areSent}>
             Start
           </Button>
         </>
@@ -79,7 +86,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
     >
       <form id={form} className="form" onSubmit={(event) => void submit(event)}>
         <Suspense fallback={<Loading label="Loading" rows={3} />}>
-          <Fields organizationId={organizationId} errors={errors} />
+          <Fields organizationId={organizationId} errors={errors} uploads={uploads} />
         </Suspense>
       </form>
     </Dialog>
@@ -88,7 +95,14 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
 
 const placed = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit'];
 
-function Fields({ organizationId, errors }: { readonly organizationId: string; readonly errors: Errors | null }) {
+interface FieldsProps {
+  readonly organizationId: string;
+  readonly errors: Errors | null;
+  readonly uploads: Uploads;
+}
+
+function Fields({ organizationId, errors, uploads }: FieldsProps) {
+  const isOver = useFileDrop(uploads.add);
   const { agents, organization } = useLazyLoadQuery<newSessionQuery>(
     graphql`
       query newSessionQuery($id: ID!) {
@@ -129,7 +143,13 @@ function Fields({ organizationId, errors }: { readonly organizationId: string; r
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
         }}
+        onPaste={takePasted(uploads.add)}
       />
+      <div className="files">
+        <PickFiles uploads={uploads}>Attach files</PickFiles>
+        <span className="hint">{isOver ? 'Drop them anywhere.' : 'or drop them here, or paste them.'}</span>
+        <UploadList uploads={uploads} />
+      </div>
       <div className="fields">
         <TextField label="Title" name="title" placeholder="From what is to be done" error={errorOf(errors, 'title')} />
         <TextField label="Tags" name="tags" placeholder="one, another" error={errorOf(errors, 'tags')} />

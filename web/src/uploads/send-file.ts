@@ -1,0 +1,35 @@
+/** Why a file did not come through, in words for whoever gave it. */
+export class UploadError extends Error {}
+
+/**
+ * Sends a file to a signed address of this service and gives the attachment's id. Not by fetch, which does not tell how much
+ * has been sent. Rejects with an {@link UploadError}, also when `signal` ends it.
+ */
+export function sendFile(
+  url: string,
+  file: File,
+  options: { readonly signal: AbortSignal; readonly onProgress: (sentBytes: number) => void },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Below this page's own origin, whatever name the service goes by: the policy of the pages allows no other.
+    const { pathname, search } = new URL(url);
+    const request = new XMLHttpRequest();
+    const form = new FormData();
+    form.append('file', file, file.name);
+    request.open('POST', pathname + search);
+    request.responseType = 'json';
+    request.upload.onprogress = ({ loaded }) => options.onProgress(Math.min(loaded, file.size));
+    request.onload = () => {
+      const { 'attachment_id': id, detail } = (request.response ?? {}) as {
+        'attachment_id'?: unknown;
+        detail?: unknown;
+      };
+      if (request.status === 200 && typeof id === 'string') return resolve(id);
+      reject(new UploadError(typeof detail === 'string' ? detail : `The service answered ${request.status}.`));
+    };
+    request.onerror = () => reject(new UploadError('It could not be sent: the connection broke, or it is no file.'));
+    request.onabort = () => reject(new UploadError('It was taken back.'));
+    options.signal.addEventListener('abort', () => request.abort());
+    request.send(form);
+  });
+}

@@ -36,7 +36,12 @@ describe('with workers', () => {
   let test: TestApp;
   beforeAll(async () => {
     // A short lease: what a worker may not keep any more it lets go with a heartbeat, every quarter of it.
-    test = await startApp({ roles: ['api', 'worker', 'scheduler'], maxConcurrentSessions: 4, leaseMs: 2_000, sandbox: 'none' });
+    test = await startApp({
+      roles: ['api', 'worker', 'scheduler'],
+      maxConcurrentSessions: 4,
+      leaseMs: 2_000,
+      sandbox: 'none',
+    });
   });
   afterAll(() => test.close());
 

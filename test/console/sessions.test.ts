@@ -119,6 +119,35 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
+  it('does something with all that match, also with what it has not loaded, and tells of each that was refused', async () => {
+    const { organizationId, start, open } = await openList('Whole');
+    for (let n = 0; n < 105; n += 7) await Promise.all(Array.from({ length: 7 }, () => start('One of many')));
+    const full = await start('Full of tags', { tags: Array.from({ length: 50 }, (_, n) => `tag${n}`) });
+    const { page, complaints } = await open();
+    await page.getByRole('link', { name: 'Full of tags' }).waitFor();
+    await page.getByLabel('Select all that are shown').check();
+    await page.getByRole('button', { name: 'Select all that match' }).click();
+    await page.getByText('All that match are selected').waitFor();
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Tags').fill('one more');
+    await page.getByRole('button', { name: 'Add' }).click();
+    const report = page.getByRole('dialog', { name: 'Done' });
+    await report.getByText('105 sessions tagged, 1 not.').waitFor();
+    const refused = report.getByRole('list', { name: 'Not done' }).getByRole('listitem');
+    expect(await refused.count()).toBe(1);
+    expect(await refused.getByRole('link').textContent()).toContain(full.replace(/^.*-/, ''));
+    expect(await refused.textContent()).toContain('50');
+    await report.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('Select all that are shown').waitFor();
+    const [row] = await test.app.services.store.query<{ n: number }>(
+      'select count(*)::int as n from session where organization_id = $1 and tags @> $2',
+      [organizationId.replace(/^.*-/, ''), ['one more']],
+    );
+    expect(row?.n).toBe(105);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('comes by itself when the service could not be reached at first', async () => {
     const { start, open } = await openList('Away');
     await start('Still there');

@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useId, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { bulkBarArchiveMutation } from '../__generated__/bulkBarArchiveMutation.graphql.ts';
 import type { bulkBarTagMutation } from '../__generated__/bulkBarTagMutation.graphql.ts';
@@ -9,28 +9,30 @@ import { Button } from '../ui/button.tsx';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useToasts } from '../ui/toasts.tsx';
-
-/** How many ids an act takes at once. */
-const atOnce = 100;
-
-interface Results {
-  readonly results: readonly { readonly userErrors: readonly { readonly message: string }[] }[] | null | undefined;
-}
+import { actOnAll, type Batch, type BatchInput, type Target } from './act-on-all.ts';
+import { BulkReport, type Report } from './bulk-report.tsx';
 
 interface BulkBarProps {
-  readonly sessionIds: readonly string[];
+  readonly target: Target;
+  /** How many are meant, in words. */
+  readonly meant: string;
   readonly isArchived: boolean;
   readonly onDone: () => void;
 }
 
 /** What can be done with several sessions at once. */
-export function BulkBar({ sessionIds, isArchived, onDone }: BulkBarProps) {
+export function BulkBar({ target, meant, isArchived, onDone }: BulkBarProps) {
   const toasts = useToasts();
-  const [asked, setAsked] = useState<'terminate' | 'tag' | null>(null);
+  const [report, setReport] = useState<Report | null>(null);
+  const isStopped = useRef(false);
+  const [asked, setAsked] = useState<'terminate' | 'tag' | 'put' | null>(null);
   const [archive, isArchiving] = useAct<bulkBarArchiveMutation>(graphql`
     mutation bulkBarArchiveMutation($input: ArchiveSessionsInput!) {
       archiveSessions(input: $input) {
+        hasMore
+        endCursor
         results {
+          sessionId
           session {
             ...sessionRow_session
           }
@@ -47,7 +49,10 @@ export function BulkBar({ sessionIds, isArchived, onDone }: BulkBarProps) {
   const [unarchive, isUnarchiving] = useAct<bulkBarUnarchiveMutation>(graphql`
     mutation bulkBarUnarchiveMutation($input: UnarchiveSessionsInput!) {
       unarchiveSessions(input: $input) {
+        hasMore
+        endCursor
         results {
+          sessionId
           session {
             ...sessionRow_session
           }
@@ -64,7 +69,10 @@ export function BulkBar({ sessionIds, isArchived, onDone }: BulkBarProps) {
   const [terminate, isTerminating] = useAct<bulkBarTerminateMutation>(graphql`
     mutation bulkBarTerminateMutation($input: TerminateSessionsInput!) {
       terminateSessions(input: $input) {
+        hasMore
+        endCursor
         results {
+          sessionId
           session {
             ...sessionRow_session
           }
@@ -81,7 +89,10 @@ export function BulkBar({ sessionIds, isArchived, onDone }: BulkBarProps) {
   const [tag, isTagging] = useAct<bulkBarTagMutation>(graphql`
     mutation bulkBarTagMutation($input: TagSessionsInput!) {
       tagSessions(input: $input) {
+        hasMore
+        endCursor
         results {
+          sessionId
           session {
             ...sessionRow_session
           }
@@ -96,22 +107,25 @@ export function BulkBar({ sessionIds, isArchived, onDone }: BulkBarProps) {
     }
   `);
 
-  const run = async (done: string, act: (ids: readonly string[]) => Promise<{ readonly payload: Results | null }>) => {
-    let count = 0;
-    const refusals = new Set<string>();
-    for (let from = 0; from < sessionIds.length; from += atOnce) {
-      const { payload } = await act(sessionIds.slice(from, from + atOnce));
-      for (const { userErrors } of payload?.results ?? []) {
-        if (userErrors.length === 0) count++;
-        for (const { message } of userErrors) refusals.add(message);
-      }
-    }
-    if (count > 0) toasts.say(`${count} ${count === 1 ? 'session' : 'sessions'} ${done}.`);
-    if (refusals.size > 0) toasts.fail([...refusals].join(' '));
+  const isWhole = 'filter' in target;
+  const run = async (done: string, act: (input: BatchInput) => Promise<{ readonly payload: Batch | null }>) => {
     setAsked(null);
+    isStopped.current = false;
+    const ended = await actOnAll(target, act, (state) => {
+      // Of a few it is told at once when it is over.
+      if (isWhole || state.refusals.length > 0) setReport({ ...state, done });
+      return isStopped.current;
+    });
+    const { count, refusals } = ended;
+    if (count > 0) toasts.say(`${count} ${count === 1 ? 'session' : 'sessions'} ${done}.`);
+    if (refusals.length > 0) return setReport({ ...ended, done });
+    setReport(null);
     onDone();
   };
-  const inputOf = (ids: readonly string[]) => ({ input: { sessionIds: ids } });
+  const put = isArchived
+    ? () => run('unarchived', (input) => unarchive({ input }))
+    : () => run('archived', (input) => archive({ input }));
+  const putWord = isArchived ? 'Unarchive' : 'Archive';
   return (
     <div className="actions">
       <Button size="small" icon="tag" onClick={() => setAsked('tag')}>
@@ -121,32 +135,50 @@ export function BulkBar({ sessionIds, isArchived, onDone }: BulkBarProps) {
         size="small"
         icon="archive"
         isBusy={isArchiving || isUnarchiving}
-        onClick={() =>
-          void (isArchived
-            ? run('unarchived', (ids) => unarchive(inputOf(ids)))
-            : run('archived', (ids) => archive(inputOf(ids))))
-        }
+        onClick={() => (isWhole ? setAsked('put') : void put())}
       >
-        {isArchived ? 'Unarchive' : 'Archive'}
+        {putWord}
       </Button>
       <Button size="small" icon="stop" tone="danger" onClick={() => setAsked('terminate')}>
         Terminate
       </Button>
       {asked === 'terminate' && (
         <Confirm
-          title={`Terminate ${sessionIds.length} ${sessionIds.length === 1 ? 'session' : 'sessions'}?`}
+          title={`Terminate ${meant}?`}
           text="Their agents are stopped and their secrets are deleted. They take no further messages. The transcripts stay."
           act="Terminate"
           isBusy={isTerminating}
           onClose={() => setAsked(null)}
-          onConfirm={() => void run('terminated', (ids) => terminate(inputOf(ids)))}
+          onConfirm={() => void run('terminated', (input) => terminate({ input }))}
+        />
+      )}
+      {asked === 'put' && (
+        <Confirm
+          title={`${putWord} ${meant}?`}
+          text="Also those that are further down than what has been loaded."
+          act={putWord}
+          tone="primary"
+          onClose={() => setAsked(null)}
+          onConfirm={() => void put()}
+        />
+      )}
+      {report && (
+        <BulkReport
+          report={report}
+          onStop={() => {
+            isStopped.current = true;
+          }}
+          onClose={() => {
+            setReport(null);
+            onDone();
+          }}
         />
       )}
       {asked === 'tag' && (
         <TagDialog
           isBusy={isTagging}
           onClose={() => setAsked(null)}
-          onTags={(tags) => void run('tagged', (ids) => tag({ input: { sessionIds: ids, tags } }))}
+          onTags={(tags) => void run('tagged', (input) => tag({ input: { ...input, tags } }))}
         />
       )}
     </div>

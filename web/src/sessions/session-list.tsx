@@ -63,7 +63,10 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
     refetch({ filter }, { fetchPolicy: 'store-and-network' }),
   );
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  // Of this very filter: under another one, others would match.
+  const [whole, setWhole] = useState<Filter | null>(null);
   const select = useCallback((sessionId: string, isSelected: boolean) => {
+    if (!isSelected) setWhole(null);
     setSelected((before) => {
       const next = new Set(before);
       if (isSelected) next.add(sessionId);
@@ -75,6 +78,10 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   const { edges } = data.sessions;
   const here = edges.map(({ node }) => node.sessionId);
   const chosen = here.filter((id) => selected.has(id));
+  const isWhole = whole === filter;
+  const target = isWhole ? { filter, organizationId } : { sessionIds: chosen };
+  const counted = `${chosen.length} ${chosen.length === 1 ? 'session' : 'sessions'}`;
+  const said = chosen.length > 0 ? `${chosen.length} selected` : 'Select all that are shown';
   const isAll = here.length > 0 && chosen.length === here.length;
 
   if (edges.length === 0) {
@@ -105,12 +112,28 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
             ref={(box) => {
               if (box) box.indeterminate = chosen.length > 0 && !isAll;
             }}
-            onChange={() => setSelected(new Set(isAll ? [] : here))}
+            onChange={() => {
+              setSelected(new Set(isAll ? [] : here));
+              setWhole(null);
+            }}
           />
-          <span>{chosen.length > 0 ? `${chosen.length} selected` : 'Select all that are shown'}</span>
+          <span>{isWhole ? 'All that match are selected' : said}</span>
         </label>
-        {chosen.length > 0 && (
-          <BulkBar sessionIds={chosen} isArchived={filter.isArchived} onDone={() => setSelected(new Set())} />
+        {isAll && hasNext && !isWhole && (
+          <Button size="small" onClick={() => setWhole(filter)}>
+            Select all that match
+          </Button>
+        )}
+        {(chosen.length > 0 || isWhole) && (
+          <BulkBar
+            target={target}
+            meant={isWhole ? 'all sessions that match' : counted}
+            isArchived={filter.isArchived}
+            onDone={() => {
+              setSelected(new Set());
+              setWhole(null);
+            }}
+          />
         )}
       </div>
       <ul className="sessions card" ref={list} aria-label="Sessions">

@@ -26,6 +26,8 @@ export function Dialog({ title, onClose, children, actions, size = 'small' }: Di
       className={`dialog ${size}`}
       aria-labelledby={titleId}
       onCancel={(event) => {
+        // A choice of files inside of it that is given up says the same word.
+        if (event.target !== ref.current) return;
         event.preventDefault();
         onClose();
       }}

@@ -1,0 +1,47 @@
+import { Link } from 'wouter';
+import { sessionAddress } from '../session/address.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import type { Progress } from './act-on-all.ts';
+
+/** What an act on many sessions has done so far. */
+export interface Report extends Progress {
+  /** What was done, as a word: "archived". */
+  readonly done: string;
+}
+
+/** The most refusals that are written out. */
+const mostShown = 200;
+
+interface BulkReportProps {
+  readonly report: Report;
+  readonly onStop: () => void;
+  readonly onClose: () => void;
+}
+
+/** How far an act on many has come, and each session to which it did nothing, with the reason. */
+export function BulkReport({ report, onStop, onClose }: BulkReportProps) {
+  const { count, refusals, isOver, done } = report;
+  const shown = refusals.slice(0, mostShown);
+  return (
+    <Dialog
+      title={isOver ? 'Done' : 'Under way'}
+      onClose={isOver ? onClose : onStop}
+      actions={isOver ? <Button onClick={onClose}>Close</Button> : <Button onClick={onStop}>Stop</Button>}
+    >
+      <p role="status">
+        {count} {count === 1 ? 'session' : 'sessions'} {done}, {refusals.length} not.
+      </p>
+      {shown.length > 0 && (
+        <ul className="refusals" aria-label="Not done">
+          {shown.map(({ sessionId, message }) => (
+            <li key={sessionId}>
+              <Link href={sessionAddress(sessionId)}>{sessionId}</Link> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {refusals.length > shown.length && <p>And {refusals.length - shown.length} more.</p>}
+    </Dialog>
+  );
+}

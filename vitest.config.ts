@@ -62,7 +62,8 @@ const resolve = { alias: [{ find: /^graphql$/, replacement: fileURLToPath(import
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // One more than the cores of the smallest machine: half of the time is spent waiting for agents and databases.
+    maxWorkers: 3,
     reporters: ['default', new ClosingLine()],
     projects: [
       { resolve, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/process-identity.ts';
+import { findByEnvironment, signalProcess } from '../../src/agents/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { createSession } from '../support/sessions.ts';
@@ -202,7 +202,8 @@ it('runs more sessions than it has slots, evicting agents that only wait', async
 it('does not mind that a warm agent ends, and starts another for the next message', async () => {
   const id = await createSession(test, { prompt: 'say one' });
   await untilOver(test, id);
-  for (const pid of agentsOf(id)) process.kill(pid, 'SIGKILL');
+  // In a sandbox it is several processes, which go with the first.
+  for (const pid of agentsOf(id)) signalProcess(pid, 'SIGKILL');
   await send(id, 'say two');
   await untilOver(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: two');

@@ -28,8 +28,12 @@ export async function keepFile(
   const { files, maxAttachmentBytes } = context;
   const { organizationId, sessionId, source } = file;
   const id = newId();
+  const received = await files.receive(id, file.content, maxAttachmentBytes).catch((error: unknown) => {
+    if (!(error instanceof FileTooLargeError)) throw error;
+    const said = `${tooLarge.expected} at most ${maxAttachmentBytes / 1_048_576} MiB.`;
+    throw refuse([tooLarge.path], said, 'LIMIT_EXCEEDED');
+  });
   try {
-    const received = await files.receive(id, file.content, maxAttachmentBytes);
     const attachment: AttachmentRecord = {
       id,
       organizationId,
@@ -49,8 +53,6 @@ export async function keepFile(
       .catch((failure: unknown) =>
         context.log.warn({ err: failure, attachmentId: id }, 'A file that was refused could not be deleted yet.'),
       );
-    if (!(error instanceof FileTooLargeError)) throw error;
-    const said = `${tooLarge.expected} at most ${maxAttachmentBytes / 1_048_576} MiB.`;
-    throw refuse([tooLarge.path], said, 'LIMIT_EXCEEDED');
+    throw error;
   }
 }

@@ -62,8 +62,7 @@ const resolve = { alias: [{ find: /^graphql$/, replacement: fileURLToPath(import
 
 export default defineConfig({
   test: {
-    // One more than the cores of the smallest machine: half of the time is spent waiting for agents and databases.
-    maxWorkers: 3,
+    maxWorkers: 2,
     reporters: ['default', new ClosingLine()],
     projects: [
       { resolve, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },

@@ -1,22 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadProfiles } from '../../src/agents/profiles.ts';
 
 /** An AGENTS_CONFIG file whose default is the demo agent with other settings (the file's own names), and with further agents. */
 export async function writeProfiles(
   settings: Record<string, unknown>,
   ...others: Record<string, unknown>[]
 ): Promise<string> {
-  const { profiles } = await loadProfiles(null);
-  const command = profiles.get('demo')?.command;
   const path = join(tmpdir(), `switchyard-profiles-${process.pid}-${Math.random().toString(36).slice(2)}.json`);
   const graces = { cancel: 2_000, stdin: 1_000, term: 300 };
   writeFileSync(
     path,
     JSON.stringify({
       default: 'demo',
-      agents: [{ id: 'demo', command, stop_graces_ms: graces, ...settings }, ...others],
+      agents: [{ id: 'demo', stop_graces_ms: graces, ...settings }, ...others],
     }),
   );
   return path;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { ensureBuilt } from './built.ts';
 
 /** A Switchyard as its users start it: a process of its own. */
 export interface ServerProcess {
@@ -29,8 +30,9 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-function spawnServer(env: Record<string, string>): { child: ChildProcess; output: () => string } {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+async function spawnServer(env: Record<string, string>): Promise<{ child: ChildProcess; output: () => string }> {
+  await ensureBuilt();
+  const child = spawn(process.execPath, ['dist/main.js'], {
     env: { PATH: process.env.PATH ?? '', BOOTSTRAP_TOKEN: bootstrapToken, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -49,7 +51,7 @@ function spawnServer(env: Record<string, string>): { child: ChildProcess; output
 
 /** Starts a server and waits until it listens. Rejects with what it printed when it ends before. */
 export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
-  const { child, output } = spawnServer(env);
+  const { child, output } = await spawnServer(env);
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {
       const address = /Switchyard is at (http:\S+?)\.\s/.exec(output())?.[1];
@@ -76,7 +78,7 @@ export async function startServer(env: Record<string, string>): Promise<ServerPr
 
 /** Starts a server that is expected to refuse; gives its exit code and what it printed. */
 export async function startRefused(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
-  const { child, output } = spawnServer(env);
+  const { child, output } = await spawnServer(env);
   const [code] = (await once(child, 'exit')) as [number | null];
   return { code, output: output() };
 }

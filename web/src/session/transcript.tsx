@@ -125,8 +125,8 @@ function useFollowing(box: RefObject<HTMLElement | null>) {
     if (!box.current) return;
     const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
     if (height - top - clientHeight < endThreshold) isFollowing.current = true;
-    // Upwards in a page that has not become shorter: somebody scrolls. Rows that turn out lower do it too, and are nobody.
-    else if (top < last.current.top - 2 && height >= last.current.height) isFollowing.current = false;
+    // Upwards by more than the page has become shorter: somebody scrolls. Rows that turn out lower do it too, and are nobody.
+    else if (top < last.current.top - 2 - Math.max(0, last.current.height - height)) isFollowing.current = false;
     last.current = { top, height };
   };
   return { look, isFollowing };

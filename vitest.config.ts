@@ -62,7 +62,7 @@ const resolve = { alias: [{ find: /^graphql$/, replacement: fileURLToPath(import
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: 3,
     reporters: ['default', new ClosingLine()],
     projects: [
       { resolve, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },

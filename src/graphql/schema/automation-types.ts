@@ -102,6 +102,11 @@ const SessionTemplate = object<SessionOptions>('AutomationSession', said.session
     description: 'The playbook that it follows; null: none, or none that the viewer may read.',
     resolve: ({ playbookId }, _args, { loaders }) => (playbookId == null ? null : loaders.playbooks.load(playbookId)),
   }),
+  playbookId: t.string({
+    nullable: true,
+    description: 'The id of the playbook that it follows, as REST writes it, also of one that is gone.',
+    resolve: ({ playbookId }) => (playbookId == null ? null : prefixedId('playbook', playbookId)),
+  }),
   repos: t.stringList({ nullable: true, description: said.repos, resolve: ({ repos }) => repos ?? null }),
 }));
 

@@ -18,8 +18,8 @@ import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CopyLine, ShownOnce } from '../kit/kit.ts';
 import { AutomationActs } from './automation-acts.tsx';
+import { AutomationFacts } from './automation-facts.tsx';
 import { AutomationForm } from './automation-form.tsx';
-import { eventLabel, operatorLabel } from './labels.ts';
 import { Times } from './rule-fields.tsx';
 import { Runs } from './runs.tsx';
 import './automations.css';
@@ -96,8 +96,6 @@ function Shown({ found, onChanged }: ShownProps) {
         createdAt
         lastErrorAt
         lastErrorMessage
-        jitterSeconds
-        missedRuns
         createdBy {
           __typename
           ... on User {
@@ -112,21 +110,9 @@ function Shown({ found, onChanged }: ShownProps) {
           eventType
           timeZone
           webhookUrl
-          conditions {
-            any {
-              all {
-                field
-                operator
-                value
-              }
-            }
-          }
         }
-        actions {
-          type
-          prompt
-        }
-        ...automationForm_automation
+        ...automationFacts_automation
+        ...automationFragment_automation
         ...automationActs_automation
         ...runs_automation
       }
@@ -137,7 +123,7 @@ function Shown({ found, onChanged }: ShownProps) {
   const [, go] = useLocation();
   const [isChanging, setChanging] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const { name, enabled, triggers, actions, nextRuns, lastErrorMessage, lastErrorAt } = automation;
+  const { name, enabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
   const mayChange = may('MANAGE_ORG_AUTOMATIONS');
   if (isChanging) {
@@ -181,14 +167,7 @@ function Shown({ found, onChanged }: ShownProps) {
             <dd>
               <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
             </dd>
-            {triggers.map((trigger, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: triggers have no names.
-              <Trigger trigger={trigger} key={index} />
-            ))}
-            {actions.map(({ prompt, type }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: actions have no names.
-              <ActionLine key={index} type={type} prompt={prompt} />
-            ))}
+            <AutomationFacts automation={automation} />
             <dt>Made</dt>
             <dd>
               <Time at={automation.createdAt} /> {nameOf(automation.createdBy) && `by ${nameOf(automation.createdBy)}`}
@@ -229,42 +208,6 @@ function Shown({ found, onChanged }: ShownProps) {
       </div>
       {secret && <WebhookSecret secret={secret} onClose={() => setSecret(null)} />}
     </Page>
-  );
-}
-
-function Trigger({ trigger }: { readonly trigger: Automation['triggers'][number] }) {
-  const conditions = trigger.conditions?.any ?? [];
-  return (
-    <>
-      <dt>When</dt>
-      <dd>
-        {eventLabel(trigger.eventType)}
-        {conditions.map(({ all }) => {
-          const text = all
-            .map(({ field, operator, value }) =>
-              operator === 'recurrence'
-                ? String(value)
-                : `${field} ${operatorLabel(operator)} ${JSON.stringify(value ?? null)}`,
-            )
-            .join(' and ');
-          return (
-            <div key={text}>
-              <code>{text}</code>
-            </div>
-          );
-        })}
-        {trigger.timeZone && <div className="soft">by the clocks of {trigger.timeZone}</div>}
-      </dd>
-    </>
-  );
-}
-
-function ActionLine({ type, prompt }: { readonly type: string; readonly prompt: string | null | undefined }) {
-  return (
-    <>
-      <dt>{type === 'start_session' ? 'Starts a session' : 'Writes to a session'}</dt>
-      <dd>{prompt}</dd>
-    </>
   );
 }
 

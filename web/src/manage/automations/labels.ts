@@ -3,7 +3,12 @@ import type { Shown } from '../../ui/status.ts';
 const events: Readonly<Record<string, string>> = {
   'schedule:recurring': 'At times',
   'webhook:incoming': 'Incoming webhook',
-  manual: 'By hand',
+  'manual': 'By hand',
+  'session:finished': 'When a session has finished',
+  'session:blocked': 'When a session waits for a user',
+  'session:error': 'When a session could not go on',
+  'session:suspended': 'When a session was put to sleep',
+  'session:terminated': 'When a session was ended',
 };
 
 /** What a trigger waits for, in a few words. */
@@ -21,6 +26,24 @@ const tones: Readonly<Record<string, Shown['tone']>> = {
 
 /** The colour of a run's state. */
 export const runTone = (status: string): Shown['tone'] => tones[status] ?? 'plain';
+
+const missed: Readonly<Record<string, string>> = {
+  latest: 'The last one is made up for',
+  skip: 'None is made up for',
+  all: 'Each is made up for',
+};
+
+/** What is done about times that were missed. */
+export const missedLabel = (missedRuns: string): string => missed[missedRuns] ?? missedRuns;
+
+const actions: Readonly<Record<string, string>> = {
+  'start_session': 'Starts a session',
+  'message_session': 'Writes to a session',
+  'monitor_session': 'Watches a channel',
+};
+
+/** What an action does, in a few words. */
+export const actionLabel = (type: string): string => actions[type] ?? type;
 
 const operators: Readonly<Record<string, string>> = {
   eq: 'is',

@@ -9,6 +9,7 @@ interface RuleFieldsProps {
   readonly timeZone: string;
   /** What the service found wrong with the rule when it was to be kept. */
   readonly error: string | null;
+  readonly zoneError: string | null;
   readonly onChange: (fields: Fields) => void;
   readonly onTimeZone: (timeZone: string) => void;
 }
@@ -16,7 +17,7 @@ interface RuleFieldsProps {
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
 /** Asks for the times of an automation, and shows the next five as the service would have them. */
-export function RuleFields({ fields, timeZone, error, onChange, onTimeZone }: RuleFieldsProps) {
+export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTimeZone }: RuleFieldsProps) {
   const { every, interval, time, days, dayOfMonth, own } = fields;
   const set = (change: Partial<Fields>) => onChange({ ...fields, ...change });
   const isTimed = every === 'day' || every === 'week' || every === 'month';
@@ -98,7 +99,12 @@ export function RuleFields({ fields, timeZone, error, onChange, onTimeZone }: Ru
             <option value={-1}>The last</option>
           </Select>
         )}
-        <Select label="By the clocks of" value={timeZone} onChange={(event) => onTimeZone(event.target.value)}>
+        <Select
+          label="By the clocks of"
+          value={timeZone}
+          error={zoneError}
+          onChange={(event) => onTimeZone(event.target.value)}
+        >
           {known.map((each) => (
             <option key={each}>{each}</option>
           ))}

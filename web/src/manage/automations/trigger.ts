@@ -1,86 +1,91 @@
+import { type Condition, type ConditionDraft, readCondition, writeCondition } from './condition.ts';
 import { type RuleFields, readRule, writeRule } from './rule.ts';
 
-/** A condition as it stands in a form: its value is JSON, or a text where it is none. */
-export interface ConditionDraft {
-  readonly field: string;
-  readonly operator: string;
-  readonly value: string;
+/** A trigger as the service takes it. */
+export interface Trigger {
+  readonly eventType: string;
+  readonly conditions: { readonly any: readonly { readonly all: readonly Condition[] }[] } | null;
+  readonly timeZone: string | null;
+  readonly replies: readonly string[];
+}
+
+/** Conditions that must all hold, as they stand in a form. */
+export interface GroupDraft {
+  readonly key: number;
+  readonly all: readonly ConditionDraft[];
 }
 
 /** A trigger as it stands in a form. */
 export interface TriggerDraft {
+  /** Tells it from the others while the form is open. */
+  readonly key: number;
   readonly eventType: string;
   readonly rule: RuleFields;
   readonly timeZone: string;
-  /** All of which must hold. */
-  readonly conditions: readonly ConditionDraft[];
-}
-
-interface Trigger {
-  readonly eventType: string;
-  readonly timeZone?: string | null | undefined;
-  readonly conditions?:
-    | {
-        readonly any: readonly {
-          readonly all: readonly { readonly field: string; readonly operator: string; readonly value?: unknown }[];
-        }[];
-      }
-    | null
-    | undefined;
+  /** Any of which is enough; none: every event of the type. */
+  readonly groups: readonly GroupDraft[];
+  /** What the form has no field for. */
+  readonly replies: readonly string[];
+  /** What it was made from, and its rule as the form read it; null: it is new. */
+  readonly given: { readonly trigger: Trigger; readonly rule: RuleFields } | null;
 }
 
 /** The event of triggers that come at times. */
 export const recurring = 'schedule:recurring';
+/** The event of what is posted to an automation. */
+export const incoming = 'webhook:incoming';
 
-/** What a form shows of the triggers of an automation; none: what a new one begins with. Null: more than it can. */
-export function readTrigger(triggers: readonly Trigger[]): TriggerDraft | null {
-  const [only, ...others] = triggers;
-  if (!only) {
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    return { eventType: recurring, rule: readRule(''), timeZone, conditions: [] };
-  }
-  const groups = only.conditions?.any ?? [];
-  if (others.length > 0 || groups.length > 1) return null;
-  const all = groups[0]?.all ?? [];
-  const isRecurring = only.eventType === recurring;
+/** The type of an event's field, as the schemas have it; null: nothing is known of it. */
+export type FieldTypes = (eventType: string, field: string) => string | null;
+
+let lastKey = 0;
+
+/** A key for a part of a form. */
+export const newKey = (): number => ++lastKey;
+
+/** What a new trigger begins with. */
+export function newTrigger(eventType: string = recurring): TriggerDraft {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return { key: newKey(), eventType, rule: readRule(''), timeZone, groups: [], replies: [], given: null };
+}
+
+/** A trigger as a form shows it. */
+export function readTrigger(trigger: Trigger, typeOf: FieldTypes): TriggerDraft {
+  const { eventType, timeZone, replies } = trigger;
+  const groups = trigger.conditions?.any ?? [];
+  const isRecurring = eventType === recurring;
+  const rule = readRule(isRecurring ? ruleOf(trigger) : '');
   return {
-    eventType: only.eventType,
-    rule: readRule(isRecurring ? String(all[0]?.value ?? '') : ''),
-    timeZone: only.timeZone ?? 'UTC',
-    conditions: isRecurring
+    key: newKey(),
+    eventType,
+    rule,
+    timeZone: timeZone ?? 'UTC',
+    groups: isRecurring
       ? []
-      : all.map(({ field, operator, value }) => ({ field, operator, value: writeValue(value) })),
+      : groups.map(({ all }) => ({
+          key: newKey(),
+          all: all.map((condition) => readCondition(condition, typeOf(eventType, condition.field))),
+        })),
+    replies,
+    given: { trigger, rule },
   };
 }
 
-/** A trigger as the service takes it. */
-export function writeTrigger(
-  { eventType, rule, timeZone, conditions }: TriggerDraft,
-  replies: readonly string[] | null,
-) {
-  const all =
-    eventType === recurring
-      ? [{ field: 'rrule', operator: 'recurrence', value: writeRule(rule) as unknown }]
-      : conditions.map(({ field, operator, value }) => ({ field, operator, value: readValue(value) }));
+/** A trigger as the service takes it; what was not touched is as it came. */
+export function writeTrigger(draft: TriggerDraft, typeOf: FieldTypes): Trigger {
+  const { eventType, rule, timeZone, groups, replies, given } = draft;
+  const isRecurring = eventType === recurring;
+  const value: unknown = given?.rule === rule ? ruleOf(given.trigger) : writeRule(rule);
+  const zone = timeZone === (given?.trigger.timeZone ?? 'UTC') ? (given?.trigger.timeZone ?? null) : timeZone;
+  const any = isRecurring
+    ? [{ all: [{ field: 'rrule', operator: 'recurrence', value }] }]
+    : groups.map(({ all }) => ({ all: all.map((each) => writeCondition(each, typeOf(eventType, each.field))) }));
   return {
     eventType,
+    conditions: any.length > 0 ? { any } : null,
+    timeZone: isRecurring ? zone : null,
     replies,
-    timeZone: eventType === recurring && timeZone !== 'UTC' ? timeZone : null,
-    conditions: all.length > 0 ? { any: [{ all }] } : null,
   };
 }
 
-function writeValue(value: unknown): string {
-  return value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-// Numbers, lists and truths are what they look like; all else is a text.
-function readValue(text: string): unknown {
-  if (text === '') return null;
-  if (!/^(?:-?\d|\[|\{|true$|false$)/.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+const ruleOf = ({ conditions }: Trigger) => String(conditions?.any[0]?.all[0]?.value ?? '');

@@ -1,0 +1,249 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { automationFields, automationOptions, createAutomation, recurring } from '../support/automations.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { runMutation } from '../support/people.ts';
+
+const all = (...conditions: readonly [string, string, unknown?][]) => ({
+  all: conditions.map(([field, operator, value = null]) => ({ field, operator, value })),
+});
+
+/** One of everything that an automation can have: what a form that only knows the usual would lose. */
+const triggers = [
+  recurring('RRULE:freq=weekly;BYDAY=MO;byhour=9;BYMINUTE=0;BYSECOND=0', 'Europe/Berlin'),
+  recurring('BYSECOND=0;BYMINUTE=30;BYHOUR=7;FREQ=DAILY', 'UTC'),
+  recurring('DTSTART:20990301T090000\nRRULE:FREQ=YEARLY;BYMONTH=1,6;BYDAY=-1FR'),
+  {
+    eventType: 'webhook:incoming',
+    replies: ['post_response', 'notify_thread'],
+    conditions: {
+      any: [
+        all(
+          ['body.count', 'eq', '5'],
+          ['body.count', 'neq', 5],
+          ['body.open', 'eq', true],
+          ['body.open', 'neq', 'true'],
+          ['body.word', 'eq', ''],
+          ['body.word', 'eq', '"quoted"'],
+        ),
+        all(
+          ['body.a', 'contains', '5'],
+          ['body.a', 'gt', 2.5],
+          ['body.a', 'between', [1, 5]],
+          ['body.a', 'in', ['one', ' two ', '[three', 'four\nfive', '']],
+          ['body.a', 'not_in', ['plain', 'words, with commas']],
+          ['body.a', 'matches', '^\\d+$'],
+          ['body.a', 'not_globs', ['src/**', '*.ts']],
+          ['body.a', 'is_empty'],
+        ),
+        all(['headers.x-github-event', 'starts_with', 'pull']),
+      ],
+    },
+  },
+  { eventType: 'session:finished', conditions: { any: [all(['title', 'eq', 5], ['tags', 'contains', 'floor'])] } },
+  { eventType: 'session:error', conditions: null },
+  { eventType: 'pylon:ticket_made', conditions: { any: [all(['anything', 'not_contains', 'x'])] } },
+];
+
+describe.skipIf(missing !== null)('the form of automations in the console', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const made = async (input: object): Promise<any> => (await createAutomation(test, { ...input })).automation;
+  const read = async (id: string): Promise<any> => {
+    const document = `query ($id: ID!) { node(id: $id) { ... on Automation { ${automationFields} } } }`;
+    const { data } = await graphql(test, test.adminToken, document, { id });
+    return data.node;
+  };
+  const openForm = async (id: string) => {
+    const window = await openSignedIn(browser, test, test.adminToken);
+    await window.page.goto(`/manage/automations/${id}`);
+    await window.page.getByRole('button', { name: 'Change', exact: true }).click();
+    return window;
+  };
+  const save = async (page: Page) => {
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Change', exact: true }).waitFor();
+  };
+
+  const makeRich = async () => {
+    const { playbook } = (await runMutation(test, 'createPlaybook', 'playbook { id playbookId }', {
+      title: 'By hand',
+      body: 'Do it.',
+    })) as any;
+    const { session } = (await runMutation(test, 'createSession', 'session { sessionId }', {
+      prompt: 'say hi',
+    })) as any;
+    const automation = await made({
+      name: 'Rich',
+      triggers,
+      actions: [
+        {
+          type: 'start_session',
+          prompt: 'Sweep it.\n\nWell.  ',
+          session: {
+            tags: ['floor', 'a, b'],
+            playbookId: playbook.playbookId,
+            repos: ['owner/name'],
+            platform: 'linux',
+            bypassApproval: false,
+            notifications: { email: { when: 'always', recipients: ['a@example.com'] } },
+          },
+        },
+        { type: 'message_session', prompt: 'Well?', targetSessionId: session.sessionId, autoCreate: true },
+      ],
+      ...automationOptions,
+    });
+    return { automation, playbook, session };
+  };
+
+  it('keeps all of what a program made, with and without a change of something else', async () => {
+    const { automation, session } = await makeRich();
+    const before = await read(automation.id);
+    const { page, complaints, picture } = await openForm(automation.id);
+    await page.getByText('Trigger 7', { exact: true }).waitFor();
+    expect(await page.getByLabel('What an agent is asked').first().inputValue()).toBe('Sweep it.\n\nWell.  ');
+    await picture('automation-rich-form');
+    await save(page);
+    expect(await read(automation.id)).toEqual(before);
+    await picture('automation-rich');
+    // Nothing was written: not even who changed it last, and when.
+    expect((await read(automation.id)).updatedAt).toBe(before.updatedAt);
+    await page.getByText('body.count is "5" and body.count is not 5').waitFor();
+    await page.getByText(/^or$/).first().waitFor();
+    await page.getByRole('link', { name: /say hi/ }).waitFor();
+
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    const trigger = page.getByRole('group', { name: 'Trigger 4' });
+    await trigger.getByRole('group', { name: 'When all of these hold' }).last().getByLabel('Value').fill('push');
+    await page.getByLabel('Sessions at once at most').fill('4');
+    await page.getByRole('group', { name: 'Action 2' }).getByLabel('What an agent is asked').fill('And now?');
+    await save(page);
+    const after = await read(automation.id);
+    const wanted = structuredClone(before);
+    wanted.triggers[3].conditions.any[2].all[0].value = 'push';
+    wanted.concurrency.maxConcurrentRuns = 4;
+    wanted.actions[1].prompt = 'And now?';
+    const still = ({ updatedAt: _at, updatedBy: _by, ...rest }: any) => rest;
+    expect(still(after)).toEqual(still(wanted));
+    expect(session.sessionId).toBe(after.actions[1].targetSessionId);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says what is wrong beside the field that it is about, and what it has no field for is JSON', async () => {
+    const { automation, playbook } = await makeRich();
+    await runMutation(test, 'deletePlaybook', 'deletedPlaybookId', { playbookId: playbook.playbookId });
+    const before = await read(automation.id);
+    const { page, complaints, picture } = await openForm(automation.id);
+    const problemOf = async (within: ReturnType<Page['getByRole']>, label: string) => {
+      const field = within.getByLabel(label, { exact: true });
+      await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+      const described = (await field.getAttribute('aria-describedby')) ?? '';
+      return page.locator(`[id="${described.split(' ').at(-1)}"]`).textContent();
+    };
+    const trigger = (n: number) => page.getByRole('group', { name: `Trigger ${n}` });
+    const group = trigger(4).getByRole('group', { name: 'all of these hold' }).nth(1);
+    await group.getByLabel('Value').nth(1).fill('many');
+    await trigger(1).getByLabel('Repeats').selectOption('By a rule of your own');
+    await trigger(1).getByLabel('Rule', { exact: true }).fill('FREQ=MINUTELY');
+    await page.getByLabel('More of the automation, as JSON').fill('{"tools": ');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await problemOf(page.getByRole('main'), 'More of the automation, as JSON')).toContain('no JSON');
+    await page.getByLabel('More of the automation, as JSON').fill('{"tool": {}}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await problemOf(page.getByRole('main'), 'More of the automation, as JSON')).toContain(
+      '"tool" cannot stand here',
+    );
+    await page.getByLabel('More of the automation, as JSON').fill('{"metadata": {"team": "other"}}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await group.getByRole('alert').waitFor();
+    expect(await group.getByRole('alert').textContent()).toContain('"value" of the operator gt must be a number');
+    await picture('automation-problems');
+    await group.getByLabel('Value').nth(1).fill('3');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await problemOf(trigger(1), 'Repeats')).toContain('15 minutes');
+    await trigger(1).getByLabel('Rule', { exact: true }).fill('FREQ=HOURLY');
+    await page.getByRole('group', { name: 'Action 2' }).getByLabel('What an agent is asked').fill('And now?');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await problemOf(page.getByRole('group', { name: 'Action 1' }), 'Playbook')).toContain('does not exist');
+    expect(await read(automation.id)).toEqual(before);
+    await page.getByLabel('Playbook').selectOption('None');
+    await save(page);
+    const after = await read(automation.id);
+    expect(after).toMatchObject({ metadata: { team: 'other' }, tools: null, templateId: null });
+    expect(after.actions[0]).toEqual({
+      ...before.actions[0],
+      session: { ...before.actions[0].session, playbook: null },
+    });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('makes triggers, groups of conditions and actions, and takes them out again', async () => {
+    const { session } = (await runMutation(test, 'createSession', 'session { sessionId url }', {
+      prompt: 'say hi',
+    })) as any;
+    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto('/manage/automations/new');
+    await page.getByLabel('Name').fill('Built');
+    await page.getByLabel('Repeats').selectOption('Daily');
+    await page.getByRole('button', { name: 'Add another trigger' }).click();
+    const trigger = (n: number) => page.getByRole('group', { name: `Trigger ${n}` });
+    await trigger(2).getByLabel('Repeats').selectOption('Monthly');
+    // Each has its next five.
+    await expect.poll(() => trigger(1).locator('.times time').count()).toBe(5);
+    await expect.poll(() => trigger(2).locator('.times time').count()).toBe(5);
+    await trigger(2).getByLabel('It acts').selectOption('session:finished');
+    await trigger(2).getByRole('button', { name: 'Add a condition' }).click();
+    const groups = trigger(2).getByRole('group', { name: 'all of these hold' });
+    await groups.first().getByLabel('Field').fill('title');
+    expect(await groups.first().getByLabel('How').locator('option').count()).toBe(16);
+    await groups.first().getByLabel('Value').fill('5');
+    await groups.first().getByRole('button', { name: 'Add a condition' }).click();
+    await groups.first().getByLabel('Field').nth(1).fill('acus_consumed');
+    await groups.first().getByLabel('How').nth(1).selectOption('between');
+    await groups.first().getByLabel('Value').nth(1).fill('1, 2.5');
+    await trigger(2).getByRole('button', { name: 'Or else' }).click();
+    await groups.nth(1).getByLabel('Field').fill('tags');
+    await groups.nth(1).getByLabel('How').selectOption('in');
+    await groups.nth(1).getByLabel('Value').fill('one\ntwo');
+    await groups.nth(1).getByRole('button', { name: 'And another condition' }).click();
+    await groups.nth(1).getByRole('button', { name: 'Leave out condition 2' }).click();
+    await picture('automation-built-form');
+    await page.getByRole('button', { name: 'Leave out trigger 1' }).click();
+    await page.getByLabel('What an agent is asked').fill('Look at it.');
+    await page.getByRole('button', { name: 'Add another action' }).click();
+    const second = page.getByRole('group', { name: 'Action 2' });
+    await second.getByLabel('Session that is written to').fill(session.url);
+    await second.getByRole('link', { name: /say hi/ }).waitFor();
+    await second.getByLabel('What an agent is asked').fill('It has finished.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('title is "5" and acus_consumed between [1,2.5]').waitFor();
+    const [, , , id] = new URL(page.url()).pathname.split('/');
+    const { triggers: kept, actions } = await read(id ?? '');
+    expect(kept).toMatchObject([
+      {
+        eventType: 'session:finished',
+        conditions: {
+          any: [all(['title', 'eq', '5'], ['acus_consumed', 'between', [1, 2.5]]), all(['tags', 'in', ['one', 'two']])],
+        },
+      },
+    ]);
+    expect(actions).toMatchObject([
+      { type: 'start_session', prompt: 'Look at it.' },
+      { type: 'message_session', prompt: 'It has finished.', targetSessionId: session.sessionId },
+    ]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

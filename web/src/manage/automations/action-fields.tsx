@@ -1,0 +1,114 @@
+import { Select, TextArea, TextField } from '../../ui/field.tsx';
+import type { Action, ActionDraft } from './action.ts';
+import { actionLabel } from './labels.ts';
+import { MoreJson } from './more-json.tsx';
+import { PlaybookSelect } from './playbook-select.tsx';
+import { Problem } from './problem.tsx';
+import { type Problems, problemBeside, problemOf, problemsIn } from './problems.ts';
+import { TargetField } from './target-field.tsx';
+
+interface ActionFieldsProps {
+  readonly draft: ActionDraft;
+  /** False where another action starts a session: but one may. */
+  readonly mayStart: boolean;
+  readonly problems: Problems;
+  readonly onChange: (draft: ActionDraft) => void;
+}
+
+/** Asks for one action: its kind, and what that kind needs. */
+export function ActionFields({ draft, mayStart, problems, onChange }: ActionFieldsProps) {
+  const { type, prompt } = draft;
+  const set = (change: Partial<ActionDraft>) => onChange({ ...draft, ...change });
+  const types: readonly Action['type'][] = [
+    ...(mayStart ? (['start_session'] as const) : []),
+    'message_session',
+    ...(type === 'monitor_session' ? (['monitor_session'] as const) : []),
+  ];
+  const beside = problemBeside(problems, ...placed[type]);
+  return (
+    <>
+      <Select
+        label="It"
+        value={type}
+        error={problemOf(problems, 'type')}
+        onChange={({ target }) => set({ type: target.value as Action['type'] })}
+      >
+        {types.map((each) => (
+          <option value={each} key={each}>
+            {actionLabel(each)}
+          </option>
+        ))}
+      </Select>
+      {type === 'message_session' && <TargetField draft={draft} problems={problems} onChange={onChange} />}
+      <TextArea
+        label="What an agent is asked"
+        rows={6}
+        required
+        value={prompt}
+        error={problemOf(problems, type === 'monitor_session' ? 'setupPrompt' : 'prompt')}
+        onChange={({ target }) => set({ prompt: target.value })}
+      />
+      {type === 'start_session' && <StartFields draft={draft} problems={problems} onChange={onChange} />}
+      {type === 'monitor_session' && (
+        <MoreJson
+          title="What is watched"
+          hint="Kept and given back: nothing here watches."
+          value={draft.more}
+          error={problemOf(problems, 'more') ?? problemOf(problems, 'slackMonitorConfig')}
+          onChange={(more) => set({ more })}
+        />
+      )}
+      {beside && <Problem text={beside} />}
+    </>
+  );
+}
+
+const placed = {
+  'start_session': ['type', 'prompt', 'session', 'more'],
+  'message_session': ['type', 'prompt', 'targetSessionId', 'autoCreate'],
+  'monitor_session': ['type', 'setupPrompt', 'slackMonitorConfig', 'more'],
+} as const satisfies Record<Action['type'], readonly string[]>;
+
+interface PartProps {
+  readonly draft: ActionDraft;
+  readonly problems: Problems;
+  readonly onChange: (draft: ActionDraft) => void;
+}
+
+function StartFields({ draft, problems, onChange }: PartProps) {
+  const set = (change: Partial<ActionDraft>) => onChange({ ...draft, ...change });
+  const session = problemsIn(problems, 'session');
+  return (
+    <>
+      <div className="fields">
+        <PlaybookSelect
+          value={draft.playbookId}
+          error={problemOf(session, 'playbookId')}
+          onChange={(playbookId) => set({ playbookId })}
+        />
+        <TextField
+          label="Tags"
+          placeholder="one, another"
+          value={draft.tags}
+          error={problemOf(session, 'tags')}
+          onChange={({ target }) => set({ tags: target.value })}
+        />
+        <TextField
+          label="Repositories"
+          placeholder="owner/name, owner/other"
+          spellCheck={false}
+          value={draft.repos}
+          error={problemOf(session, 'repos')}
+          onChange={({ target }) => set({ repos: target.value })}
+        />
+      </div>
+      <MoreJson
+        title="More of the session"
+        hint="platform, bypassApproval and notifications: kept and given back."
+        value={draft.more}
+        error={problemOf(problems, 'more') ?? problemBeside(session, 'playbookId', 'tags', 'repos')}
+        onChange={(more) => set({ more })}
+      />
+    </>
+  );
+}

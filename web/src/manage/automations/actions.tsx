@@ -1,0 +1,71 @@
+import { Button } from '../../ui/button.tsx';
+import { type ActionDraft, newAction } from './action.ts';
+import { ActionFields } from './action-fields.tsx';
+import { Problem } from './problem.tsx';
+import { type Problems, problemBeside, problemsIn } from './problems.ts';
+
+/** The most actions that the service takes. */
+const most = 10;
+
+interface ActionsProps {
+  readonly actions: readonly ActionDraft[];
+  readonly problems: Problems;
+  readonly onChange: (actions: readonly ActionDraft[], isOther: boolean) => void;
+}
+
+/** Asks what an automation does, one after another. */
+export function Actions({ actions, problems, onChange }: ActionsProps) {
+  const beside = problemBeside(problems, ...actions.map((_, n) => String(n)));
+  const starts = actions.some(({ type }) => type === 'start_session');
+  const isWatching = actions.some(({ type }) => type === 'monitor_session');
+  return (
+    <fieldset className="group-box">
+      <legend>What is done then</legend>
+      {actions.map((draft, n) => (
+        <fieldset className="part" key={draft.key}>
+          <legend className={actions.length > 1 ? undefined : 'for-readers'}>Action {n + 1}</legend>
+          <ActionFields
+            draft={draft}
+            mayStart={!starts || draft.type === 'start_session'}
+            problems={problemsIn(problems, n)}
+            onChange={(changed) =>
+              onChange(
+                actions.map((each) => (each.key === draft.key ? changed : each)),
+                changed.type !== draft.type,
+              )
+            }
+          />
+          {actions.length > 1 && (
+            <div className="actions">
+              <Button
+                size="small"
+                tone="quiet"
+                icon="close"
+                onClick={() =>
+                  onChange(
+                    actions.filter(({ key }) => key !== draft.key),
+                    true,
+                  )
+                }
+              >
+                Leave out action {n + 1}
+              </Button>
+            </div>
+          )}
+        </fieldset>
+      ))}
+      {beside && <Problem text={beside} />}
+      {actions.length < most && !isWatching && (
+        <div className="actions">
+          <Button
+            size="small"
+            icon="plus"
+            onClick={() => onChange([...actions, newAction(starts ? 'message_session' : 'start_session')], true)}
+          >
+            Add another action
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}

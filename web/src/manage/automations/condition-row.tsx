@@ -1,0 +1,89 @@
+import { Button } from '../../ui/button.tsx';
+import { Select, TextArea, TextField } from '../../ui/field.tsx';
+import { type ConditionDraft, valueKind } from './condition.ts';
+import { operatorLabel } from './labels.ts';
+import { Problem } from './problem.tsx';
+import { type Problems, problemBeside, problemOf } from './problems.ts';
+import { type EventSchema, findField, type Schemas } from './schemas.ts';
+
+interface ConditionRowProps {
+  readonly condition: ConditionDraft;
+  /** Its place in its group. */
+  readonly index: number;
+  /** The list of the fields' names. */
+  readonly listId: string;
+  readonly event: EventSchema | undefined;
+  readonly schemas: Schemas;
+  readonly problems: Problems;
+  readonly onChange: (condition: ConditionDraft) => void;
+  readonly onRemove: () => void;
+}
+
+/** Asks for one condition: a field, how it is compared, and with what. */
+export function ConditionRow(props: ConditionRowProps) {
+  const { condition, index, listId, event, schemas, problems, onChange, onRemove } = props;
+  const { field, operator, text } = condition;
+  const known = findField(event, field);
+  const all = schemas.operators.map(({ name }) => name).filter((name) => name !== 'recurrence');
+  const kind = valueKind(operator, known?.type ?? null);
+  const operand = schemas.operators.find(({ name }) => name === operator)?.operand ?? null;
+  const asked = {
+    label: 'Value',
+    value: text,
+    spellCheck: false,
+    error: problemOf(problems, 'value'),
+  };
+  const set = (change: Partial<ConditionDraft>) => onChange({ ...condition, ...change });
+  const beside = problemBeside(problems, 'field', 'operator', 'value');
+  return (
+    <div className="condition">
+      <TextField
+        label="Field"
+        list={listId}
+        required
+        spellCheck={false}
+        value={field}
+        error={problemOf(problems, 'field')}
+        onChange={({ target }) => set({ field: target.value })}
+      />
+      <Select
+        label="How"
+        value={operator}
+        error={problemOf(problems, 'operator')}
+        onChange={({ target }) => set({ operator: target.value })}
+      >
+        {[...new Set([operator, ...(known?.operators ?? all)])].map((name) => (
+          <option value={name} key={name}>
+            {operatorLabel(name)}
+          </option>
+        ))}
+      </Select>
+      {kind === 'lines' ? (
+        <TextArea
+          {...asked}
+          rows={Math.min(8, Math.max(2, text.split('\n').length))}
+          hint="One on each line."
+          onChange={({ target }) => set({ text: target.value })}
+        />
+      ) : kind === 'nothing' ? (
+        <span />
+      ) : (
+        <TextField
+          {...asked}
+          inputMode={kind === 'number' ? 'decimal' : 'text'}
+          hint={hints[kind] ?? operand}
+          onChange={({ target }) => set({ text: target.value })}
+        />
+      )}
+      <Button tone="quiet" icon="close" aria-label={`Leave out condition ${index + 1}`} onClick={onRemove} />
+      {beside && <Problem text={beside} />}
+    </div>
+  );
+}
+
+const hints: Readonly<Record<string, string | null>> = {
+  text: null,
+  number: null,
+  plain: 'A number, true or false; in quotes, they are texts.',
+  range: 'Two numbers, the lower one first: 1, 5',
+};

@@ -1,0 +1,138 @@
+/** A condition as the service has it. */
+export interface Condition {
+  readonly field: string;
+  readonly operator: string;
+  readonly value?: unknown;
+}
+
+/** A condition as it stands in a form. */
+export interface ConditionDraft {
+  /** Tells it from the others while the form is open. */
+  readonly key: number;
+  readonly field: string;
+  readonly operator: string;
+  /** Its value as {@link writeValue} writes it. */
+  readonly text: string;
+  /** What it was made from; null: it is new. */
+  readonly given: Condition | null;
+}
+
+/**
+ * How a value is asked for: `plain` is a text, a number or a truth, by what it looks like; `lines` a text on each line; `json` what
+ * this form does not know.
+ */
+export type ValueKind = 'plain' | 'text' | 'number' | 'range' | 'lines' | 'nothing' | 'json';
+
+const kinds: Readonly<Record<string, ValueKind>> = {
+  'eq': 'plain',
+  'neq': 'plain',
+  'contains': 'text',
+  'not_contains': 'text',
+  'starts_with': 'text',
+  'not_starts_with': 'text',
+  'ends_with': 'text',
+  'not_ends_with': 'text',
+  'gt': 'number',
+  'lt': 'number',
+  'gte': 'number',
+  'lte': 'number',
+  'between': 'range',
+  'in': 'lines',
+  'not_in': 'lines',
+  'matches': 'text',
+  'not_matches': 'text',
+  'globs': 'lines',
+  'not_globs': 'lines',
+  'is_empty': 'nothing',
+  'is_not_empty': 'nothing',
+  'recurrence': 'text',
+};
+
+/** How the value of an operator is asked for. `fieldType`: as the schemas have it, null where nothing is known of the field. */
+export function valueKind(operator: string, fieldType: string | null): ValueKind {
+  const kind = kinds[operator] ?? 'json';
+  if (kind !== 'plain') return kind;
+  return fieldType === 'string' || fieldType === 'list' ? 'text' : 'plain';
+}
+
+let lastKey = 0;
+
+/** A condition of a form that has not been sent. */
+export const newCondition = (field: string, operator: string): ConditionDraft => ({
+  key: ++lastKey,
+  field,
+  operator,
+  text: '',
+  given: null,
+});
+
+/** A condition as a form shows it. */
+export function readCondition(given: Condition, fieldType: string | null): ConditionDraft {
+  const { field, operator, value } = given;
+  return { key: ++lastKey, field, operator, text: writeValue(valueKind(operator, fieldType), value), given };
+}
+
+/** A condition as the service takes it; what was not touched is as it came. */
+export function writeCondition({ field, operator, text, given }: ConditionDraft, fieldType: string | null): Condition {
+  const kind = valueKind(operator, fieldType);
+  if (given !== null && given.operator === operator && writeValue(kind, given.value) === text) {
+    return { field, operator, value: given.value ?? null };
+  }
+  return { field, operator, value: readValue(kind, text) };
+}
+
+/** A value as a text that says no less. */
+export function writeValue(kind: ValueKind, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (kind === 'text' && typeof value === 'string') return value;
+  if (kind === 'plain' && typeof value === 'string' && readPlain(value) === value) return value;
+  if (kind === 'range' && Array.isArray(value)) return value.join(', ');
+  if (kind === 'lines' && Array.isArray(value) && value.every(isLine)) return value.join('\n');
+  return JSON.stringify(value);
+}
+
+// What is no value of the kind is sent as it is: the service says best what it must be.
+function readValue(kind: ValueKind, text: string): unknown {
+  switch (kind) {
+    case 'nothing':
+      return null;
+    case 'text':
+      return text;
+    case 'plain':
+      return readPlain(text);
+    case 'number':
+      return readNumber(text);
+    case 'range':
+      return text
+        .split(/[,\s]+/)
+        .filter((each) => each !== '')
+        .map(readNumber);
+    case 'lines': {
+      const whole = text.trimStart().startsWith('[') ? readJson(text) : text;
+      return Array.isArray(whole)
+        ? whole
+        : text
+            .split('\n')
+            .map((line) => line.trim())
+            .filter((line) => line !== '');
+    }
+    case 'json':
+      return readJson(text);
+  }
+}
+
+const isLine = (value: unknown) =>
+  typeof value === 'string' && value !== '' && value.trim() === value && !/\n|^\[/.test(value);
+
+const readNumber = (text: string) => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text));
+
+// A text in quotes is a text whatever it looks like.
+const readPlain = (text: string) => (/^(?:-?\d|"|true$|false$)/.test(text) ? readJson(text) : text);
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,31 @@
+import { useState } from 'react';
+import { TextArea } from '../../ui/field.tsx';
+
+interface MoreJsonProps {
+  /** What it opens by. */
+  readonly title: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly error: string | null;
+  readonly onChange: (text: string) => void;
+}
+
+/** What a form has no field for, as JSON: open where there is any. */
+export function MoreJson({ title, hint, value, error, onChange }: MoreJsonProps) {
+  const [isAny] = useState(value !== '');
+  return (
+    <details className="more-json" open={isAny || error !== null}>
+      <summary>{title}</summary>
+      <TextArea
+        label={`${title}, as JSON`}
+        isLabelHidden
+        rows={Math.min(16, Math.max(3, value.split('\n').length))}
+        spellCheck={false}
+        value={value}
+        hint={hint}
+        error={error}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </details>
+  );
+}

@@ -1,0 +1,116 @@
+import { asText } from './action.ts';
+
+/** What an automation has beside its name, triggers and actions, as the service takes it: what is not set is null. */
+export interface Settings {
+  readonly runAs: { readonly type: string };
+  readonly limits: {
+    readonly maxAcuLimit?: number;
+    readonly invocations?: { readonly maxPerWindow: number; readonly windowSeconds: number };
+  } | null;
+  readonly concurrency: { readonly maxConcurrentRuns?: number; readonly maxQueueDepth?: number } | null;
+  readonly missedRuns: string | null;
+  readonly jitterSeconds: number | null;
+  readonly metadata: unknown;
+  readonly notifications: unknown;
+  readonly sessionSettings: unknown;
+  readonly securityProfile: unknown;
+  readonly templateId: string | null;
+  readonly tools: unknown;
+}
+
+/** Settings as they stand in a form: numbers as they are typed, empty where nothing is set. */
+export interface SettingsDraft {
+  readonly runAs: string;
+  readonly maxAcuLimit: string;
+  readonly maxPerWindow: string;
+  readonly windowSeconds: string;
+  readonly maxConcurrentRuns: string;
+  readonly maxQueueDepth: string;
+  readonly missedRuns: string;
+  readonly jitterSeconds: string;
+  /** JSON of what the form has no field for. */
+  readonly more: string;
+}
+
+/** The settings that the form shows as JSON. */
+export const moreSettings = [
+  'metadata',
+  'notifications',
+  'sessionSettings',
+  'securityProfile',
+  'templateId',
+  'tools',
+] as const;
+
+/** What a new automation begins with. */
+export const noSettings: Settings = {
+  runAs: { type: 'organization' },
+  limits: null,
+  concurrency: null,
+  missedRuns: null,
+  jitterSeconds: null,
+  metadata: null,
+  notifications: null,
+  sessionSettings: null,
+  securityProfile: null,
+  templateId: null,
+  tools: null,
+};
+
+/** Settings as a form shows them. */
+export function readSettings(settings: Settings): SettingsDraft {
+  const { limits, concurrency } = settings;
+  const more = moreSettings.flatMap((name) => (settings[name] == null ? [] : [[name, settings[name]] as const]));
+  return {
+    runAs: settings.runAs.type,
+    maxAcuLimit: typed(limits?.maxAcuLimit),
+    maxPerWindow: typed(limits?.invocations?.maxPerWindow),
+    windowSeconds: typed(limits?.invocations?.windowSeconds),
+    maxConcurrentRuns: typed(concurrency?.maxConcurrentRuns),
+    maxQueueDepth: typed(concurrency?.maxQueueDepth),
+    missedRuns: settings.missedRuns ?? 'latest',
+    jitterSeconds: typed(settings.jitterSeconds),
+    more: more.length > 0 ? asText(Object.fromEntries(more)) : '',
+  };
+}
+
+/** Settings as the service takes them. Throws an Error with a sentence for JSON that is none, or has what is no setting. */
+export function writeSettings(draft: SettingsDraft, given: Settings): Settings {
+  const before = readSettings(given);
+  const limits = {
+    ...numberAt('maxAcuLimit', draft.maxAcuLimit),
+    ...(draft.maxPerWindow === '' && draft.windowSeconds === ''
+      ? {}
+      : { invocations: { maxPerWindow: Number(draft.maxPerWindow), windowSeconds: Number(draft.windowSeconds) } }),
+  };
+  const concurrency = {
+    ...numberAt('maxConcurrentRuns', draft.maxConcurrentRuns),
+    ...numberAt('maxQueueDepth', draft.maxQueueDepth),
+  };
+  const isSame = (...names: (keyof SettingsDraft)[]) => names.every((name) => draft[name] === before[name]);
+  return {
+    ...given,
+    runAs: isSame('runAs') ? given.runAs : { type: draft.runAs },
+    limits: isSame('maxAcuLimit', 'maxPerWindow', 'windowSeconds') ? given.limits : orNull(limits),
+    concurrency: isSame('maxConcurrentRuns', 'maxQueueDepth') ? given.concurrency : orNull(concurrency),
+    missedRuns: isSame('missedRuns') ? given.missedRuns : draft.missedRuns,
+    jitterSeconds: draft.jitterSeconds === '' ? null : Number(draft.jitterSeconds),
+    ...(isSame('more') ? {} : readMore(draft.more)),
+  };
+}
+
+function readMore(text: string): Partial<Settings> {
+  const given: unknown = text.trim() === '' ? {} : JSON.parse(text);
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new Error('This must be an object, such as {"metadata": {"team": "floor"}}.');
+  }
+  const stranger = Object.keys(given).find((name) => !(moreSettings as readonly string[]).includes(name));
+  if (stranger !== undefined) {
+    throw new Error(`"${stranger}" cannot stand here: these can: ${moreSettings.join(', ')}.`);
+  }
+  return Object.fromEntries(moreSettings.map((name) => [name, (given as Record<string, unknown>)[name] ?? null]));
+}
+
+const typed = (value: number | null | undefined) => (value == null ? '' : String(value));
+const numberAt = (name: string, text: string) => (text === '' ? {} : { [name]: Number(text) });
+const orNull = <T extends object>(value: T): T | null => (Object.keys(value).length > 0 ? value : null);

@@ -1,0 +1,68 @@
+import { Button } from '../../ui/button.tsx';
+import { Problem } from './problem.tsx';
+import { type Problems, problemBeside, problemsIn } from './problems.ts';
+import type { Schemas } from './schemas.ts';
+import { incoming, newTrigger, type TriggerDraft } from './trigger.ts';
+import { TriggerFields } from './trigger-fields.tsx';
+
+/** The most triggers that the service takes. */
+const most = 20;
+
+interface TriggersProps {
+  readonly triggers: readonly TriggerDraft[];
+  readonly schemas: Schemas;
+  readonly problems: Problems;
+  readonly onChange: (triggers: readonly TriggerDraft[], isOther: boolean) => void;
+}
+
+/** Asks when an automation acts: any of its triggers is enough. */
+export function Triggers({ triggers, schemas, problems, onChange }: TriggersProps) {
+  const beside = problemBeside(problems, ...triggers.map((_, n) => String(n)));
+  const mayBeIncoming = !triggers.some(({ eventType }) => eventType === incoming);
+  return (
+    <fieldset className="group-box">
+      <legend>When</legend>
+      {triggers.length === 0 && <p className="soft">Only when somebody lets it run.</p>}
+      {triggers.map((draft, n) => (
+        <fieldset className="part" key={draft.key}>
+          <legend className={triggers.length > 1 ? undefined : 'for-readers'}>Trigger {n + 1}</legend>
+          <TriggerFields
+            draft={draft}
+            schemas={schemas}
+            mayBeIncoming={mayBeIncoming}
+            problems={problemsIn(problems, n)}
+            onChange={(changed, isOther) =>
+              onChange(
+                triggers.map((each) => (each.key === draft.key ? changed : each)),
+                isOther,
+              )
+            }
+          />
+          <div className="actions">
+            <Button
+              size="small"
+              tone="quiet"
+              icon="close"
+              onClick={() =>
+                onChange(
+                  triggers.filter(({ key }) => key !== draft.key),
+                  true,
+                )
+              }
+            >
+              {triggers.length > 1 ? `Leave out trigger ${n + 1}` : 'Leave out the trigger'}
+            </Button>
+          </div>
+        </fieldset>
+      ))}
+      {beside && <Problem text={beside} />}
+      {triggers.length < most && (
+        <div className="actions">
+          <Button size="small" icon="plus" onClick={() => onChange([...triggers, newTrigger()], true)}>
+            {triggers.length === 0 ? 'Add a trigger' : 'Add another trigger'}
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}

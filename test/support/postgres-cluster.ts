@@ -31,15 +31,19 @@ export function findPostgresBinaries(): string | null {
 /**
  * Starts a PostgreSQL of our own on a free port of 127.0.0.1, with its files in a new temporary folder. It trusts
  * everybody on this machine and does not sync to disk: nothing but tests may live in it. It stops with `stop()`, and also
- * when this process ends in any other way, `kill -9` included.
+ * when this process ends in any other way, `kill -9` included. `settings` (`name=value`) stand above those of the tests.
  */
-export async function startPostgresCluster(binaries: string): Promise<PostgresCluster> {
+export async function startPostgresCluster(
+  binaries: string,
+  settings: readonly string[] = [],
+): Promise<PostgresCluster> {
   const owner = unprivilegedOwner();
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-postgres-'));
   if (owner) chownSync(folder, owner.uid, owner.gid);
   const port = await freePort();
+  const more = settings.map((setting) => `-c ${setting}`).join(' ');
   // A session of its own, so that Ctrl-C in the terminal reaches vitest first and the server stops after the tests.
-  const keeper = spawn('sh', ['-c', keeperScript, 'sh', binaries, folder, String(port)], {
+  const keeper = spawn('sh', ['-c', keeperScript, 'sh', binaries, folder, String(port), more], {
     cwd: folder,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -68,13 +72,13 @@ export async function startPostgresCluster(binaries: string): Promise<PostgresCl
  * when the test process is gone. `-N` and `fsync=off`: the files need not outlive the tests.
  */
 const keeperScript = `
-bin=$1 dir=$2 port=$3
+bin=$1 dir=$2 port=$3 more=$4
 trap 'rm -rf "$dir"' EXIT
 fail() { tail -n 20 "$dir/log" >&2; exit 1; }
 "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale -N >"$dir/log" 2>&1 || fail
 "$bin/pg_ctl" start -w -t 60 -D "$dir/data" -l "$dir/log" >/dev/null 2>&1 </dev/null -o "-p $port \
   -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=300 -c shared_buffers=64MB \
-  -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c timezone=UTC" || fail
+  -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c timezone=UTC $more" || fail
 echo ready
 cat >/dev/null
 "$bin/pg_ctl" stop -w -m immediate -D "$dir/data" >/dev/null 2>&1

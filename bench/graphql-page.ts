@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import { startBare } from './support/baselines.ts';
+import type { Bench, Database, Server } from './support/bench.ts';
+import { type Candidate, compare, costOf } from './support/compare.ts';
+import { askOnce, graphqlRequest } from './support/http.ts';
+import type { LoadResult } from './support/load.ts';
+import type { Row } from './support/measures.ts';
+import { startPeer } from './support/peer.ts';
+import { topFunctions } from './support/profile.ts';
+import { seed } from './support/seed.ts';
+
+/** What a list in a client asks for: 20 sessions with the first 5 messages of each. */
+export const pageDocument = `
+  query Page($id: ID!) {
+    organization(id: $id) {
+      sessions(first: 20) {
+        edges {
+          cursor
+          node {
+            id sessionId url title status statusDetail tags createdAt updatedAt
+            messages(first: 5) {
+              edges { cursor node { id type body createdAt } }
+              pageInfo { hasNextPage endCursor }
+            }
+          }
+        }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }`;
+
+/** The page as a request to the service. */
+export const pageRequest = ({ token, organizationId }: Pick<Server, 'token' | 'organizationId'>) =>
+  graphqlRequest(token, pageDocument, { id: `org-${organizationId}` });
+
+/** How many sessions there are, with how many entries each. */
+export const pageSeed = { sessions: 2_000, entriesEach: 10 };
+
+/** The GraphQL page against bare, and against PostGraphile where it installs. */
+export async function measureGraphqlPage(bench: Bench): Promise<Row[]> {
+  const database = await bench.createDatabase();
+  const server = await bench.startServer(database);
+  await seed(database.client, { ...pageSeed, organizationId: server.organizationId });
+  const bare = await startBare(bench, database);
+  const ours: Candidate = { ...server, name: 'Switchyard', requests: [pageRequest(server)] };
+  const page = await askOnce(server.url, pageRequest(server));
+  const bareRequest = { ...pageRequest(server), path: '/page' };
+  const barePage = await askOnce(bare.url, bareRequest);
+  if (page.data.organization.sessions.edges[19].node.messages.edges.length !== 5)
+    throw new Error('The page is not one of 20 sessions with 5 messages each.');
+  if (!isDeepStrictEqual(page.data, barePage.data))
+    throw new Error(`Bare gives another page: ${firstDifference(page, barePage)}`);
+
+  const peer = await startPeer(bench, database, server.organizationId, page);
+  const candidates = [
+    { ...bare, name: 'bare', requests: [bareRequest] },
+    ours,
+    ...(peer.candidate ? [peer.candidate] : []),
+  ];
+  const costs = await compare(bench, candidates);
+  const [own, bareCost] = [costOf(costs, 'Switchyard'), costOf(costs, 'bare')];
+  const peerCost = peer.candidate ? costOf(costs, peer.candidate.name) : null;
+  if (bench.options.isProfiled) await profilePage(bench, database, server);
+  return [
+    {
+      name: 'graphql-page/cpu',
+      value: peerCost && own.cpuMs / peerCost.cpuMs,
+      note: `${own.cpuMs.toFixed(3)} ms; ${peerCost ? `${peer.said} ${peerCost.cpuMs.toFixed(3)} ms` : peer.said}; bare ${bareCost.cpuMs.toFixed(3)} ms`,
+    },
+    {
+      name: 'graphql-page/throughput',
+      value: own.perSecond / bareCost.perSecond,
+      note: `${Math.round(own.perSecond)}/s; bare ${Math.round(bareCost.perSecond)}/s${peerCost ? `; PostGraphile ${Math.round(peerCost.perSecond)}/s` : ''}`,
+    },
+  ];
+}
+
+async function profilePage(bench: Bench, database: Database, { token, organizationId }: Server): Promise<void> {
+  const folder = await bench.createFolder();
+  const profiled = await bench.startServer(database, { execArgv: ['--cpu-prof', '--cpu-prof-dir', folder] });
+  const load = bench.startScript('load');
+  const requests = [pageRequest({ token, organizationId })];
+  const { count } = await load.ask<LoadResult>({ url: profiled.url, requests, connections: 16, ms: 8_000 });
+  await profiled.stop();
+  bench.progress(`The functions that take the most CPU by themselves, over ${count} pages, the start included:`);
+  for (const line of await topFunctions(folder)) bench.progress(`  ${line}`);
+}
+
+function firstDifference(one: unknown, other: unknown): string {
+  const [a = '', b = ''] = [JSON.stringify(one), JSON.stringify(other)];
+  const at = [...a].findIndex((letter, n) => letter !== b[n]);
+  return `${a.slice(Math.max(0, at - 100), at + 100)} against ${b.slice(Math.max(0, at - 100), at + 100)}`;
+}

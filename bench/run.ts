@@ -1,0 +1,53 @@
+// npm run bench: measures the server against baselines on this machine, and prints a table. docs/performance.md says how.
+import { writeFile } from 'node:fs/promises';
+import { measureGraphqlPage } from './graphql-page.ts';
+import { type Bench, createBench, openCluster } from './support/bench.ts';
+import { measures, type Row, toJson, toTable } from './support/measures.ts';
+import { readOptions, usage } from './support/options.ts';
+
+/** The part of a row's name before the stroke, and what measures it. */
+const measurements: readonly (readonly [name: string, measure: (bench: Bench) => Promise<Row[]>])[] = [
+  ['graphql-page', measureGraphqlPage],
+];
+
+const options = readOptions(process.argv.slice(2));
+if (options === null) {
+  process.stdout.write(`${usage}\n`);
+  process.exit(0);
+}
+const { only } = options;
+const isAsked = (name: string) => only.length === 0 || only.some((prefix) => name.startsWith(prefix));
+for (const prefix of only) {
+  if (!Object.keys(measures).some((name) => name.startsWith(prefix)))
+    throw new Error(`No row begins with "${prefix}". There are: ${Object.keys(measures).join(', ')}.`);
+}
+
+const cluster = await openCluster();
+const rows: Row[] = [];
+let stopNow: () => Promise<void> = async () => undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    stopNow()
+      .then(() => cluster.stop())
+      .finally(() => process.exit(1));
+  });
+}
+try {
+  for (const [name, measure] of measurements) {
+    if (!Object.keys(measures).some((row) => row.startsWith(`${name}/`) && isAsked(row))) continue;
+    const startedAt = performance.now();
+    process.stderr.write(`${name} …\n`);
+    const { bench, end } = createBench(cluster.url, options);
+    stopNow = end;
+    try {
+      rows.push(...(await measure(bench)).filter((row) => isAsked(row.name)));
+    } finally {
+      await end();
+    }
+    process.stderr.write(`${name}: ${((performance.now() - startedAt) / 1_000).toFixed(0)} s\n`);
+  }
+} finally {
+  await cluster.stop();
+}
+process.stdout.write(`${toTable(rows)}\n`);
+if (options.json !== null) await writeFile(options.json, `${JSON.stringify(toJson(rows), null, 2)}\n`);

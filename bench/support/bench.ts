@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import { ensureBuilt } from '../../test/support/built.ts';
+import { findPostgresBinaries, startPostgresCluster } from '../../test/support/postgres-cluster.ts';
+import type { Options } from './options.ts';
+import { type Running, type Script, start, startScript } from './processes.ts';
+
+/** A database of its own, and a connection to it. */
+export interface Database {
+  readonly url: string;
+  readonly client: pg.Client;
+}
+
+/** A Switchyard, started as its users do, on a new installation. */
+export interface Server extends Running {
+  readonly url: string;
+  /** The administrator's token, for GraphQL and v3. */
+  readonly token: string;
+  readonly v1Key: string;
+  /** Bare. */
+  readonly organizationId: string;
+  readonly dataDir: string;
+}
+
+/** What a measurement has at hand. What it starts is stopped when it ends. */
+export interface Bench {
+  readonly options: Options;
+  /** Says on stderr what is being done. */
+  progress(text: string): void;
+  createDatabase(): Promise<Database>;
+  /** `database` null: the embedded one. `env` adds to, and `execArgv` goes before, what every server is started with. */
+  startServer(database: Database | null, more?: { env?: Record<string, string>; execArgv?: string[] }): Promise<Server>;
+  startScript(name: string, args?: readonly string[]): Script;
+  /** A new temporary folder. */
+  createFolder(): Promise<string>;
+  /** Runs when the measurement is over, last first. */
+  defer(end: () => Promise<unknown> | unknown): void;
+}
+
+/** What links in answers begin with: the baselines write the same. */
+export const baseUrl = 'http://switchyard.example';
+
+const serverEnv = {
+  SECRET_KEY: 'the same secret key in every process',
+  PORT: '0',
+  BASE_URL: baseUrl,
+  LOG_LEVEL: 'warn',
+  // High enough that they count every request and refuse none.
+  RATE_LIMIT_REST: '100000000',
+  RATE_LIMIT_GRAPHQL: '100000000',
+  MAX_SOCKETS: '100000',
+} as const;
+
+/**
+ * What durable means here: as PostgreSQL is by default. The rest is room, so that what is measured is the service and not a
+ * checkpoint.
+ */
+const clusterSettings = [
+  'fsync=on',
+  'synchronous_commit=on',
+  'full_page_writes=on',
+  'shared_buffers=512MB',
+  'max_wal_size=8GB',
+  'checkpoint_timeout=30min',
+  'maintenance_work_mem=256MB',
+];
+
+/** The PostgreSQL of this run: DATABASE_URL, or a private cluster. */
+export async function openCluster(): Promise<{ url: string; stop(): Promise<void> }> {
+  const given = process.env.DATABASE_URL;
+  if (given) return { url: given, stop: async () => undefined };
+  const binaries = findPostgresBinaries();
+  if (!binaries) throw new Error('There is no PostgreSQL here: install one, or set DATABASE_URL.');
+  return startPostgresCluster(binaries, clusterSettings);
+}
+
+let databases = 0;
+
+/** The tools of one measurement, and the function that stops what it started. */
+export function createBench(clusterUrl: string, options: Options): { bench: Bench; end(): Promise<void> } {
+  const ends: (() => Promise<unknown> | unknown)[] = [];
+  const bench: Bench = {
+    options,
+    progress: (text) => void process.stderr.write(`${text}\n`),
+    defer: (end) => void ends.push(end),
+    async createFolder() {
+      const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+      bench.defer(() => rm(folder, { recursive: true, force: true }));
+      return folder;
+    },
+    async createDatabase() {
+      databases += 1;
+      const name = `bench_${process.pid}_${databases}`;
+      const admin = new pg.Client(clusterUrl);
+      await admin.connect();
+      await admin.query(`create database ${name}`);
+      bench.defer(async () => {
+        await admin.query(`drop database ${name} with (force)`);
+        await admin.end();
+      });
+      const url = Object.assign(new URL(clusterUrl), { pathname: `/${name}` }).href;
+      const client = new pg.Client(url);
+      await client.connect();
+      bench.defer(() => client.end());
+      return { url, client };
+    },
+    async startServer(database, { env = {}, execArgv = [] } = {}) {
+      if (options.dist === null) await ensureBuilt();
+      const dataDir = env.DATA_DIR ?? (await bench.createFolder());
+      const main = resolve(options.dist ?? 'dist', 'main.js');
+      const running = start(process.execPath, [...execArgv, main], {
+        env: {
+          PATH: process.env.PATH ?? '',
+          ...serverEnv,
+          DATA_DIR: dataDir,
+          ...(database ? { DATABASE_URL: database.url } : {}),
+          ...env,
+        },
+      });
+      bench.defer(running.stop);
+      const [, url = ''] = await running.says(/Switchyard is at (http:\S+?)\.\s/);
+      const printed = (label: string) => new RegExp(`${label} +(\\S+)`).exec(running.output())?.[1] ?? '';
+      return {
+        ...running,
+        url,
+        dataDir,
+        token: printed("Administrator's token"),
+        v1Key: printed('v1 key'),
+        organizationId: printed('Organization').replace('org-', ''),
+      };
+    },
+    startScript(name, args) {
+      const script = startScript(name, args);
+      bench.defer(script.stop);
+      return script;
+    },
+  };
+  return {
+    bench,
+    async end() {
+      for (const each of ends.splice(0).reverse()) await each();
+    },
+  };
+}

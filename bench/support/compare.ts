@@ -1,0 +1,75 @@
+import type { Bench } from './bench.ts';
+import type { HttpRequest, LoadRequest, LoadResult } from './load.ts';
+import { cpuMs, type Script } from './processes.ts';
+
+/** One of those that are compared: a server, and what it is asked. */
+export interface Candidate {
+  readonly name: string;
+  readonly pid: number;
+  readonly url: string;
+  readonly requests: readonly HttpRequest[];
+}
+
+/** What one of them took: medians of the rounds. */
+export interface Cost {
+  /** Of the server's CPU, for one request. */
+  readonly cpuMs: number;
+  readonly perSecond: number;
+  readonly requests: number;
+}
+
+/** Connections that ask at once. */
+const connections = 16;
+
+/**
+ * Runs the candidates in turn, three rounds, so that what drifts hits all alike: first a warm-up, then the medians. Gives
+ * their costs by name.
+ */
+export async function compare(
+  bench: Bench,
+  candidates: readonly Candidate[],
+  load: Script = bench.startScript('load'),
+): Promise<ReadonlyMap<string, Cost>> {
+  const { isQuick } = bench.options;
+  const ask = ({ url, requests }: Candidate, ms: number, times?: number) =>
+    load.ask<LoadResult>({
+      url,
+      requests,
+      connections,
+      ms,
+      ...(times === undefined ? {} : { times }),
+    } satisfies LoadRequest);
+  // By number: what is compiled late depends on how often it ran, and a busy machine runs it less often in the same time.
+  for (const candidate of candidates) await ask(candidate, 20_000, isQuick ? 1_000 : 4_000);
+  const rounds = new Map<string, { cpu: number[]; rate: number[]; count: number }>();
+  for (let round = 0; round < 3; round++) {
+    for (const candidate of candidates) {
+      const before = cpuMs(candidate.pid);
+      const { count, ms } = await ask(candidate, isQuick ? 1_200 : 5_000);
+      const of = rounds.get(candidate.name) ?? { cpu: [], rate: [], count: 0 };
+      of.cpu.push((cpuMs(candidate.pid) - before) / count);
+      of.rate.push((count * 1_000) / ms);
+      of.count += count;
+      rounds.set(candidate.name, of);
+    }
+  }
+  const costs = [...rounds].map(([name, { cpu, rate, count }]) => {
+    const cost: Cost = { cpuMs: median(cpu), perSecond: median(rate), requests: count };
+    bench.progress(`  ${name}: ${cost.cpuMs.toFixed(3)} ms of CPU, ${Math.round(cost.perSecond)}/s`);
+    return [name, cost] as const;
+  });
+  return new Map(costs);
+}
+
+/** The cost of one that was compared. */
+export function costOf(costs: ReadonlyMap<string, Cost>, name: string): Cost {
+  const cost = costs.get(name);
+  if (!cost) throw new Error(`"${name}" was not measured.`);
+  return cost;
+}
+
+/** The middle one, or the lower of two. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
+}

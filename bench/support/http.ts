@@ -1,0 +1,27 @@
+import type { HttpRequest } from './load.ts';
+
+/** A GraphQL operation as a request. */
+export function graphqlRequest(token: string, query: string, variables: object): HttpRequest {
+  return {
+    method: 'POST',
+    path: '/graphql',
+    headers: { 'authorization': `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables }),
+  };
+}
+
+/** A GET, with a token where one is needed. */
+export function getRequest(path: string, token?: string): HttpRequest {
+  return { method: 'GET', path, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } };
+}
+
+/** Asks once and gives the parsed answer. Throws on any other status than 200, and on GraphQL errors. */
+export async function askOnce(url: string, { method, path, headers, body }: HttpRequest): Promise<any> {
+  const answer = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`${method} ${path} gave ${answer.status}: ${text.slice(0, 1_000)}`);
+  const parsed = JSON.parse(text);
+  if (parsed?.errors)
+    throw new Error(`${method} ${path} gave errors: ${JSON.stringify(parsed.errors).slice(0, 1_000)}`);
+  return parsed;
+}

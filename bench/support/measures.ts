@@ -1,0 +1,99 @@
+/** What a row of the table is: where the bar and the hope lie, in which unit, and which side of them is good. */
+interface Measure {
+  readonly title: string;
+  readonly unit: string;
+  /** Null: only reported. */
+  readonly bar: number | null;
+  readonly hope: number | null;
+  readonly good: 'low' | 'high';
+}
+
+const low = (title: string, unit: string, bar: number | null, hope: number | null): Measure => ({
+  title,
+  unit,
+  bar,
+  hope,
+  good: 'low',
+});
+const high = (title: string, unit: string, bar: number | null, hope: number | null): Measure => ({
+  ...low(title, unit, bar, hope),
+  good: 'high',
+});
+
+/** Every row. The part before the stroke is the file that measures it. */
+export const measures = {
+  'graphql-page/cpu': low('GraphQL page, 20 sessions × 5 messages: CPU', '× PostGraphile', 0.6, 0.35),
+  'graphql-page/throughput': high('GraphQL page, 20 sessions × 5 messages: throughput', '× bare', 0.4, 0.6),
+  'rest-lists/v1-cpu': low('v1 session list of 100: CPU', '× bare', 2.5, 1.5),
+  'rest-lists/v3-cpu': low('v3 session list of 100: CPU', '× bare', 2.5, 1.5),
+  'one-session/graphql-cpu': low('session(id): CPU', '× bare', 3, 2),
+  'one-session/v3-cpu': low('GET /v3/…/sessions/{id}: CPU', '× bare', 2.5, 1.5),
+  'fan-out/one-session': low('Fan-out, 1,000 subscribers on one session: CPU per delivery', '× bare ws', 2.5, 1.5),
+  'fan-out/200-sessions': low('Fan-out, 1,000 subscribers over 200 sessions: CPU per delivery', '× bare ws', 6, 3),
+  'idle-subscriptions/memory': low('Memory per idle subscription', 'KB', 25, 10),
+  'latency/p99': low('Publish to receive, 500 messages/s over 100 sessions: p99', 'ms', null, 20),
+  'append/throughput': high('Append of a message (log, doorbell, audit): throughput', '× bare INSERT', 0.4, 0.7),
+  'big-tables/first': low('First page, big tables against 10,000 sessions: time', '×', 1.3, 1.1),
+  'big-tables/middle': low('Middle page by cursor, the same', '×', 1.3, 1.1),
+  'big-tables/last': low('Last page by cursor, the same', '×', 1.3, 1.1),
+  'big-tables/v1-offset': low('v1 page by offset, in the middle, the same', '×', null, null),
+  'rows-read/unfiltered': low('Rows read beyond the page and one per level, unfiltered', 'rows', 0, null),
+  'rows-read/status': low('The same, by status', 'rows', 0, null),
+  'rows-read/archived': low('The same, by archived', 'rows', 0, null),
+  'rows-read/tag': low('The same, by one tag', 'rows', 0, null),
+  'pglite/graphql-page': high('PGlite: the GraphQL page’s throughput', '× PostgreSQL', null, null),
+  'pglite/append': high('PGlite: throughput of appends', '× PostgreSQL', null, null),
+  'start/ready': low('Start to ready, embedded, from an empty directory', 's', null, 3),
+  'start/idle-memory': low('Idle memory, embedded', 'MB', null, 400),
+} as const satisfies Record<string, Measure>;
+
+/** See {@link measures}. */
+export type MeasureName = keyof typeof measures;
+
+/** A measured row. `value` null: it could not be measured, and `note` says why. */
+export interface Row {
+  readonly name: MeasureName;
+  readonly value: number | null;
+  /** What the value was made of. */
+  readonly note: string;
+}
+
+/** How a row stands: `hope` reached, `bar` held, `missed`, or neither asked for. */
+export function standing({ name, value }: Row): 'hope' | 'bar' | 'missed' | 'reported' | 'not measured' {
+  const { bar, hope, good }: Measure = measures[name];
+  if (value === null) return 'not measured';
+  const reaches = (mark: number) => (good === 'low' ? value <= mark : value >= mark);
+  if (hope !== null && reaches(hope)) return 'hope';
+  if (bar === null) return 'reported';
+  return reaches(bar) ? 'bar' : 'missed';
+}
+
+/** The rows as `--json` writes them. */
+export function toJson(rows: readonly Row[]): object[] {
+  return rows.map((row) => {
+    const { bar, hope, unit, good } = measures[row.name];
+    const { name, value, note } = row;
+    return { name, value, bar, hope, unit, good, standing: standing(row), note };
+  });
+}
+
+/** The rows as text for a terminal, which is also Markdown. */
+export function toTable(rows: readonly Row[]): string {
+  const sign = { low: '≤', high: '≥' } as const;
+  const cells = rows.map((row) => {
+    const { title, bar, hope, unit, good } = measures[row.name];
+    const mark = (value: number | null) => (value === null ? '' : `${sign[good]} ${value}`);
+    const value = row.value === null ? '–' : `${show(row.value)} ${unit}`;
+    return [`${title} (\`${row.name}\`)`, value, mark(bar), mark(hope), standing(row), row.note];
+  });
+  const head = ['measure', 'value', 'bar', 'hope', 'stands', 'made of'];
+  const widths = head.map((name, n) => Math.max(name.length, ...cells.map((cell) => (cell[n] ?? '').length)));
+  const line = (cell: readonly string[]) => `| ${cell.map((text, n) => text.padEnd(widths[n] ?? 0)).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...cells.map(line)].join('\n');
+}
+
+/** A figure with as many digits as mean something. */
+export function show(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
+  return value.toFixed(digits);
+}

@@ -1,0 +1,128 @@
+import { type ChildProcess, fork, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+
+/** A program that is being measured, or that measures. */
+export interface Running {
+  readonly pid: number;
+  /** What it printed, stdout and stderr. */
+  output(): string;
+  /** Resolves with the first match of what it prints; rejects with all that it printed when it ends before. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** SIGTERM, and SIGKILL after ten seconds. */
+  stop(): Promise<void>;
+}
+
+/** Starts a program. It is killed with this process. */
+export function start(command: string, args: readonly string[], options: SpawnOptions): Running {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  let hasEnded = false;
+  const said = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (more: string) => {
+      text += more;
+      for (const look of said) look();
+    });
+  }
+  child.once('error', (error) => {
+    text += error.message;
+  });
+  child.once('close', () => {
+    hasEnded = true;
+    for (const look of said) look();
+  });
+  const stop = stopper(child);
+  return {
+    pid: child.pid ?? 0,
+    output: () => text,
+    stop,
+    says: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(text);
+          if (!match && !hasEnded) return;
+          said.delete(look);
+          if (match) resolve(match);
+          else reject(new Error(`${command} ${args.join(' ')} ended before it was ready:\n${text}`));
+        };
+        said.add(look);
+        look();
+      }),
+  };
+}
+
+function stopper(child: ChildProcess): () => Promise<void> {
+  const gone = child.exitCode !== null ? Promise.resolve() : once(child, 'close').then(() => undefined);
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  return async () => {
+    child.kill('SIGTERM');
+    const timer = setTimeout(kill, 10_000);
+    await gone;
+    clearTimeout(timer);
+    process.off('exit', kill);
+  };
+}
+
+/** A script of `bench/support` in a process of its own that answers requests: one at a time, in order. */
+export interface Script {
+  readonly pid: number;
+  /** Rejects with what the script threw. */
+  ask<T>(request: object): Promise<T>;
+  stop(): Promise<void>;
+}
+
+/** Starts a script that calls {@link serveRequests}. */
+export function startScript(name: string, args: readonly string[] = []): Script {
+  const path = new URL(`./${name}.ts`, import.meta.url).pathname;
+  const child = fork(path, args, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const stop = stopper(child);
+  let last: Promise<unknown> = Promise.resolve();
+  const askNow = (request: object) =>
+    new Promise((resolve, reject) => {
+      const ended = () => reject(new Error(`bench/support/${name}.ts ended.`));
+      child.once('exit', ended);
+      child.once('message', ({ answer, error }: { answer?: unknown; error?: string }) => {
+        child.off('exit', ended);
+        if (error === undefined) resolve(answer);
+        else reject(new Error(error));
+      });
+      child.send(request);
+    });
+  return {
+    pid: child.pid ?? 0,
+    stop,
+    ask<T>(request: object) {
+      const next = last.then(() => askNow(request));
+      last = next.catch(() => undefined);
+      return next as Promise<T>;
+    },
+  };
+}
+
+/** In such a script: answers what the other process asks. */
+export function serveRequests<T>(answer: (request: T) => Promise<unknown>): void {
+  process.on('message', (request: T) => {
+    answer(request).then(
+      (value) => process.send?.({ answer: value }),
+      (error: Error) => process.send?.({ error: error.stack ?? error.message }),
+    );
+  });
+  process.once('disconnect', () => process.exit());
+}
+
+/** The CPU time of all threads of a process so far, user and system, in milliseconds; the kernel counts in steps of 10. */
+export function cpuMs(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Behind the name, which may hold anything: utime and stime are the 14th and 15th of all.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** The memory of a process that is in RAM, in bytes. */
+export function residentBytes(pid: number): number {
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  if (!match) throw new Error(`Process ${pid} has no VmRSS: has it ended?`);
+  return Number(match[1]) * 1_024;
+}

@@ -1,5 +1,5 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { elementScroll, useVirtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import type { Snapshot } from './feed.ts';
@@ -24,6 +24,7 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
   const rows = useMemo(() => fold(feed.entries), [feed.entries]);
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
+  const { toEnd, note, look } = useFollowing(box);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -34,22 +35,22 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
     scrollEndThreshold: endThreshold,
     paddingStart: 16,
     paddingEnd: 16,
+    scrollToFn: (offset, options, instance) => {
+      elementScroll(offset, options, instance);
+      note();
+    },
     onChange: (instance) => setAway(!instance.isAtEnd(200)),
   });
 
   const { loadEarlier, hasEarlier, isLoadingEarlier, isLoaded } = feed;
   const height = virtual.getTotalSize();
-  const { look, isFollowing } = useFollowing(box);
   // How high rows are is known only when they are there: the end moves until then.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each time the end has moved.
   useLayoutEffect(() => {
     if (!isLoaded) return;
-    const go = () => {
-      if (isFollowing.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-    };
-    go();
+    toEnd();
     // Again behind what the list itself does when rows have been measured.
-    const frame = requestAnimationFrame(go);
+    const frame = requestAnimationFrame(() => toEnd());
     return () => cancelAnimationFrame(frame);
   }, [isLoaded, height, rows]);
   const loadMore = () => {
@@ -62,11 +63,6 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
     look();
     loadMore();
   };
-  const toEnd = () => {
-    isFollowing.current = true;
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
-  };
-
   if (!isLoaded) {
     return (
       <div className="transcript">
@@ -108,7 +104,7 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
       </div>
       {isAway && rows.length > 0 && (
         <div className="to-end">
-          <Button size="small" icon="arrowDown" onClick={toEnd}>
+          <Button size="small" icon="arrowDown" onClick={() => toEnd(true)}>
             To the end
           </Button>
         </div>
@@ -117,17 +113,34 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
   );
 }
 
-/** Whether what comes is to be followed: as long as one is at the end, and again when one comes back to it. */
+/**
+ * Follows what comes as long as one is at the end, and again when one comes back to it. Whoever scrolls by a program says so
+ * by `note`, so that the scrolling of a person is known by being nobody's.
+ */
 function useFollowing(box: RefObject<HTMLElement | null>) {
   const isFollowing = useRef(true);
   const last = useRef({ top: 0, height: 0 });
-  const look = () => {
+  const note = useCallback(() => {
+    if (box.current) last.current = { top: box.current.scrollTop, height: box.current.scrollHeight };
+  }, [box]);
+  const toEnd = useCallback(
+    (always = false) => {
+      if (always) isFollowing.current = true;
+      if (!isFollowing.current || !box.current) return;
+      box.current.scrollTop = box.current.scrollHeight;
+      note();
+    },
+    [box, note],
+  );
+  const look = useCallback(() => {
     if (!box.current) return;
     const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
+    // By more than the page has become shorter: that may move it too, and is nobody.
+    const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
     if (height - top - clientHeight < endThreshold) isFollowing.current = true;
-    // Upwards by more than the page has become shorter: somebody scrolls. Rows that turn out lower do it too, and are nobody.
-    else if (top < last.current.top - 2 - Math.max(0, last.current.height - height)) isFollowing.current = false;
-    last.current = { top, height };
-  };
-  return { look, isFollowing };
+    else if (isByPerson) isFollowing.current = false;
+    note();
+    if (!isByPerson) toEnd();
+  }, [box, note, toEnd]);
+  return { toEnd, note, look };
 }

@@ -97,6 +97,13 @@ export async function openSignedIn(
   return window;
 }
 
+/** Chooses from one of the lists that are found by typing. */
+export async function pick(page: Page, field: string, choice: string): Promise<void> {
+  await page.getByRole('combobox', { name: field, exact: true }).click();
+  await page.keyboard.type(choice);
+  await page.getByRole('listbox').getByRole('option', { name: choice, exact: true }).click();
+}
+
 /** What axe finds on a page that keeps somebody out: its rules for WCAG 2 A and AA, serious and critical. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   // Not by a script element: the policy of the pages would not let it run.

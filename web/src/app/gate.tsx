@@ -1,4 +1,14 @@
-import { createContext, type ReactNode, Suspense, useCallback, useContext, useEffect, useMemo, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+  useTransition,
+} from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { gateQuery, gateQuery$data } from '../__generated__/gateQuery.graphql.ts';
 import { Splash } from '../ui/states.tsx';
@@ -10,10 +20,13 @@ type Viewer = gateQuery$data['viewer'];
 export interface Signed {
   readonly viewer: Viewer;
   readonly name: string;
-  readonly organizations: readonly Organization[];
+  /** Whether there are several organizations to choose from. */
+  readonly hasSeveral: boolean;
   /** The one whose things lists show. Null for who may use none. */
   readonly organization: Organization | null;
   choose(organizationId: string): void;
+  /** Asks again which organizations there are: one was made, or is gone. */
+  reload(): void;
   /** Whether something may be offered. The service decides: this only hides what it would refuse. */
   may(permission: Viewer['permissions'][number]): boolean;
 }
@@ -45,9 +58,13 @@ export function Gate({ children, onKnown }: GateProps) {
 
 function Known({ children, onKnown }: GateProps) {
   useEffect(onKnown, [onKnown]);
-  const { viewer, organizations } = useLazyLoadQuery<gateQuery>(
+  const [chosen, setChosen] = useState(() => localStorage.getItem(chosenKey));
+  const [fetchKey, setFetchKey] = useState(0);
+  // What is there stays until the other organization is known.
+  const [, change] = useTransition();
+  const { viewer, organizations, organization } = useLazyLoadQuery<gateQuery>(
     graphql`
-      query gateQuery {
+      query gateQuery($chosen: ID!, $hasChosen: Boolean!) {
         viewer {
           principalType
           permissions
@@ -64,7 +81,12 @@ function Known({ children, onKnown }: GateProps) {
             id
           }
         }
-        organizations(first: 100) {
+        organization(id: $chosen) @include(if: $hasChosen) {
+          id
+          organizationId
+          name
+        }
+        organizations(first: 2) {
           nodes {
             id
             organizationId
@@ -73,24 +95,25 @@ function Known({ children, onKnown }: GateProps) {
         }
       }
     `,
-    {},
+    { chosen: chosen ?? '', hasChosen: chosen !== null },
+    { fetchKey, fetchPolicy: fetchKey === 0 ? 'store-or-network' : 'network-only' },
   );
-  const [chosen, setChosen] = useState(() => localStorage.getItem(chosenKey));
   const choose = useCallback((organizationId: string) => {
     localStorage.setItem(chosenKey, organizationId);
-    setChosen(organizationId);
+    change(() => setChosen(organizationId));
   }, []);
+  const reload = useCallback(() => change(() => setFetchKey((before) => before + 1)), []);
   const signed = useMemo<Signed>(() => {
-    const { nodes } = organizations;
     const { user, serviceUser } = viewer;
     return {
       viewer,
       name: user?.name ?? user?.email ?? serviceUser?.name ?? 'Service key',
-      organizations: nodes,
-      organization: nodes.find(({ organizationId }) => organizationId === chosen) ?? nodes[0] ?? null,
+      hasSeveral: organizations.nodes.length > 1,
+      organization: organization ?? organizations.nodes[0] ?? null,
       choose,
+      reload,
       may: (permission) => viewer.permissions.includes(permission),
     };
-  }, [viewer, organizations, chosen, choose]);
+  }, [viewer, organizations, organization, choose, reload]);
   return <SignedContext value={signed}>{children}</SignedContext>;
 }

@@ -1,10 +1,11 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
+import { useOrganizationChoices } from '../pickers/use-organization-choices.ts';
 import { noteSignedOut } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
-import { Select } from '../ui/field.tsx';
 import { Icon, Mark } from '../ui/icons.tsx';
+import { Picker } from '../ui/picker.tsx';
 import { applyTheme, readTheme, type Theme } from '../ui/theme.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { navigation } from './navigation.ts';
@@ -54,21 +55,20 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
 function OrganizationChoice() {
-  const { organization, organizations, choose } = useSigned();
-  if (organizations.length < 2) return <p className="organization">{organization?.name ?? 'No organization'}</p>;
+  const { organization, hasSeveral, choose } = useSigned();
+  const source = useOrganizationChoices();
+  if (!hasSeveral || !organization) {
+    return <p className="organization">{organization?.name ?? 'No organization'}</p>;
+  }
   return (
-    <Select
+    <Picker
       label="Organization"
       isLabelHidden
-      value={organization?.organizationId ?? ''}
-      onChange={(event) => choose(event.target.value)}
-    >
-      {organizations.map(({ organizationId, name }) => (
-        <option value={organizationId} key={organizationId}>
-          {name}
-        </option>
-      ))}
-    </Select>
+      source={source}
+      value={organization.organizationId}
+      valueLabel={organization.name}
+      onChange={choose}
+    />
   );
 }
 

@@ -1,13 +1,18 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { filterBar_organization$key } from '../__generated__/filterBar_organization.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
+import { useMemberChoices } from '../pickers/use-member-choices.ts';
+import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
+import { Picker } from '../ui/picker.tsx';
+import { type Choice, type ChoiceSource, fixedChoices } from '../ui/use-choices.ts';
 import { type Filters, origins, stateGroups } from './filters.ts';
 
 /** How long one types before it is looked for. */
 const typingMs = 250;
+const nobody = fixedChoices([]);
 
 interface FilterBarProps {
   readonly organization: filterBar_organization$key;
@@ -18,33 +23,24 @@ interface FilterBarProps {
 
 /** What narrows the list of sessions. */
 export function FilterBar({ organization, filters, isNarrowed, onChange }: FilterBarProps) {
-  const { allowedTags, members, playbooks } = useFragment(
+  const { organizationId, allowedTags } = useFragment(
     graphql`
-      fragment filterBar_organization on Organization
-      @argumentDefinitions(seesMembers: { type: "Boolean!" }, seesTags: { type: "Boolean!" }) {
+      fragment filterBar_organization on Organization @argumentDefinitions(seesTags: { type: "Boolean!" }) {
+        organizationId
         allowedTags @include(if: $seesTags)
-        members(first: 100) @include(if: $seesMembers) {
-          nodes {
-            user {
-              userId
-              name
-              email
-            }
-          }
-        }
-        playbooks(first: 100) {
-          nodes {
-            playbookId
-            title
-          }
-        }
       }
     `,
     organization,
   );
-  const { viewer } = useSigned();
+  const { viewer, may } = useSigned();
   const own = viewer.user?.userId ?? viewer.serviceUser?.serviceUserId ?? null;
-  const others = members?.nodes.map(({ user }) => user).filter(({ userId }) => userId !== own) ?? [];
+  const members = useMemberChoices(organizationId);
+  const people = may('VIEW_ORG_MEMBERSHIP') ? members : nobody;
+  const playbooks = usePlaybookChoices(organizationId);
+  const tags = useMemo(
+    () => fixedChoices((allowedTags ?? []).map((tag) => ({ value: tag, label: tag }))),
+    [allowedTags],
+  );
   const choice = (name: keyof Filters, label: string, options: ReactNode) => (
     <Select
       label={label}
@@ -54,6 +50,20 @@ export function FilterBar({ organization, filters, isNarrowed, onChange }: Filte
     >
       {options}
     </Select>
+  );
+  const picker = (
+    name: keyof Filters,
+    label: string,
+    none: string,
+    source: ChoiceSource,
+    first: readonly Choice[] = [],
+  ) => (
+    <Picker
+      {...{ label, none, source, first }}
+      isLabelHidden
+      value={filters[name]}
+      onChange={(value) => onChange({ [name]: value })}
+    />
   );
   return (
     <search className="filters">
@@ -88,47 +98,14 @@ export function FilterBar({ organization, filters, isNarrowed, onChange }: Filte
           ))}
         </>,
       )}
-      {playbooks.nodes.length > 0 &&
-        choice(
-          'playbook',
-          'Playbook',
-          <>
-            <option value="">Any playbook</option>
-            {playbooks.nodes.map(({ playbookId, title }) => (
-              <option value={playbookId} key={playbookId}>
-                {title}
-              </option>
-            ))}
-          </>,
-        )}
+      {picker('playbook', 'Playbook', 'Any playbook', playbooks)}
       {allowedTags && allowedTags.length > 0 ? (
-        choice(
-          'tag',
-          'Tag',
-          <>
-            <option value="">Any tag</option>
-            {allowedTags.map((tag) => (
-              <option key={tag}>{tag}</option>
-            ))}
-          </>,
-        )
+        picker('tag', 'Tag', 'Any tag', tags)
       ) : (
         <TypedField label="Tag" placeholder="Tag" value={filters.tag} onChange={(tag) => onChange({ tag })} />
       )}
-      {(own || others.length > 0) &&
-        choice(
-          'by',
-          'Started by',
-          <>
-            <option value="">By anybody</option>
-            {own && <option value={own}>By me</option>}
-            {others.map(({ userId, name, email }) => (
-              <option value={userId} key={userId}>
-                {name ?? email}
-              </option>
-            ))}
-          </>,
-        )}
+      {(own !== null || people !== nobody) &&
+        picker('by', 'Started by', 'By anybody', people, own === null ? [] : [{ value: own, label: 'By me' }])}
       <div className="switches">
         <Button
           size="small"

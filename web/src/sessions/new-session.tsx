@@ -3,11 +3,13 @@ import { graphql, useLazyLoadQuery } from 'react-relay';
 import { useLocation } from 'wouter';
 import type { newSessionMutation } from '../__generated__/newSessionMutation.graphql.ts';
 import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.ts';
+import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { useAct } from '../relay/use-act.ts';
 import { sessionAddress } from '../session/address.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
+import { Picker } from '../ui/picker.tsx';
 import { Loading } from '../ui/states.tsx';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
@@ -103,6 +105,7 @@ interface FieldsProps {
 
 function Fields({ organizationId, errors, uploads }: FieldsProps) {
   const isOver = useFileDrop(uploads.add);
+  const playbooks = usePlaybookChoices(organizationId);
   const { agents, organization } = useLazyLoadQuery<newSessionQuery>(
     graphql`
       query newSessionQuery($id: ID!) {
@@ -113,12 +116,6 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
         }
         organization(id: $id) {
           defaultAgent
-          playbooks(first: 100) {
-            nodes {
-              playbookId
-              title
-            }
-          }
         }
       }
     `,
@@ -163,14 +160,13 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
               </option>
             ))}
         </Select>
-        <Select label="Playbook" name="playbookId" error={errorOf(errors, 'playbookId')}>
-          <option value="">None</option>
-          {organization?.playbooks.nodes.map(({ playbookId, title }) => (
-            <option value={playbookId} key={playbookId}>
-              {title}
-            </option>
-          ))}
-        </Select>
+        <Picker
+          label="Playbook"
+          name="playbookId"
+          none="None"
+          source={playbooks}
+          error={errorOf(errors, 'playbookId')}
+        />
         <TextField
           label="At most so many ACUs"
           name="maxAcuLimit"

@@ -49,9 +49,9 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
   const shown: Filter = useDeferredValue(filter);
   const { organization } = useLazyLoadQuery<sessionsPageQuery>(
     graphql`
-      query sessionsPageQuery($id: ID!, $filter: SessionFilter, $seesMembers: Boolean!, $seesTags: Boolean!) {
+      query sessionsPageQuery($id: ID!, $filter: SessionFilter, $seesTags: Boolean!) {
         organization(id: $id) {
-          ...filterBar_organization @arguments(seesMembers: $seesMembers, seesTags: $seesTags)
+          ...filterBar_organization @arguments(seesTags: $seesTags)
           ...sessionList_organization @arguments(filter: $filter)
         }
       }
@@ -59,7 +59,6 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
     {
       id: organizationId,
       filter: shown,
-      seesMembers: may('VIEW_ORG_MEMBERSHIP'),
       seesTags: may('MANAGE_ENTERPRISE_SETTINGS'),
     },
     { fetchPolicy: 'store-and-network' },

@@ -7,19 +7,21 @@ import {
   useId,
 } from 'react';
 
-interface FieldProps {
+/** What every field has. */
+export interface FieldProps {
   readonly label: string;
   /** What to know before one fills it in. */
   readonly hint?: ReactNode;
   /** What the service found wrong with it. */
   readonly error?: string | null | undefined;
   /** The label is for screen readers alone, where what is around it says it already. */
-  readonly isLabelHidden?: boolean;
+  readonly isLabelHidden?: boolean | undefined;
 }
 
 type Wrapped<T> = FieldProps & Omit<T, 'className' | 'id'>;
 
-function Frame(props: FieldProps & { readonly id: string; readonly children: ReactNode }) {
+/** A field with its label above, and below it what to know and what is wrong. */
+export function FieldFrame(props: FieldProps & { readonly id: string; readonly children: ReactNode }) {
   const { id, label, hint, error, isLabelHidden, children } = props;
   return (
     <div className="field">
@@ -41,7 +43,8 @@ function Frame(props: FieldProps & { readonly id: string; readonly children: Rea
   );
 }
 
-function describe(id: string, { hint, error }: FieldProps) {
+/** The id of a field within its frame, and what describes it there. */
+export function describeField(id: string, { hint, error }: FieldProps) {
   const by = [hint ? `${id}-hint` : null, error ? `${id}-error` : null].filter((each) => each !== null);
   return { id, 'aria-invalid': error ? true : undefined, 'aria-describedby': by.length > 0 ? by.join(' ') : undefined };
 }
@@ -56,9 +59,9 @@ export function TextField({
 }: Wrapped<InputHTMLAttributes<HTMLInputElement>> & { readonly ref?: Ref<HTMLInputElement> }) {
   const id = useId();
   return (
-    <Frame {...{ id, label, hint, error, isLabelHidden }}>
-      <input type="text" {...rest} {...describe(id, { label, hint, error })} />
-    </Frame>
+    <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
+      <input type="text" {...rest} {...describeField(id, { label, hint, error })} />
+    </FieldFrame>
   );
 }
 
@@ -72,9 +75,9 @@ export function TextArea({
 }: Wrapped<TextareaHTMLAttributes<HTMLTextAreaElement>> & { readonly ref?: Ref<HTMLTextAreaElement> }) {
   const id = useId();
   return (
-    <Frame {...{ id, label, hint, error, isLabelHidden }}>
-      <textarea rows={4} {...rest} {...describe(id, { label, hint, error })} />
-    </Frame>
+    <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
+      <textarea rows={4} {...rest} {...describeField(id, { label, hint, error })} />
+    </FieldFrame>
   );
 }
 
@@ -89,11 +92,11 @@ export function Select({
 }: Wrapped<SelectHTMLAttributes<HTMLSelectElement>>) {
   const id = useId();
   return (
-    <Frame {...{ id, label, hint, error, isLabelHidden }}>
-      <select {...rest} {...describe(id, { label, hint, error })}>
+    <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
+      <select {...rest} {...describeField(id, { label, hint, error })}>
         {children}
       </select>
-    </Frame>
+    </FieldFrame>
   );
 }
 

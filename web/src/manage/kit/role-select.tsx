@@ -1,72 +1,43 @@
-import { graphql, useLazyLoadQuery } from 'react-relay';
-import type { RoleScope, roleSelectQuery } from '../../__generated__/roleSelectQuery.graphql.ts';
+import type { RoleScope } from '../../__generated__/useRoleChoicesQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { Select } from '../../ui/field.tsx';
+import { useRoleChoices } from '../../pickers/use-role-choices.ts';
+import { Picker } from '../../ui/picker.tsx';
+import { fixedChoices } from '../../ui/use-choices.ts';
 
 interface RoleSelectProps {
   readonly scope: RoleScope;
   readonly defaultValue: string;
   readonly error: string | null;
+  /** The choice of no role; left out where one must be chosen. */
+  readonly none?: string;
 }
 
 const builtIn = {
   ORGANIZATION: [
-    { roleId: 'org_member', name: 'Member' },
-    { roleId: 'org_admin', name: 'Admin' },
+    { value: 'org_member', label: 'Member' },
+    { value: 'org_admin', label: 'Admin' },
   ],
   ENTERPRISE: [
-    { roleId: 'account_member', name: 'Member' },
-    { roleId: 'account_admin', name: 'Admin' },
+    { value: 'account_member', label: 'Member' },
+    { value: 'account_admin', label: 'Admin' },
   ],
 } as const;
 
+const noOthers = fixedChoices([]);
+
 /** A role to give: the built-in ones, and those of the enterprise where the viewer may see them. */
-export function RoleSelect(props: RoleSelectProps) {
+export function RoleSelect({ scope, defaultValue, error, none }: RoleSelectProps) {
   const { may } = useSigned();
-  return may('VIEW_ACCOUNT_MEMBERSHIP') ? (
-    <All {...props} />
-  ) : (
-    <Choice {...props} roles={builtIn[placeOf(props.scope)]} />
-  );
-}
-
-const placeOf = (scope: RoleScope) => (scope === 'ENTERPRISE' ? 'ENTERPRISE' : 'ORGANIZATION');
-
-function All(props: RoleSelectProps) {
-  const { enterprise } = useLazyLoadQuery<roleSelectQuery>(
-    graphql`
-      query roleSelectQuery {
-        enterprise {
-          roles(first: 100) {
-            nodes {
-              roleId
-              name
-              scope
-              isBuiltIn
-            }
-          }
-        }
-      }
-    `,
-    {},
-    { fetchPolicy: 'store-and-network' },
-  );
-  const own = enterprise?.roles.nodes.filter(({ scope, isBuiltIn }) => scope === props.scope && !isBuiltIn) ?? [];
-  return <Choice {...props} roles={[...builtIn[placeOf(props.scope)], ...own]} />;
-}
-
-interface ChoiceProps extends RoleSelectProps {
-  readonly roles: readonly { readonly roleId: string; readonly name: string }[];
-}
-
-function Choice({ roles, defaultValue, error }: ChoiceProps) {
+  const own = useRoleChoices(scope);
   return (
-    <Select label="Role" name="roleId" defaultValue={defaultValue} error={error}>
-      {roles.map(({ roleId, name }) => (
-        <option value={roleId} key={roleId}>
-          {name}
-        </option>
-      ))}
-    </Select>
+    <Picker
+      label="Role"
+      name="roleId"
+      source={may('VIEW_ACCOUNT_MEMBERSHIP') ? own : noOthers}
+      first={builtIn[scope === 'ENTERPRISE' ? 'ENTERPRISE' : 'ORGANIZATION']}
+      defaultValue={defaultValue}
+      error={error}
+      {...(none === undefined ? {} : { none })}
+    />
   );
 }

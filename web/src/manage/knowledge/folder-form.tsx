@@ -1,10 +1,13 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { folderFormCreateMutation } from '../../__generated__/folderFormCreateMutation.graphql.ts';
 import type { folderFormUpdateMutation } from '../../__generated__/folderFormUpdateMutation.graphql.ts';
+import { useFolderChoices } from '../../pickers/use-folder-choices.ts';
 import { useAct } from '../../relay/use-act.ts';
-import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { Picker } from '../../ui/picker.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import type { ChoiceSource } from '../../ui/use-choices.ts';
 import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
 import type { Folder } from './folder.ts';
 
@@ -14,14 +17,14 @@ interface FolderFormProps {
   readonly folder: Folder | null;
   /** In which a new one lies. */
   readonly parent: Folder | null;
-  readonly folders: readonly Folder[];
   readonly connections: readonly string[];
   readonly onClose: () => void;
 }
 
 /** Makes a folder of notes, or calls it differently or puts it elsewhere. */
-export function FolderForm({ organizationId, folder, parent, folders, connections, onClose }: FolderFormProps) {
+export function FolderForm({ organizationId, folder, parent, connections, onClose }: FolderFormProps) {
   const toasts = useToasts();
+  const parents = useParents(organizationId, folder);
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [create, isCreating] = useAct<folderFormCreateMutation>(
     graphql`
@@ -105,21 +108,31 @@ export function FolderForm({ organizationId, folder, parent, folders, connection
         defaultValue={folder?.description ?? ''}
         error={errorOf(errors, 'description')}
       />
-      <Select
+      <Picker
         label="In"
         name="parentId"
-        defaultValue={folder?.parent?.id ?? parent?.id ?? ''}
+        none="No other folder"
+        source={parents}
+        defaultValue={(folder ? folder.parent?.id : parent?.id) ?? ''}
+        valueLabel={folder ? pathAbove(folder) : parent?.path}
         error={errorOf(errors, 'parentId')}
-      >
-        <option value="">No other folder</option>
-        {folders
-          .filter(({ id, path }) => !folder || (id !== folder.id && !path.startsWith(`${folder.path}/`)))
-          .map(({ id, path }) => (
-            <option value={id} key={id}>
-              {path}
-            </option>
-          ))}
-      </Select>
+      />
     </FormDialog>
   );
 }
+
+/** Where a folder may lie: in all but itself and what lies in it. */
+function useParents(organizationId: string, folder: Folder | null): ChoiceSource {
+  const all = useFolderChoices(organizationId);
+  const path = folder?.path ?? null;
+  return useMemo<ChoiceSource>(
+    () => async (after) => {
+      const { choices, next } = await all(after);
+      return { choices: choices.filter(({ label }) => !isWithin(label, path)), next };
+    },
+    [all, path],
+  );
+}
+
+const isWithin = (path: string, other: string | null) => other !== null && `${path}/`.startsWith(`${other}/`);
+const pathAbove = ({ path, name }: Folder) => path.slice(0, -name.length - 1);

@@ -210,7 +210,6 @@ function Folders(props: FoldersProps) {
           organizationId={organizationId}
           folder={form === 'change' ? folder : null}
           parent={folder}
-          folders={folders}
           connections={[connectionId]}
           onClose={() => setForm(null)}
         />

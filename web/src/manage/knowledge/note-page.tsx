@@ -2,14 +2,15 @@ import { type FormEvent, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Link, useLocation } from 'wouter';
 import type { notePageCreateMutation } from '../../__generated__/notePageCreateMutation.graphql.ts';
-import type { notePageFoldersQuery } from '../../__generated__/notePageFoldersQuery.graphql.ts';
 import type { notePageQuery, notePageQuery$data } from '../../__generated__/notePageQuery.graphql.ts';
 import type { notePageUpdateMutation } from '../../__generated__/notePageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { useFolderChoices } from '../../pickers/use-folder-choices.ts';
 import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
-import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { Picker } from '../../ui/picker.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { Editor, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
@@ -38,6 +39,7 @@ function Known({ id }: { readonly id: string }) {
             isEnabled
             folder {
               id
+              path
             }
             organization {
               id
@@ -65,22 +67,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
   const isOfEnterprise = note ? note.organization === null : asked.get('whose') === 'ENTERPRISE';
   const mayChange = may(isOfEnterprise ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const places = useLazyLoadQuery<notePageFoldersQuery>(
-    graphql`
-      query notePageFoldersQuery($id: ID!) {
-        organization(id: $id) {
-          knowledgeFolders(first: 100) {
-            nodes {
-              id
-              path
-            }
-          }
-        }
-      }
-    `,
-    { id: organization?.organizationId ?? '' },
-    { fetchPolicy: 'store-and-network' },
-  );
+  const folders = useFolderChoices(organization?.organizationId ?? '');
   const [create, isCreating] = useAct<notePageCreateMutation>(
     graphql`
       mutation notePageCreateMutation($input: CreateKnowledgeNoteInput!) {
@@ -148,7 +135,6 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     toasts.say(`${input.name} is saved.`);
     go('/manage/knowledge');
   };
-  const folders = places.organization?.knowledgeFolders.nodes ?? [];
   return (
     <Page title={note ? note.name : isOfEnterprise ? 'New note of the enterprise' : 'New note'}>
       <form className="form card sheet" onSubmit={(event) => void submit(event)}>
@@ -188,19 +174,15 @@ function NoteForm({ note }: { readonly note: Note | null }) {
             error={errorOf(errors, 'pinnedRepo')}
           />
           {!isOfEnterprise && (
-            <Select
+            <Picker
               label="Folder"
               name="folderId"
+              none="None"
+              source={folders}
               defaultValue={note ? (note.folder?.id ?? '') : (asked.get('folder') ?? '')}
+              valueLabel={note?.folder?.path}
               error={errorOf(errors, 'folderId')}
-            >
-              <option value="">None</option>
-              {folders.map(({ id, path }) => (
-                <option value={id} key={id}>
-                  {path}
-                </option>
-              ))}
-            </Select>
+            />
           )}
         </div>
         <label className="check">

@@ -1,4 +1,4 @@
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useMemo, useRef, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { tags_organization$key } from '../../__generated__/tags_organization.graphql.ts';
 import type { tagsAddMutation } from '../../__generated__/tagsAddMutation.graphql.ts';
@@ -6,8 +6,10 @@ import type { tagsDefaultMutation } from '../../__generated__/tagsDefaultMutatio
 import type { tagsRemoveMutation } from '../../__generated__/tagsRemoveMutation.graphql.ts';
 import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
-import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { Picker } from '../../ui/picker.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import { fixedChoices } from '../../ui/use-choices.ts';
 import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
 
 /** The tags that sessions may have, and the one that they get where they name none. */
@@ -75,6 +77,10 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
     if (refused === null) form.current?.reset();
   };
   const tags = allowedTags ?? [];
+  const choices = useMemo(() => {
+    const all = new Set([...(allowedTags ?? []), ...(defaultTag ? [defaultTag] : [])]);
+    return fixedChoices([...all].map((tag) => ({ value: tag, label: tag })));
+  }, [allowedTags, defaultTag]);
   const choose = async (tag: string | null) => {
     const { errors: refused } = await setDefault({ input: { organizationId, tag } });
     if (refused === null) toasts.say(tag === null ? 'No tag is given by itself.' : `Sessions get ${tag}.`);
@@ -115,16 +121,13 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
         </div>
         <FormErrors errors={errors} placed={['tags']} />
       </form>
-      <Select
+      <Picker
         label="The tag of sessions that name none"
+        none="None"
+        source={choices}
         value={defaultTag ?? ''}
-        onChange={(event) => void choose(event.target.value || null)}
-      >
-        <option value="">None</option>
-        {[...new Set([...tags, ...(defaultTag ? [defaultTag] : [])])].map((tag) => (
-          <option key={tag}>{tag}</option>
-        ))}
-      </Select>
+        onChange={(tag) => void choose(tag || null)}
+      />
     </section>
   );
 }

@@ -1,0 +1,201 @@
+import './picker.css';
+import { type KeyboardEvent, type UIEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { describeField, FieldFrame, type FieldProps } from './field.tsx';
+import { Icon } from './icons.tsx';
+import { type Choice, type ChoiceSource, useChoices } from './use-choices.ts';
+import { usePlaced } from './use-placed.ts';
+
+interface PickerProps extends FieldProps {
+  readonly source: ChoiceSource;
+  /** The one that is chosen; empty for none. Without it, the picker keeps that itself. */
+  readonly value?: string;
+  readonly defaultValue?: string;
+  /** What the chosen one is called, where that is known before the source has been read. */
+  readonly valueLabel?: string | undefined;
+  /** The choice of none; left out where one must be chosen. */
+  readonly none?: string;
+  /** Choices before those of the source. */
+  readonly first?: readonly Choice[];
+  /** As a field of its form. */
+  readonly name?: string;
+  readonly isDisabled?: boolean;
+  readonly onChange?: (value: string, choice: Choice | null) => void;
+}
+
+/** So many that fit are shown before one scrolls. */
+const enough = 20;
+/** Of so many the chosen one is looked for to learn what it is called. */
+const mostLookedAt = 1_000;
+
+/** Where keys lead from a place in the list, -1 for none, that ends at the last one. */
+const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
+  ArrowDown: (at, last) => Math.min(at + 1, last),
+  ArrowUp: (at, last) => (at < 0 ? last : Math.max(at - 1, 0)),
+  PageDown: (at, last) => Math.min(at + 10, last),
+  PageUp: (at) => Math.max(at - 10, 0),
+};
+
+const noChoices: readonly Choice[] = [];
+
+/**
+ * One of many, found by typing: a combobox with a list (the pattern of WAI-ARIA 1.2). It reads its source from when it is
+ * opened, a page when one comes near the end of the list and as long as too little fits what was typed.
+ */
+export function Picker(props: PickerProps) {
+  const { label, isLabelHidden, hint, error, source, none, first = noChoices, name, valueLabel, isDisabled } = props;
+  const id = useId();
+  const [own, setOwn] = useState(props.defaultValue ?? '');
+  const value = props.value ?? own;
+  const [isOpen, setOpen] = useState(false);
+  /** What is typed; null while nothing was. */
+  const [text, setText] = useState<string | null>(null);
+  const [active, setActive] = useState(-1);
+  const { choices, hasMore, isLoading, problem, more, restart } = useChoices(source);
+  const known = useRef<Choice | null>(null);
+  const all = useMemo(() => {
+    const begin = none === undefined ? first : [{ value: '', label: none }, ...first];
+    const taken = new Set(begin.map((choice) => choice.value));
+    return [...begin, ...choices.filter((choice) => !taken.has(choice.value))];
+  }, [none, first, choices]);
+  const chosen = all.find((choice) => choice.value === value) ?? null;
+  if (chosen !== null) known.current = chosen;
+  const called =
+    (known.current?.value === value ? known.current.label : null) ??
+    (value === (props.value ?? props.defaultValue) ? valueLabel : null) ??
+    (hasMore && problem === null && choices.length < mostLookedAt ? null : value);
+  const shown = useMemo(() => all.filter((choice) => fits(choice, text ?? '')), [all, text]);
+  const wantsMore = isOpen
+    ? shown.length < enough || active > shown.length - enough
+    : called === null && value !== '' && choices.length < mostLookedAt;
+  useEffect(() => {
+    if (wantsMore && hasMore && !isLoading && problem === null) more();
+  }, [wantsMore, hasMore, isLoading, problem, more]);
+  const box = useRef<HTMLDivElement>(null);
+  const popup = useRef<HTMLDivElement>(null);
+  usePlaced(isOpen, box, popup);
+  const optionId = (index: number) => `${id}-${index}`;
+  useEffect(() => {
+    if (isOpen && active >= 0) document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' });
+  }, [isOpen, active, id]);
+
+  const open = () => {
+    if (isDisabled || isOpen) return;
+    restart();
+    setOpen(true);
+    setActive(all.findIndex((choice) => choice.value === value));
+  };
+  const close = () => {
+    setOpen(false);
+    setText(null);
+    setActive(-1);
+  };
+  const choose = (choice: Choice | undefined) => {
+    if (!choice) return;
+    known.current = choice;
+    setOwn(choice.value);
+    close();
+    if (choice.value !== value) props.onChange?.(choice.value, choice.value === '' ? null : choice);
+  };
+  const last = shown.length - 1;
+  const press = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (!isOpen) {
+      if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+      event.preventDefault();
+      return open();
+    }
+    const move = moves[event.key];
+    if (event.key === 'Escape' || (event.altKey && event.key === 'ArrowUp')) close();
+    else if (event.key === 'Enter') choose(shown[active]);
+    else if (move) setActive(move(active, last));
+    else return;
+    // Escape would close the dialog around it too, and Enter send its form.
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const scroll = ({ currentTarget: { scrollTop, clientHeight, scrollHeight } }: UIEvent<HTMLElement>) => {
+    if (scrollHeight - scrollTop - clientHeight < clientHeight && hasMore && problem === null) more();
+  };
+  return (
+    <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
+      <div className="picker" ref={box}>
+        <input
+          {...describeField(id, { label, hint, error })}
+          type="text"
+          role="combobox"
+          aria-autocomplete="list"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? `${id}-list` : undefined}
+          aria-activedescendant={isOpen && active >= 0 && active <= last ? optionId(active) : undefined}
+          autoComplete="off"
+          spellCheck={false}
+          disabled={isDisabled}
+          placeholder={isOpen ? (called ?? '') : undefined}
+          value={isOpen ? (text ?? '') : (called ?? '')}
+          onClick={open}
+          onFocus={(event) => event.currentTarget.select()}
+          onBlur={close}
+          onKeyDown={press}
+          onChange={(event) => {
+            // While it is closed the name of the chosen one stands there: only what came to it was typed.
+            setText(isOpen ? event.target.value : ((event.nativeEvent as InputEvent).data ?? ''));
+            open();
+            setActive(0);
+          }}
+        />
+        <Icon name="chevron" size={14} />
+      </div>
+      {name && <input type="hidden" name={name} value={value} />}
+      <p className="for-readers" role="status">
+        {isOpen && countOf(shown.length, hasMore, isLoading)}
+      </p>
+      {isOpen && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: the focus stays in the field, whose keys do all of it.
+        <div className="picker-list" popover="manual" ref={popup} onPointerDown={keepFocus} onMouseDown={keepFocus}>
+          <div role="listbox" id={`${id}-list`} aria-label={label} onScroll={scroll}>
+            {shown.map((choice, index) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field.
+              // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the active one.
+              <div
+                key={choice.value}
+                role="option"
+                id={optionId(index)}
+                aria-selected={choice.value === value}
+                aria-setsize={hasMore ? -1 : shown.length}
+                aria-posinset={index + 1}
+                data-active={index === active || undefined}
+                onClick={() => choose(choice)}
+                onPointerMove={() => setActive(index)}
+              >
+                <span>{choice.label}</span>
+                {choice.under && <span className="under">{choice.under}</span>}
+              </div>
+            ))}
+          </div>
+          {problem !== null && <p className="problem">{problem}</p>}
+          {problem === null && isLoading && <p className="hint">Loading</p>}
+          {problem === null && !isLoading && !hasMore && shown.length === 0 && (
+            <p className="hint">Nothing is called that.</p>
+          )}
+        </div>
+      )}
+    </FieldFrame>
+  );
+}
+
+const keepFocus = (event: { preventDefault(): void }) => event.preventDefault();
+
+/** Whether all words that were typed are in its names. */
+function fits({ label, under }: Choice, text: string): boolean {
+  const names = `${label} ${under ?? ''}`.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => names.includes(word));
+}
+
+function countOf(count: number, hasMore: boolean, isLoading: boolean): string {
+  if (isLoading) return 'Loading';
+  if (count === 0) return 'Nothing is called that.';
+  return `${count}${hasMore ? ' or more' : ''} ${count === 1 && !hasMore ? 'choice' : 'choices'}`;
+}

@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { startBare } from './support/baselines.ts';
 import type { Bench, Database, Server } from './support/bench.ts';
 import { type Candidate, compare, costOf } from './support/compare.ts';
-import { askOnce, graphqlRequest } from './support/http.ts';
+import { askOnce, graphqlRequest, requireSame } from './support/http.ts';
 import type { LoadResult } from './support/load.ts';
 import type { Row } from './support/measures.ts';
 import { startPeer } from './support/peer.ts';
@@ -48,8 +47,7 @@ export async function measureGraphqlPage(bench: Bench): Promise<Row[]> {
   const barePage = await askOnce(bare.url, bareRequest);
   if (page.data.organization.sessions.edges[19].node.messages.edges.length !== 5)
     throw new Error('The page is not one of 20 sessions with 5 messages each.');
-  if (!isDeepStrictEqual(page.data, barePage.data))
-    throw new Error(`Bare gives another page: ${firstDifference(page, barePage)}`);
+  requireSame('the page', page.data, barePage.data);
 
   const peer = await startPeer(bench, database, server.organizationId, page);
   const candidates = [
@@ -84,10 +82,4 @@ async function profilePage(bench: Bench, database: Database, { token, organizati
   await profiled.stop();
   bench.progress(`The functions that take the most CPU by themselves, over ${count} pages, the start included:`);
   for (const line of await topFunctions(folder)) bench.progress(`  ${line}`);
-}
-
-function firstDifference(one: unknown, other: unknown): string {
-  const [a = '', b = ''] = [JSON.stringify(one), JSON.stringify(other)];
-  const at = [...a].findIndex((letter, n) => letter !== b[n]);
-  return `${a.slice(Math.max(0, at - 100), at + 100)} against ${b.slice(Math.max(0, at - 100), at + 100)}`;
 }

@@ -1,6 +1,9 @@
 // npm run bench: measures the server against baselines on this machine, and prints a table. docs/performance.md says how.
 import { writeFile } from 'node:fs/promises';
+import { measureAppend } from './append.ts';
 import { measureGraphqlPage } from './graphql-page.ts';
+import { measureOneSession } from './one-session.ts';
+import { measureRestLists } from './rest-lists.ts';
 import { type Bench, createBench, openCluster } from './support/bench.ts';
 import { measures, type Row, toJson, toTable } from './support/measures.ts';
 import { readOptions, usage } from './support/options.ts';
@@ -8,6 +11,9 @@ import { readOptions, usage } from './support/options.ts';
 /** The part of a row's name before the stroke, and what measures it. */
 const measurements: readonly (readonly [name: string, measure: (bench: Bench) => Promise<Row[]>])[] = [
   ['graphql-page', measureGraphqlPage],
+  ['rest-lists', measureRestLists],
+  ['one-session', measureOneSession],
+  ['append', measureAppend],
 ];
 
 const options = readOptions(process.argv.slice(2));

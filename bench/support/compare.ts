@@ -8,6 +8,8 @@ export interface Candidate {
   readonly pid: number;
   readonly url: string;
   readonly requests: readonly HttpRequest[];
+  /** See {@link LoadRequest.isVarying}. */
+  readonly isVarying?: boolean;
 }
 
 /** What one of them took: medians of the rounds. */
@@ -15,6 +17,7 @@ export interface Cost {
   /** Of the server's CPU, for one request. */
   readonly cpuMs: number;
   readonly perSecond: number;
+  /** How many were answered in all, the warm-up included. */
   readonly requests: number;
 }
 
@@ -31,26 +34,29 @@ export async function compare(
   load: Script = bench.startScript('load'),
 ): Promise<ReadonlyMap<string, Cost>> {
   const { isQuick } = bench.options;
-  const ask = ({ url, requests }: Candidate, ms: number, times?: number) =>
+  const ask = ({ url, requests, isVarying = false }: Candidate, ms: number, times?: number) =>
     load.ask<LoadResult>({
       url,
       requests,
       connections,
       ms,
+      isVarying,
       ...(times === undefined ? {} : { times }),
     } satisfies LoadRequest);
-  // By number: what is compiled late depends on how often it ran, and a busy machine runs it less often in the same time.
-  for (const candidate of candidates) await ask(candidate, 20_000, isQuick ? 1_000 : 4_000);
   const rounds = new Map<string, { cpu: number[]; rate: number[]; count: number }>();
+  // By number: what is compiled late depends on how often it ran, and a busy machine runs it less often in the same time.
+  for (const candidate of candidates) {
+    const { count } = await ask(candidate, 20_000, isQuick ? 1_000 : 4_000);
+    rounds.set(candidate.name, { cpu: [], rate: [], count });
+  }
   for (let round = 0; round < 3; round++) {
     for (const candidate of candidates) {
       const before = cpuMs(candidate.pid);
       const { count, ms } = await ask(candidate, isQuick ? 1_200 : 5_000);
-      const of = rounds.get(candidate.name) ?? { cpu: [], rate: [], count: 0 };
-      of.cpu.push((cpuMs(candidate.pid) - before) / count);
-      of.rate.push((count * 1_000) / ms);
-      of.count += count;
-      rounds.set(candidate.name, of);
+      const of = rounds.get(candidate.name);
+      of?.cpu.push((cpuMs(candidate.pid) - before) / count);
+      of?.rate.push((count * 1_000) / ms);
+      if (of) of.count += count;
     }
   }
   const costs = [...rounds].map(([name, { cpu, rate, count }]) => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { HttpRequest } from './load.ts';
 
 /** A GraphQL operation as a request. */
@@ -24,4 +25,13 @@ export async function askOnce(url: string, { method, path, headers, body }: Http
   if (parsed?.errors)
     throw new Error(`${method} ${path} gave errors: ${JSON.stringify(parsed.errors).slice(0, 1_000)}`);
   return parsed;
+}
+
+/** Sees to it that a baseline gives what the service gives. Throws with the place where they part. */
+export function requireSame(what: string, ours: unknown, baseline: unknown): void {
+  if (isDeepStrictEqual(ours, baseline)) return;
+  const [a = '', b = ''] = [JSON.stringify(ours), JSON.stringify(baseline)];
+  const at = [...a].findIndex((letter, n) => letter !== b[n]);
+  const near = (text: string) => text.slice(Math.max(0, at - 100), at + 100);
+  throw new Error(`The baseline gives another answer than the service for ${what}: ${near(b)} instead of ${near(a)}`);
 }

@@ -28,8 +28,8 @@ beforeAll(async () => {
     [organizationId, automationId],
   );
   await store.execute(
-    `insert into usage (id, enterprise_id, organization_id, session_id, acus, used_at)
-     select md5('usage' || s.id), $2, $1, s.id, 1, s.created_at from session s where s.organization_id = $1`,
+    `insert into usage (id, enterprise_id, organization_id, session_id, playbook_id, acus, used_at)
+     select md5('usage' || s.id), $2, $1, s.id, nullif(md5('playbook' || s.user_id), md5('playbookuser7')), 1, s.created_at from session s where s.organization_id = $1`,
     [organizationId, enterpriseId],
   );
   await store.execute(
@@ -66,6 +66,19 @@ it('adds up a day of the ledger by reading that day, in every way', async () => 
   // Three ways of adding up, and a few titles.
   expect(rows.usage).toBeLessThanOrEqual(3 * 144);
   expect(rows.session ?? 0).toBeLessThanOrEqual(10);
+});
+
+it('adds up a day of the ledger by playbook without a look at sessions', async () => {
+  const selection =
+    'consumption(from: "2026-03-30", to: "2026-03-30") { playbooks(first: 100) { nodes { playbookId acus } } }';
+  const { answer, read: rows } = await read(selection);
+  expect(answer.errors).toBeUndefined();
+  const { nodes } = answer.data.organization.consumption.playbooks;
+  expect(nodes).toHaveLength(50);
+  expect(nodes.at(-1).playbookId).toBeNull();
+  expect(nodes.reduce((sum: number, { acus }: { acus: number }) => sum + acus, 0)).toBe(144);
+  expect(rows.usage).toBeLessThanOrEqual(144);
+  expect(rows.session ?? 0).toBe(0);
 });
 
 it('counts the sessions of a day by reading that day', async () => {

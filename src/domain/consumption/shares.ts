@@ -21,7 +21,7 @@ const keys = {
   session: 'u.session_id',
   actor: `coalesce(u.user_id, u.service_user_id, '')`,
   organization: 'u.organization_id',
-  playbook: `coalesce((select s.playbook_id from session s where s.id = u.session_id), '')`,
+  playbook: `coalesce(u.playbook_id, '')`,
 } as const satisfies Record<ShareOf, string>;
 
 const titles = {

@@ -7,10 +7,37 @@ export interface DiffLine {
 /** Unchanged lines that are shown around a change. */
 const around = 3;
 /** Beyond this many pairs of lines the texts are shown one after the other: comparing them would hold up the page. */
-const mostPairs = 4_000_000;
+const mostPairs = 500_000;
+/** Of the files of one tool call together: its line says how much was changed only where that is quickly known. */
+const mostPairsOfCall = 1_000_000;
+
+/** A file before and after a change. `oldText` null: a new file. */
+export interface FileChange {
+  readonly oldText?: string | null | undefined;
+  readonly newText: string;
+}
+
+const known = new WeakMap<FileChange, readonly DiffLine[]>();
+
+/** The lines of a change, with a few around them. Compared once for each object. */
+export function linesOf(change: FileChange): readonly DiffLine[] {
+  const lines = known.get(change) ?? diffLines(change.oldText, change.newText);
+  known.set(change, lines);
+  return lines;
+}
+
+/** How many lines changes add and remove together; null: it would take too long to know. */
+export function sizeOf(changes: readonly FileChange[]): { readonly added: number; readonly removed: number } | null {
+  const count = (text: string | null | undefined) => (text ? text.split('\n').length : 0);
+  const pairs = changes.reduce((sum, { oldText, newText }) => sum + count(oldText) * count(newText), 0);
+  if (pairs > mostPairsOfCall) return null;
+  const lines = changes.flatMap(linesOf);
+  const of = (type: DiffLine['type']) => lines.filter((line) => line.type === type).length;
+  return { added: of('added'), removed: of('removed') };
+}
 
 /** The lines of two texts as a change of one into the other. `before` null: a new file. */
-export function diffLines(before: string | null | undefined, after: string): readonly DiffLine[] {
+function diffLines(before: string | null | undefined, after: string): readonly DiffLine[] {
   const a = before ? before.split('\n') : [];
   const b = after.split('\n');
   let head = 0;

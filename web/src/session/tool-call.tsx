@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { Icon, type IconName } from '../ui/icons.tsx';
-import { type DiffLine, diffLines } from './diff.ts';
+import { type DiffLine, linesOf, sizeOf } from './diff.ts';
 import type { EntryOf } from './entry.ts';
 
 type Call = EntryOf<'ToolCallEvent'>;
@@ -55,15 +55,11 @@ export function ToolCall({ entry }: { readonly entry: Call }) {
 }
 
 function Size({ diffs }: { readonly diffs: Call['diffs'] }) {
-  const [added, removed] = useMemo(() => {
-    const lines = diffs.flatMap(({ oldText, newText }) => diffLines(oldText, newText));
-    const count = (type: DiffLine['type']) => lines.filter((line) => line.type === type).length;
-    return [count('added'), count('removed')];
-  }, [diffs]);
-  if (added + removed === 0) return null;
+  const size = useMemo(() => sizeOf(diffs), [diffs]);
+  if (!size || size.added + size.removed === 0) return null;
   return (
     <span className="size">
-      <ins>+{added}</ins> <del>−{removed}</del>
+      <ins>+{size.added}</ins> <del>−{size.removed}</del>
     </span>
   );
 }
@@ -71,7 +67,7 @@ function Size({ diffs }: { readonly diffs: Call['diffs'] }) {
 const sign = { same: ' ', added: '+', removed: '−', gap: ' ' } as const satisfies Record<DiffLine['type'], string>;
 
 function Diff({ diff }: { readonly diff: Call['diffs'][number] }) {
-  const lines = useMemo(() => diffLines(diff.oldText, diff.newText), [diff]);
+  const lines = linesOf(diff);
   return (
     <figure className="diff">
       <figcaption>

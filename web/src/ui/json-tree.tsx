@@ -1,3 +1,5 @@
+import { useState } from 'react';
+
 /** Beyond this many members only the first are shown, so that a large value does not hold up the page. */
 const most = 200;
 
@@ -7,8 +9,9 @@ interface JsonTreeProps {
   readonly depth?: number;
 }
 
-/** A JSON value as a tree that can be opened; its first two levels are. */
+/** A JSON value as a tree that can be opened; its first two levels are. What is closed is not in the page. */
 export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
+  const [isOpen, setOpen] = useState(depth < 2);
   const label = name === undefined ? null : <span className="key">{name}: </span>;
   if (typeof value !== 'object' || value === null) {
     return (
@@ -29,7 +32,14 @@ export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
     );
   }
   return (
-    <details className={depth === 0 ? 'json' : undefined} open={depth < 2}>
+    <details
+      className={depth === 0 ? 'json' : undefined}
+      open={isOpen}
+      onToggle={(event) => {
+        // Of the trees in it React tells too.
+        if (event.target === event.currentTarget) setOpen(event.currentTarget.open);
+      }}
+    >
       <summary>
         {label}
         <span className="count">
@@ -38,10 +48,11 @@ export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
             : `${members.length} field${members.length === 1 ? '' : 's'}`}
         </span>
       </summary>
-      {members.slice(0, most).map(([key, member]) => (
-        <JsonTree value={member} name={key} depth={depth + 1} key={key} />
-      ))}
-      {members.length > most && <div className="leaf">… and {members.length - most} more</div>}
+      {isOpen &&
+        members
+          .slice(0, most)
+          .map(([key, member]) => <JsonTree value={member} name={key} depth={depth + 1} key={key} />)}
+      {isOpen && members.length > most && <div className="leaf">… and {members.length - most} more</div>}
     </details>
   );
 }

@@ -3,7 +3,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn, pick } from '../support/console-browser.ts';
-import { runMutation } from '../support/people.ts';
+import { makeManager, runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { createSession } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('what an organization has, managed in the console', { timeout: 120_000 }, () => {
   let test: TestApp;
@@ -323,7 +325,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
       await runMutation(test, 'createPlaybook', 'playbook { id }', input);
     }
     const { page, complaints } = await open('/manage/audit-log');
-    await page.getByLabel('What was done').selectOption('CREATE_PLAYBOOK');
+    await pick(page, 'What was done', 'create playbook');
     const cells = page.getByRole('cell', { name: /playbook/ });
     await expect.poll(() => cells.count()).toBeGreaterThanOrEqual(50);
     const keep = async (name: string) => {
@@ -341,6 +343,49 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     for (const { auditLogId } of entries) expect(csv).toContain(auditLogId);
     await page.getByLabel('To').fill('2020-01-01');
     await page.getByText('Nothing fits').waitFor();
+    await page.reload();
+    await page.getByText('Nothing fits').waitFor();
+    expect(await page.getByLabel('To').inputValue()).toBe('2020-01-01');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await cells.first().waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the audit log says what one person or service did, and an export has only that', async () => {
+    const { organizationId } = test;
+    const { userId, token } = await makeUser(test, { roleId: 'org_admin' });
+    await runMutation(test, 'updateUser', 'user { id }', { userId, name: 'Grace of the log' });
+    await createSession(test, { organizationId, title: 'By Grace' }, token);
+    const { serviceUserId, token: bot } = await makeManager(test, 'USE_SESSIONS');
+    await createSession(test, { organizationId, title: 'By the bot' }, bot);
+    const { page, complaints } = await open('/manage/audit-log');
+    await page.getByRole('cell', { name: 'Grace of the log' }).first().waitFor();
+    await pick(page, 'Who', 'Manager');
+    const who = page.locator('td[data-label="Who"]');
+    await expect.poll(async () => new Set(await who.allTextContents())).toEqual(new Set(['Manager']));
+    expect(new URL(page.url()).searchParams.get('by')).toBe(serviceUserId);
+    await page.getByRole('combobox', { name: 'Who' }).click();
+    await page.keyboard.type('grace');
+    await page.getByRole('option', { name: 'Grace of the log' }).click();
+    await expect.poll(async () => new Set(await who.allTextContents())).toEqual(new Set(['Grace of the log']));
+    await pick(page, 'What was done', 'create session');
+    await expect.poll(() => who.count()).toBe(1);
+    await page.reload();
+    await expect.poll(() => page.getByRole('combobox', { name: 'Who' }).inputValue()).toBe('Grace of the log');
+    await expect.poll(() => who.count()).toBe(1);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export JSON' }).click(),
+    ]);
+    const entries = JSON.parse(await readFile(await download.path(), 'utf8')) as {
+      action: string;
+      actorName: string;
+    }[];
+    expect(entries.map(({ action, actorName }) => [action, actorName])).toEqual([
+      ['CREATE_SESSION', 'Grace of the log'],
+    ]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

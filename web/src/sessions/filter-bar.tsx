@@ -19,10 +19,11 @@ interface FilterBarProps {
   readonly filters: Filters;
   readonly isNarrowed: boolean;
   readonly onChange: (changes: Partial<Filters>) => void;
+  readonly onClear: () => void;
 }
 
 /** What narrows the list of sessions. */
-export function FilterBar({ organization, filters, isNarrowed, onChange }: FilterBarProps) {
+export function FilterBar({ organization, filters, isNarrowed, onChange, onClear }: FilterBarProps) {
   const { organizationId, allowedTags } = useFragment(
     graphql`
       fragment filterBar_organization on Organization @argumentDefinitions(seesTags: { type: "Boolean!" }) {
@@ -116,12 +117,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange }: Filte
           Archived
         </Button>
         {isNarrowed && (
-          <Button
-            size="small"
-            tone="quiet"
-            icon="close"
-            onClick={() => onChange(Object.fromEntries(Object.keys(filters).map((name) => [name, ''])))}
-          >
+          <Button size="small" tone="quiet" icon="close" onClick={onClear}>
             Clear
           </Button>
         )}

@@ -1,5 +1,5 @@
-import { useCallback, useMemo } from 'react';
-import { useSearchParams } from 'wouter';
+import { useMemo } from 'react';
+import { useAddressWords } from '../layout/use-address-words.ts';
 
 /** States as one looks for them, each of one or several of the service's. */
 export const stateGroups = {
@@ -19,30 +19,9 @@ export type Filters = Readonly<Record<(typeof names)[number], string>>;
 
 /** The filter of the address, as words and as the service takes it. */
 export function useFilters() {
-  const [params, setParams] = useSearchParams();
-  const text = params.toString();
-  const filters = useMemo(() => {
-    const given = new URLSearchParams(text);
-    return Object.fromEntries(names.map((name) => [name, given.get(name) ?? ''])) as Filters;
-  }, [text]);
-  const change = useCallback(
-    (changes: Partial<Filters>) =>
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(changes)) {
-            if (value) next.set(name, value);
-            else next.delete(name);
-          }
-          return next;
-        },
-        { replace: true },
-      ),
-    [setParams],
-  );
+  const { words: filters, isAny: isNarrowed, change, clear } = useAddressWords(names);
   const filter = useMemo(() => toFilter(filters), [filters]);
-  const isNarrowed = names.some((name) => filters[name] !== '');
-  return { filters, filter, change, isNarrowed };
+  return { filters, filter, change, clear, isNarrowed };
 }
 
 function toFilter({ q, state, origin, tag, playbook, by, archived }: Filters) {

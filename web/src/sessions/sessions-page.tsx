@@ -44,7 +44,7 @@ export function SessionsPage() {
 
 function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {
   const { may } = useSigned();
-  const { filters, filter, change, isNarrowed } = useFilters();
+  const { filters, filter, change, clear, isNarrowed } = useFilters();
   // What is there stays, paler, until what was asked for has come.
   const shown: Filter = useDeferredValue(filter);
   const { organization } = useLazyLoadQuery<sessionsPageQuery>(
@@ -66,7 +66,7 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
   if (!organization) return <Empty title="There is no such organization" text="It may have been deleted." />;
   return (
     <>
-      <FilterBar {...{ organization, filters, isNarrowed }} onChange={change} />
+      <FilterBar {...{ organization, filters, isNarrowed }} onChange={change} onClear={clear} />
       <div className={shown === filter ? undefined : 'stale'}>
         <SessionList
           organization={organization}
@@ -74,7 +74,7 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
           filter={shown}
           isNarrowed={isNarrowed}
           onNew={onNew}
-          onClear={() => change(Object.fromEntries(Object.keys(filters).map((name) => [name, ''])))}
+          onClear={clear}
         />
       </div>
     </>

@@ -1,48 +1,79 @@
-import { useState } from 'react';
-import { fetchQuery, graphql, useLazyLoadQuery, usePaginationFragment, useRelayEnvironment } from 'react-relay';
+import { Suspense, useDeferredValue } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import type {
   auditPage_organization$data,
   auditPage_organization$key,
 } from '../../__generated__/auditPage_organization.graphql.ts';
-import type { auditPageExportQuery } from '../../__generated__/auditPageExportQuery.graphql.ts';
 import type { auditPagePaginationQuery } from '../../__generated__/auditPagePaginationQuery.graphql.ts';
-import type { AuditAction, auditPageQuery } from '../../__generated__/auditPageQuery.graphql.ts';
+import type { auditPageQuery } from '../../__generated__/auditPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { useAddressWords } from '../../layout/use-address-words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
+import { ErrorBoundary } from '../../ui/error-boundary.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Picker } from '../../ui/picker.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
+import { fixedChoices } from '../../ui/use-choices.ts';
 import { List } from '../kit/kit.ts';
-import { csvOf, save } from '../kit/save.ts';
 import { auditActions } from './audit-actions.ts';
+import { AuditExport } from './audit-export.tsx';
+import { type AuditFilter, filterNames, filterOf } from './audit-filter.ts';
+import { useActorChoices } from './use-actor-choices.ts';
+
+const wordsOf = (action: string) => action.toLowerCase().replaceAll('_', ' ');
+const actions = fixedChoices(auditActions.map((action) => ({ value: action, label: wordsOf(action) })));
 
 type Entry = auditPage_organization$data['auditLog']['edges'][number]['node'];
-
-interface Filter {
-  readonly action: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-const dayMs = 24 * 60 * 60 * 1_000;
-const wordsOf = (action: string) => action.toLowerCase().replaceAll('_', ' ');
-
-// Days are those of UTC, both counted.
-const filterOf = ({ action, from, to }: Filter) => ({
-  actions: action ? [action as AuditAction] : null,
-  createdAfter: from ? new Date(`${from}T00:00:00Z`).toISOString() : null,
-  createdBefore: to ? new Date(Date.parse(`${to}T00:00:00Z`) + dayMs).toISOString() : null,
-});
 
 /** `/manage/audit-log`: who did what in the organization, and when. */
 export function AuditPage() {
   const { organization } = useSigned();
-  const [filter, setFilter] = useState<Filter>({ action: '', from: '', to: '' });
+  const { words, isAny, change, clear } = useAddressWords(filterNames);
+  // What is there stays, paler, until what was asked for has come.
+  const shown = useDeferredValue(words);
   const id = organization?.organizationId ?? '';
+  const actors = useActorChoices(id);
+  if (!organization) return <Empty title="There is no organization" />;
+  return (
+    <Page title="Audit log" actions={<AuditExport organizationId={id} filter={words} />}>
+      <search className="tool-row">
+        <Picker label="Who" none="Anybody" source={actors} value={words.by} onChange={(by) => change({ by })} />
+        <Picker
+          label="What was done"
+          none="Anything"
+          source={actions}
+          value={words.action}
+          onChange={(action) => change({ action })}
+        />
+        <TextField
+          label="From"
+          type="date"
+          value={words.from}
+          onChange={({ target }) => change({ from: target.value })}
+        />
+        <TextField label="To" type="date" value={words.to} onChange={({ target }) => change({ to: target.value })} />
+        {isAny && (
+          <Button tone="quiet" icon="close" onClick={clear}>
+            Clear
+          </Button>
+        )}
+      </search>
+      <ErrorBoundary resetKey={JSON.stringify(shown)}>
+        <Suspense fallback={<Loading label="Loading the audit log" />}>
+          <div className={shown === words ? undefined : 'stale'}>
+            <Log organizationId={id} filter={shown} />
+          </div>
+        </Suspense>
+      </ErrorBoundary>
+    </Page>
+  );
+}
+
+function Log({ organizationId, filter }: { readonly organizationId: string; readonly filter: AuditFilter }) {
   const found = useLazyLoadQuery<auditPageQuery>(
     graphql`
       query auditPageQuery($id: ID!, $filter: AuditLogFilter) {
@@ -51,33 +82,11 @@ export function AuditPage() {
         }
       }
     `,
-    { id, filter: filterOf(filter) },
+    { id: organizationId, filter: filterOf(filter) },
     { fetchPolicy: 'store-and-network' },
   );
   if (!found.organization) return <Empty title="There is no organization" />;
-  const set = (change: Partial<Filter>) => setFilter({ ...filter, ...change });
-  return (
-    <Page title="Audit log" actions={<Exports organizationId={id} filter={filter} />}>
-      <div className="tool-row">
-        <Select label="What was done" value={filter.action} onChange={({ target }) => set({ action: target.value })}>
-          <option value="">Anything</option>
-          {auditActions.map((action) => (
-            <option value={action} key={action}>
-              {wordsOf(action)}
-            </option>
-          ))}
-        </Select>
-        <TextField
-          label="From"
-          type="date"
-          value={filter.from}
-          onChange={({ target }) => set({ from: target.value })}
-        />
-        <TextField label="To" type="date" value={filter.to} onChange={({ target }) => set({ to: target.value })} />
-      </div>
-      <Entries organization={found.organization} />
-    </Page>
-  );
+  return <Entries organization={found.organization} />;
 }
 
 function Entries({ organization }: { readonly organization: auditPage_organization$key }) {
@@ -143,93 +152,3 @@ function Entries({ organization }: { readonly organization: auditPage_organizati
     />
   );
 }
-
-/** The most that one export has: a browser keeps all of it in memory. */
-const mostEntries = 50_000;
-
-function Exports({ organizationId, filter }: { readonly organizationId: string; readonly filter: Filter }) {
-  const environment = useRelayEnvironment();
-  const toasts = useToasts();
-  const [count, setCount] = useState<number | null>(null);
-  const readAll = async () => {
-    type Log = NonNullable<auditPageExportQuery['response']['organization']>['auditLog'];
-    const all: Log['nodes'][number][] = [];
-    let after: string | null = null;
-    do {
-      setCount(all.length);
-      const answer: auditPageExportQuery['response'] | undefined = await fetchQuery<auditPageExportQuery>(
-        environment,
-        graphql`
-          query auditPageExportQuery($id: ID!, $filter: AuditLogFilter, $after: String) {
-            organization(id: $id) {
-              auditLog(first: 100, after: $after, filter: $filter) {
-                nodes {
-                  auditLogId
-                  createdAt
-                  action
-                  actorName
-                  apiKeyId
-                  address
-                  organizationId
-                  targetId
-                  data
-                }
-                pageInfo {
-                  hasNextPage
-                  endCursor
-                }
-              }
-            }
-          }
-        `,
-        { id: organizationId, filter: filterOf(filter), after },
-        { networkCacheConfig: { force: true } },
-      ).toPromise();
-      const page: Log | undefined = answer?.organization?.auditLog;
-      all.push(...(page?.nodes ?? []));
-      after = page?.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
-    } while (after !== null && all.length < mostEntries);
-    return { all, isCut: after !== null };
-  };
-  const run = async (format: 'csv' | 'json') => {
-    try {
-      const { all, isCut } = await readAll();
-      const rows = all.map(({ data, ...entry }) => ({ ...entry, data: JSON.stringify(data) }));
-      if (format === 'csv') save('audit-log.csv', 'text/csv', csvOf(csvColumns, rows));
-      else save('audit-log.json', 'application/json', `${JSON.stringify(all, null, 2)}\n`);
-      toasts.say(`${all.length} entries are saved.`);
-      if (isCut) toasts.fail(`Only the last ${mostEntries.toLocaleString('en')} are there: choose fewer days.`);
-    } catch (error) {
-      toasts.fail((error as Error).message);
-    } finally {
-      setCount(null);
-    }
-  };
-  return (
-    <>
-      {count !== null && (
-        <p className="soft" role="status">
-          {count} read
-        </p>
-      )}
-      <Button disabled={count !== null} onClick={() => void run('csv')}>
-        Export CSV
-      </Button>
-      <Button disabled={count !== null} onClick={() => void run('json')}>
-        Export JSON
-      </Button>
-    </>
-  );
-}
-
-const csvColumns = [
-  'auditLogId',
-  'createdAt',
-  'action',
-  'actorName',
-  'apiKeyId',
-  'address',
-  'organizationId',
-  'targetId',
-  'data',
-] as const;

@@ -1,0 +1,39 @@
+import { useCallback, useMemo } from 'react';
+import { useSearchParams } from 'wouter';
+
+/** Words of the address, so that what a page shows can be linked to; an empty one stands for none. */
+export function useAddressWords<Name extends string>(
+  names: readonly Name[],
+): {
+  readonly words: Readonly<Record<Name, string>>;
+  readonly isAny: boolean;
+  change(changes: Partial<Readonly<Record<Name, string>>>): void;
+  clear(): void;
+} {
+  const [params, setParams] = useSearchParams();
+  const text = params.toString();
+  const words = useMemo(() => {
+    const given = new URLSearchParams(text);
+    return Object.fromEntries(names.map((name) => [name, given.get(name) ?? ''])) as Record<Name, string>;
+  }, [text, names]);
+  const change = useCallback(
+    (changes: Partial<Readonly<Record<Name, string>>>) =>
+      setParams(
+        (before) => {
+          const next = new URLSearchParams(before);
+          for (const [name, value] of Object.entries<string | undefined>(changes)) {
+            if (value) next.set(name, value);
+            else next.delete(name);
+          }
+          return next;
+        },
+        { replace: true },
+      ),
+    [setParams],
+  );
+  const clear = useCallback(
+    () => change(Object.fromEntries(names.map((name) => [name, ''])) as Record<Name, string>),
+    [change, names],
+  );
+  return { words, isAny: names.some((name) => words[name] !== ''), change, clear };
+}

@@ -1,0 +1,104 @@
+import { useState } from 'react';
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
+import type { auditExportQuery } from '../../__generated__/auditExportQuery.graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { csvOf, save } from '../kit/save.ts';
+import { type AuditFilter, filterOf } from './audit-filter.ts';
+
+/** The most that one export has: a browser keeps all of it in memory. */
+const mostEntries = 50_000;
+
+/** Buttons that keep all that fits the filter, in a file of the browser's. */
+export function AuditExport({
+  organizationId,
+  filter,
+}: {
+  readonly organizationId: string;
+  readonly filter: AuditFilter;
+}) {
+  const environment = useRelayEnvironment();
+  const toasts = useToasts();
+  const [count, setCount] = useState<number | null>(null);
+  const readAll = async () => {
+    type Log = NonNullable<auditExportQuery['response']['organization']>['auditLog'];
+    const all: Log['nodes'][number][] = [];
+    let after: string | null = null;
+    do {
+      setCount(all.length);
+      const answer: auditExportQuery['response'] | undefined = await fetchQuery<auditExportQuery>(
+        environment,
+        graphql`
+          query auditExportQuery($id: ID!, $filter: AuditLogFilter, $after: String) {
+            organization(id: $id) {
+              auditLog(first: 100, after: $after, filter: $filter) {
+                nodes {
+                  auditLogId
+                  createdAt
+                  action
+                  actorName
+                  apiKeyId
+                  address
+                  organizationId
+                  targetId
+                  data
+                }
+                pageInfo {
+                  hasNextPage
+                  endCursor
+                }
+              }
+            }
+          }
+        `,
+        { id: organizationId, filter: filterOf(filter), after },
+        { networkCacheConfig: { force: true } },
+      ).toPromise();
+      const page: Log | undefined = answer?.organization?.auditLog;
+      all.push(...(page?.nodes ?? []));
+      after = page?.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
+    } while (after !== null && all.length < mostEntries);
+    return { all, isCut: after !== null };
+  };
+  const run = async (format: 'csv' | 'json') => {
+    try {
+      const { all, isCut } = await readAll();
+      const rows = all.map(({ data, ...entry }) => ({ ...entry, data: JSON.stringify(data) }));
+      if (format === 'csv') save('audit-log.csv', 'text/csv', csvOf(csvColumns, rows));
+      else save('audit-log.json', 'application/json', `${JSON.stringify(all, null, 2)}\n`);
+      toasts.say(`${all.length} entries are saved.`);
+      if (isCut) toasts.fail(`Only the last ${mostEntries.toLocaleString('en')} are there: choose fewer days.`);
+    } catch (error) {
+      toasts.fail((error as Error).message);
+    } finally {
+      setCount(null);
+    }
+  };
+  return (
+    <>
+      {count !== null && (
+        <p className="soft" role="status">
+          {count} read
+        </p>
+      )}
+      <Button disabled={count !== null} onClick={() => void run('csv')}>
+        Export CSV
+      </Button>
+      <Button disabled={count !== null} onClick={() => void run('json')}>
+        Export JSON
+      </Button>
+    </>
+  );
+}
+
+const csvColumns = [
+  'auditLogId',
+  'createdAt',
+  'action',
+  'actorName',
+  'apiKeyId',
+  'address',
+  'organizationId',
+  'targetId',
+  'data',
+] as const;

@@ -1,0 +1,26 @@
+import type { AuditAction } from '../../__generated__/auditPageQuery.graphql.ts';
+import { auditActions } from './audit-actions.ts';
+
+/** The words of the address that narrow the log. */
+export const filterNames = ['by', 'action', 'from', 'to'] as const;
+
+/** Those words; days are those of UTC, both counted. */
+export type AuditFilter = Readonly<Record<(typeof filterNames)[number], string>>;
+
+const dayMs = 24 * 60 * 60 * 1_000;
+// What an address has that is no day is no filter.
+const startOf = (day: string) => {
+  const at = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
+};
+
+/** The filter as the service takes it. */
+export function filterOf({ by, action, from, to }: AuditFilter) {
+  const [first, last] = [startOf(from), startOf(to)];
+  return {
+    actions: (auditActions as readonly string[]).includes(action) ? [action as AuditAction] : null,
+    actorId: by || null,
+    createdAfter: first === null ? null : new Date(first).toISOString(),
+    createdBefore: last === null ? null : new Date(last + dayMs).toISOString(),
+  };
+}

@@ -1,0 +1,82 @@
+import { useMemo } from 'react';
+import { graphql } from 'react-relay';
+import type { useActorChoicesServiceUsersQuery } from '../../__generated__/useActorChoicesServiceUsersQuery.graphql.ts';
+import type { useActorChoicesSharedQuery } from '../../__generated__/useActorChoicesSharedQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { useMemberChoices } from '../../pickers/use-member-choices.ts';
+import { useSource } from '../../pickers/use-source.ts';
+import { useUserChoices } from '../../pickers/use-user-choices.ts';
+import { type Choice, type ChoiceSource, inTurn } from '../../ui/use-choices.ts';
+
+/** Who may have done something in an organization: its people and services, or all of the enterprise's where the viewer sees them. */
+export function useActorChoices(organizationId: string): ChoiceSource {
+  const { may } = useSigned();
+  const users = useUserChoices();
+  const members = useMemberChoices(organizationId);
+  const all = useAllServiceUsers();
+  const own = useServiceUsersOf(organizationId);
+  const people = may('VIEW_ACCOUNT_MEMBERSHIP') ? users : may('VIEW_ORG_MEMBERSHIP') ? members : null;
+  const services = may('MANAGE_ACCOUNT_SERVICE_USERS') ? all : may('MANAGE_ORG_SERVICE_USERS') ? own : null;
+  return useMemo(() => inTurn([people, services].filter((each) => each !== null)), [people, services]);
+}
+
+// Those that are gone have left entries too.
+function useAllServiceUsers(): ChoiceSource {
+  return useSource<useActorChoicesSharedQuery>(
+    graphql`
+      query useActorChoicesSharedQuery($after: String) {
+        enterprise {
+          serviceUsers(first: 100, after: $after, includeInactive: true) {
+            nodes {
+              serviceUserId
+              name
+            }
+            pageInfo {
+              hasNextPage
+              endCursor
+            }
+          }
+        }
+      }
+    `,
+    {},
+    ({ enterprise }) =>
+      enterprise && {
+        choices: enterprise.serviceUsers.nodes.map(choiceOfService),
+        pageInfo: enterprise.serviceUsers.pageInfo,
+      },
+  );
+}
+
+function useServiceUsersOf(id: string): ChoiceSource {
+  return useSource<useActorChoicesServiceUsersQuery>(
+    graphql`
+      query useActorChoicesServiceUsersQuery($id: ID!, $after: String) {
+        organization(id: $id) {
+          serviceUsers(first: 100, after: $after, includeInactive: true) {
+            nodes {
+              serviceUserId
+              name
+            }
+            pageInfo {
+              hasNextPage
+              endCursor
+            }
+          }
+        }
+      }
+    `,
+    { id },
+    ({ organization }) =>
+      organization && {
+        choices: organization.serviceUsers.nodes.map(choiceOfService),
+        pageInfo: organization.serviceUsers.pageInfo,
+      },
+  );
+}
+
+const choiceOfService = (user: { readonly serviceUserId: string; readonly name: string }): Choice => ({
+  value: user.serviceUserId,
+  label: user.name,
+  under: 'service user',
+});

@@ -86,12 +86,16 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       '<img src=x onerror="document.title=1"><script>document.title = 2</script><b>not bold</b>',
       '[run](javascript:document.title=3) [data](data:text/html,x) ![pixel](https://evil.example.com/x.png)',
       '<iframe src="https://evil.example.com"></iframe>',
+      // Deeper than what reads it can go.
+      `${'>'.repeat(4_000)} deep down`,
+      `${'*_'.repeat(1_000)}${'_*'.repeat(1_000)}`,
     ];
     const { page, complaints, foreign } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     await say(test, id, ...words);
     await page.getByText('not bold').waitFor();
     await page.getByRole('link', { name: 'pixel' }).waitFor();
+    await page.getByText('deep down').waitFor();
     const log = page.getByRole('log');
     expect(await log.locator('img, script, iframe, b:text("not bold")').count()).toBe(0);
     const links = await log.locator('a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));

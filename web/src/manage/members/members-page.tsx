@@ -172,7 +172,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
       {leaving && (
         <Confirm
           title={`Remove ${nameOfMember(leaving)}?`}
-          text="They may use this organization no more, and their keys for it end. Their sessions stay."
+          text="They may use this organization no more, nor may their keys for it, unless a role in the enterprise lets them. Their sessions stay."
           act="Remove"
           isBusy={isRemoving}
           onClose={() => setLeaving(null)}

@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     // Nothing was written: not even who changed it last, and when.
     expect((await read(automation.id)).updatedAt).toBe(before.updatedAt);
     await page.getByText('body.count is "5" and body.count is not 5').waitFor();
-    await page.getByText(/^or$/).first().waitFor();
+    await page.getByText('or', { exact: true }).first().waitFor();
     await page.getByRole('link', { name: /say hi/ }).waitFor();
 
     await page.getByRole('button', { name: 'Change', exact: true }).click();
@@ -166,6 +166,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     );
     await page.getByLabel('More of the automation, as JSON').fill('{"metadata": {"team": "other"}}');
     await page.getByRole('button', { name: 'Save' }).click();
+    await picture('automation-problems');
     await group.getByRole('alert').waitFor();
     expect(await group.getByRole('alert').textContent()).toContain('"value" of the operator gt must be a number');
     await picture('automation-problems');
@@ -177,7 +178,8 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.getByRole('button', { name: 'Save' }).click();
     expect(await problemOf(page.getByRole('group', { name: 'Action 1' }), 'Playbook')).toContain('does not exist');
     expect(await read(automation.id)).toEqual(before);
-    await page.getByLabel('Playbook').selectOption('None');
+    await page.getByLabel('Playbook').click();
+    await page.getByRole('option', { name: 'None', exact: true }).click();
     await save(page);
     const after = await read(automation.id);
     expect(after).toMatchObject({ metadata: { team: 'other' }, tools: null, templateId: null });

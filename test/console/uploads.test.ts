@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
@@ -94,10 +97,103 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.getByRole('button', { name: 'Try again to upload lost.txt' }).click();
     await page.getByText('1 of 1 files uploaded').waitFor({ state: 'attached' });
     await bring(page, 'drop', { 'large.txt': 'x'.repeat(1_048_577) });
-    await page.getByText('It is larger than the 1 MiB that a file may have.').waitFor();
+    await page.getByText('large.txt has 1.01 MiB: a file may have at most 1 MiB.').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again to upload large.txt' }).count()).toBe(0);
+    expect(await send.isEnabled()).toBe(false);
     await page.getByRole('button', { name: 'Remove large.txt' }).click();
     await send.click();
     await expect.poll(() => filesOf(id)).toEqual([{ name: 'lost.txt', sizeBytes: 4 }]);
+    await page.context().close();
+  });
+
+  it('are refused before they are sent where they cannot be: empty, too large, or folders; and say what is missing', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'Refused files' });
+    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/sessions/${id}`);
+    const message = page.getByLabel('Message to the agent');
+    await message.waitFor();
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/attachments/uploads/')) sent.push(request.postData() ?? '');
+    });
+    const large = 'x'.repeat(1_048_577);
+    await bring(page, 'drop', { 'large.txt': large, 'empty.txt': '', 'larger.txt': large, 'small.txt': 'small' });
+    await page.getByText('empty.txt is empty: a file must have at least one byte.').waitFor();
+    await page.getByText('larger.txt has 1.01 MiB: a file may have at most 1 MiB.').waitFor();
+    await page.getByText('1 of 4 files uploaded').waitFor({ state: 'attached' });
+    expect(sent).toHaveLength(1);
+    await page.getByText('Remove what cannot be sent').waitFor();
+    await picture('session-files-refused');
+    for (const name of ['large.txt', 'empty.txt', 'larger.txt']) {
+      await page.getByRole('button', { name: `Remove ${name}` }).click();
+    }
+    // A message has words.
+    const note = page.getByText('Write a message: files go along with one, and never alone.');
+    await note.waitFor();
+    expect(await message.getAttribute('aria-describedby')).toBe(await note.getAttribute('id'));
+    await message.press('Enter');
+    expect(await filesOf(id)).toEqual([]);
+    await message.fill('Read it');
+    await note.waitFor({ state: 'hidden' });
+    // A folder, as a hand brings it.
+    const folder = await mkdtemp(join(tmpdir(), 'folder-'));
+    const window = await page.context().newCDPSession(page);
+    const data = { items: [], files: [folder], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await window.send('Input.dispatchDragEvent', { type, x: 600, y: 300, data });
+    }
+    await page.getByText(`${basename(folder)} is a folder: folders cannot be sent.`).waitFor();
+    await rm(folder, { recursive: true });
+    await message.press('Enter');
+    await expect.poll(() => filesOf(id)).toEqual([{ name: 'small.txt', sizeBytes: 5 }]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('wait their turn where they are many, three at once, and are cancelled together', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'Many files' });
+    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/sessions/${id}`);
+    await page.getByLabel('Message to the agent').fill('All of them');
+    let under = 0;
+    let most = 0;
+    const held: (() => void)[] = [];
+    await page.route('**/attachments/uploads/**', async (route) => {
+      most = Math.max(most, ++under);
+      await new Promise<void>((resolve) => held.push(resolve));
+      under--;
+      await route.continue();
+    });
+    const files = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}.txt`, `${n}`]));
+    await bring(page, 'drop', files(105));
+    await page
+      .getByText('At most 100 files go along at once. Left out: f100.txt, f101.txt, f102.txt and 2 more.')
+      .waitFor();
+    await page.getByText('0 of 100 files', { exact: true }).waitFor();
+    await expect.poll(() => held.length).toBe(3);
+    await picture('session-many-files');
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel all' }).click();
+    await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
+    for (const go of held.splice(0)) go();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await bring(page, 'drop', files(100));
+    await expect
+      .poll(
+        async () => {
+          for (const go of held.splice(0)) go();
+          return page.getByText('100 of 100 files', { exact: true }).count();
+        },
+        { timeout: 60_000, interval: 20 },
+      )
+      .toBe(1);
+    expect(most).toBe(3);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
+    const document = 'query($id: ID!) { session(id: $id) { attachments { totalCount } } }';
+    const { data } = await graphql(test, test.adminToken, document, { id });
+    expect(data.session.attachments.totalCount).toBe(100);
+    expect(complaints).toEqual([]);
     await page.context().close();
   });
 

@@ -1,11 +1,11 @@
-import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { composerMutation } from '../__generated__/composerMutation.graphql.ts';
 import { useAct } from '../relay/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
-import { useUploads } from '../uploads/use-uploads.ts';
+import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
 
 type Send = (message: string, attachmentIds?: readonly string[]) => Promise<boolean>;
 
@@ -69,6 +69,7 @@ function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
   const [send, isBusy] = useSend(sessionId);
   const uploads = useUploads(organizationId);
   const isOver = useFileDrop(uploads.add);
+  const noteId = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: as high as what is written.
   useLayoutEffect(() => {
@@ -92,6 +93,7 @@ function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
     }
     field.current?.focus();
   };
+  const note = missingOf(text, uploads);
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -101,11 +103,15 @@ function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
     <form className="composer" onSubmit={(event) => void submit(event)}>
       {isOver && <p className="drop-here">Drop the files: they go along with your message.</p>}
       <UploadList uploads={uploads} />
+      <p className="uploads-note" id={noteId} role="status" hidden={note === null}>
+        {note}
+      </p>
       <PickFiles uploads={uploads} />
       <textarea
         ref={field}
         rows={1}
         aria-label="Message to the agent"
+        aria-describedby={note === null ? undefined : noteId}
         placeholder={placeholder}
         value={text}
         onChange={(event) => change(event.target.value)}
@@ -122,4 +128,13 @@ function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
       />
     </form>
   );
+}
+
+// What is still needed before files can go; of a message without any, its empty field says enough.
+function missingOf(text: string, { all }: Uploads): string | null {
+  if (all.length === 0) return null;
+  if (all.some(({ state }) => state === 'refused')) return 'Remove what cannot be sent; the rest can go then.';
+  if (all.some(({ state }) => state === 'failed')) return 'Try again, or remove, what did not come through.';
+  if (text.trim() === '') return 'Write a message: files go along with one, and never alone.';
+  return null;
 }

@@ -2,6 +2,7 @@ import './uploads.css';
 import { useRef } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { sizeOf } from './size-of.ts';
 import type { Upload, Uploads } from './use-uploads.ts';
 
 /** Opens the browser's own choice of files. */
@@ -36,6 +37,7 @@ export function UploadList({ uploads }: { readonly uploads: Uploads }) {
       <p className="for-readers" role="status">
         {all.length > 0 && `${sent} of ${all.length} files uploaded`}
       </p>
+      {all.length > few && <Whole uploads={uploads} sent={sent} />}
       {all.length > 0 && (
         <ul className="uploads" aria-label="Files that go along">
           {all.map((upload) => (
@@ -47,11 +49,42 @@ export function UploadList({ uploads }: { readonly uploads: Uploads }) {
   );
 }
 
+/** Of more than so many the whole is shown too. */
+const few = 4;
+
+/** How far all of them are, and what can be done with all. */
+function Whole({ uploads, sent }: { readonly uploads: Uploads; readonly sent: number }) {
+  const { all } = uploads;
+  const failed = all.filter(({ state }) => state === 'failed').length;
+  const refused = all.filter(({ state }) => state === 'refused').length;
+  const bytes = all.reduce((sum, { file, state }) => sum + (state === 'refused' ? 0 : file.size), 0);
+  const sentBytes = all.reduce((sum, upload) => sum + upload.sentBytes, 0);
+  return (
+    <div className="uploads-whole">
+      <progress aria-label="All files" max={Math.max(1, bytes)} value={sentBytes} />
+      <span>
+        {sent} of {all.length} files
+        {failed > 0 && `, ${failed} failed`}
+        {refused > 0 && `, ${refused} refused`}
+      </span>
+      {failed > 1 && (
+        <Button size="small" onClick={uploads.retryAll}>
+          Try all again
+        </Button>
+      )}
+      <Button size="small" onClick={uploads.clear}>
+        {uploads.areSent ? 'Remove all' : 'Cancel all'}
+      </Button>
+    </div>
+  );
+}
+
 function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: Uploads }) {
   const { key, file, state, sentBytes, problem } = upload;
+  const isWrong = state === 'failed' || state === 'refused';
   return (
     <li className={state}>
-      <Icon name={state === 'failed' ? 'warning' : state === 'sent' ? 'check' : 'file'} />
+      <Icon name={isWrong ? 'warning' : state === 'sent' ? 'check' : 'file'} />
       <span className="name" title={file.name}>
         {file.name}
       </span>
@@ -59,7 +92,7 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
         <progress aria-label={`Upload of ${file.name}`} max={Math.max(1, file.size)} value={sentBytes} />
       )}
       {state === 'sent' && <span className="size">{sizeOf(file.size)}</span>}
-      {state === 'failed' && (
+      {isWrong && (
         <span className="problem" role="alert">
           {problem}
         </span>
@@ -73,14 +106,11 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
         tone="quiet"
         size="small"
         icon="close"
-        aria-label={state === 'sending' ? `Cancel the upload of ${file.name}` : `Remove ${file.name}`}
+        aria-label={
+          state === 'sending' || state === 'waiting' ? `Cancel the upload of ${file.name}` : `Remove ${file.name}`
+        }
         onClick={() => uploads.remove(key)}
       />
     </li>
   );
-}
-
-function sizeOf(bytes: number): string {
-  if (bytes < 1_024) return `${bytes} B`;
-  return bytes < 1_048_576 ? `${Math.round(bytes / 1_024)} KiB` : `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }

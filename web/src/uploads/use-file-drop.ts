@@ -1,19 +1,30 @@
 import { type ClipboardEvent, useEffect, useRef, useState } from 'react';
+import { useToasts } from '../ui/toasts.tsx';
 
 type Take = (files: readonly File[]) => void;
+type Brought = (data: DataTransfer) => void;
 
 // Who was shown last is in front, as a dialog is: what is dropped on the page goes there.
-const takers: { readonly take: (files: readonly File[]) => void; readonly show: (isOver: boolean) => void }[] = [];
+const takers: { readonly take: Brought; readonly show: (isOver: boolean) => void }[] = [];
 
-/** Takes files that are dropped anywhere on the page; true while some are held over it. A file never replaces the page. */
+/**
+ * Takes files that are dropped anywhere on the page; true while some are held over it. A file never replaces the page. Folders are
+ * not taken, and a message says so.
+ */
 export function useFileDrop(onFiles: Take): boolean {
   const [isOver, setOver] = useState(false);
-  const latest = useRef(onFiles);
+  const toasts = useToasts();
+  const brought: Brought = (data) => {
+    const { files, folders } = sort(data);
+    if (folders.length > 0) toasts.fail(refusalOf(folders));
+    if (files.length > 0) onFiles(files);
+  };
+  const latest = useRef(brought);
   useEffect(() => {
-    latest.current = onFiles;
+    latest.current = brought;
   });
   useEffect(() => {
-    const taker = { take: (files: readonly File[]) => latest.current(files), show: setOver };
+    const taker = { take: (data: DataTransfer) => latest.current(data), show: setOver };
     if (takers.push(taker) === 1) listen();
     return () => {
       takers.splice(takers.indexOf(taker), 1);
@@ -52,8 +63,26 @@ function drop(event: DragEvent): void {
   event.preventDefault();
   const taker = takers.at(-1);
   taker?.show(false);
-  const files = [...event.dataTransfer.files];
-  if (files.length > 0) taker?.take(files);
+  taker?.take(event.dataTransfer);
+}
+
+// A folder comes as something like a file that cannot be read: what it is, only its entry says.
+function sort(data: DataTransfer): { readonly files: readonly File[]; readonly folders: readonly string[] } {
+  const files: File[] = [];
+  const folders: string[] = [];
+  for (const item of data.items) {
+    if (item.kind !== 'file') continue;
+    const entry = item.webkitGetAsEntry();
+    const file = item.getAsFile();
+    if (entry?.isDirectory) folders.push(entry.name);
+    else if (file) files.push(file);
+  }
+  return { files, folders };
+}
+
+function refusalOf(folders: readonly string[]): string {
+  const are = folders.length === 1 ? 'is a folder' : 'are folders';
+  return `${folders.join(', ')} ${are}: folders cannot be sent. Take the files in it, or an archive of it.`;
 }
 
 /** Takes files that are pasted into a field. Where there is text too, as from spreadsheets, the text is what is meant. */

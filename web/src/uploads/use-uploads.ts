@@ -2,15 +2,18 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { useUploadsMutation } from '../__generated__/useUploadsMutation.graphql.ts';
 import { useAct } from '../relay/use-act.ts';
+import { useToasts } from '../ui/toasts.tsx';
 import { sendFile, UploadError } from './send-file.ts';
+import { sizeOf } from './size-of.ts';
 
 /** A file that is to go along with what one writes. */
 export interface Upload {
   readonly key: number;
   readonly file: File;
-  readonly state: 'waiting' | 'sending' | 'sent' | 'failed';
+  /** `refused`: it cannot be sent as it is; what has failed may be tried again. */
+  readonly state: 'waiting' | 'sending' | 'sent' | 'failed' | 'refused';
   readonly sentBytes: number;
-  /** Why it failed. */
+  /** Why it failed, or was refused. */
   readonly problem: string | null;
   /** Once it is sent. */
   readonly attachmentId: string | null;
@@ -26,6 +29,8 @@ export interface Uploads {
   /** Takes one back, also while it is being sent. */
   remove(key: number): void;
   retry(key: number): void;
+  /** Tries all again that have failed. */
+  retryAll(): void;
   clear(): void;
 }
 
@@ -39,6 +44,9 @@ export function useUploads(organizationId: string): Uploads {
   const [all, setAll] = useState<readonly Upload[]>([]);
   const count = useRef(0);
   const running = useRef(new Map<number, AbortController>());
+  const toasts = useToasts();
+  /** Known once the service was first asked. */
+  const [maxBytes, setMaxBytes] = useState<number | null>(null);
   const [ask] = useAct<useUploadsMutation>(
     graphql`
       mutation useUploadsMutation($input: CreateAttachmentUploadInput!) {
@@ -69,9 +77,9 @@ export function useUploads(organizationId: string): Uploads {
         const { payload, errors } = await ask({ input: { organizationId } });
         const upload = payload?.attachmentUpload;
         if (!upload) throw new UploadError(errors?.map(({ message }) => message).join(' ') ?? 'Nothing was done.');
-        if (file.size > upload.maxBytes) {
-          throw new UploadError(`It is larger than the ${upload.maxBytes / 1_048_576} MiB that a file may have.`);
-        }
+        setMaxBytes(upload.maxBytes);
+        const refusal = refusalOf(file, upload.maxBytes);
+        if (refusal !== null) return change(key, { state: 'refused', problem: refusal });
         if (signal.aborted) return;
         const onProgress = (sentBytes: number) => change(key, { sentBytes });
         const attachmentId = await sendFile(upload.url, file, { signal, onProgress });
@@ -85,6 +93,15 @@ export function useUploads(organizationId: string): Uploads {
     },
     [ask, change, organizationId],
   );
+  useEffect(() => {
+    const isTooLarge = ({ state, file }: Upload) => state === 'waiting' && refusalOf(file, maxBytes) !== null;
+    if (!all.some(isTooLarge)) return;
+    setAll((before) =>
+      before.map((each) =>
+        isTooLarge(each) ? { ...each, state: 'refused', problem: refusalOf(each.file, maxBytes) } : each,
+      ),
+    );
+  }, [all, maxBytes]);
   useEffect(() => {
     const free = atOnce - running.current.size;
     const next = all.filter(({ key, state }) => state === 'waiting' && !running.current.has(key));
@@ -100,25 +117,45 @@ export function useUploads(organizationId: string): Uploads {
       areSent: all.every(({ state }) => state === 'sent'),
       attachmentIds: all.flatMap(({ attachmentId }) => attachmentId ?? []),
       add: (files) => {
-        const added = files.map((file) => toUpload(++count.current, file));
-        setAll((before) => [...before, ...added].slice(0, most));
+        const room = Math.max(0, most - all.length);
+        const added = files.slice(0, room).map((file) => toUpload(++count.current, file));
+        setAll((before) => [...before, ...added]);
+        const left = files.slice(room).map(({ name }) => name);
+        if (left.length > 0) {
+          const named =
+            left.length > 3 ? `${left.slice(0, 3).join(', ')} and ${left.length - 3} more` : left.join(', ');
+          toasts.fail(`At most ${most} files go along at once. Left out: ${named}.`);
+        }
       },
       remove: (key) => {
         running.current.get(key)?.abort();
         setAll((before) => before.filter((each) => each.key !== key));
       },
       retry: (key) => change(key, { state: 'waiting', problem: null }),
+      retryAll: () =>
+        setAll((before) =>
+          before.map((each) => (each.state === 'failed' ? { ...each, state: 'waiting', problem: null } : each)),
+        ),
       clear: () => {
         stopAll(running.current);
         setAll([]);
       },
     }),
-    [all, change],
+    [all, change, toasts],
   );
 }
 
 function toUpload(key: number, file: File): Upload {
-  return { key, file, state: 'waiting', sentBytes: 0, problem: null, attachmentId: null };
+  const problem = refusalOf(file, null);
+  const state = problem === null ? 'waiting' : 'refused';
+  return { key, file, state, sentBytes: 0, problem, attachmentId: null };
+}
+
+// Before a byte of it is sent. `maxBytes` null: not known yet.
+function refusalOf({ name, size }: File, maxBytes: number | null): string | null {
+  if (size === 0) return `${name} is empty: a file must have at least one byte.`;
+  if (maxBytes === null || size <= maxBytes) return null;
+  return `${name} has ${sizeOf(size)}: a file may have at most ${sizeOf(maxBytes)}.`;
 }
 
 function startOf(running: Map<number, AbortController>, key: number): AbortController {

@@ -74,11 +74,12 @@ export function changesOf(draft: Draft, given: Definition, typeOf: FieldTypes): 
 
 /** A draft as the service takes it. `given`: what it was made from; null: it is new. */
 export function writeDraft(draft: Draft, given: Definition | null, typeOf: FieldTypes): Definition {
+  // First: of what they are made from, all else comes along.
   return {
+    ...writeSettings(draft.settings, given ?? noSettings),
     name: draft.name.trim(),
     triggers: draft.triggers.map((trigger) => writeTrigger(trigger, typeOf)),
     actions: draft.actions.map(writeAction),
-    ...writeSettings(draft.settings, given ?? noSettings),
   };
 }
 

@@ -1,7 +1,6 @@
-import { graphql, useLazyLoadQuery } from 'react-relay';
-import type { playbookSelectQuery } from '../../__generated__/playbookSelectQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { Select } from '../../ui/field.tsx';
+import { usePlaybookChoices } from '../../pickers/use-playbook-choices.ts';
+import { Picker } from '../../ui/picker.tsx';
 
 interface PlaybookSelectProps {
   /** The id in any form; empty: none. */
@@ -13,32 +12,6 @@ interface PlaybookSelectProps {
 /** Asks for a playbook; one that is not among those that are offered stays chosen, by its id. */
 export function PlaybookSelect({ value, error, onChange }: PlaybookSelectProps) {
   const { organization } = useSigned();
-  const { organization: found } = useLazyLoadQuery<playbookSelectQuery>(
-    graphql`
-      query playbookSelectQuery($id: ID!) {
-        organization(id: $id) {
-          playbooks(first: 100) {
-            nodes {
-              playbookId
-              title
-            }
-          }
-        }
-      }
-    `,
-    { id: organization?.organizationId ?? '' },
-  );
-  const playbooks = found?.playbooks.nodes ?? [];
-  const isOther = value !== '' && !playbooks.some(({ playbookId }) => playbookId === value);
-  return (
-    <Select label="Playbook" value={value} error={error} onChange={({ target }) => onChange(target.value)}>
-      <option value="">None</option>
-      {isOther && <option value={value}>{value}</option>}
-      {playbooks.map(({ playbookId, title }) => (
-        <option value={playbookId} key={playbookId}>
-          {title}
-        </option>
-      ))}
-    </Select>
-  );
+  const playbooks = usePlaybookChoices(organization?.organizationId ?? '');
+  return <Picker label="Playbook" none="None" source={playbooks} value={value} error={error} onChange={onChange} />;
 }

@@ -1,18 +1,24 @@
 // npm run bench: measures the server against baselines on this machine, and prints a table. docs/performance.md says how.
 import { writeFile } from 'node:fs/promises';
 import { measureAppend } from './append.ts';
+import { measureFanOut } from './fan-out.ts';
 import { measureGraphqlPage } from './graphql-page.ts';
+import { measureIdleSubscriptions } from './idle-subscriptions.ts';
+import { measureLatency } from './latency.ts';
 import { measureOneSession } from './one-session.ts';
 import { measureRestLists } from './rest-lists.ts';
 import { type Bench, createBench, openCluster } from './support/bench.ts';
 import { measures, type Row, toJson, toTable } from './support/measures.ts';
-import { readOptions, usage } from './support/options.ts';
+import { isAsked, readOptions, usage } from './support/options.ts';
 
 /** The part of a row's name before the stroke, and what measures it. */
 const measurements: readonly (readonly [name: string, measure: (bench: Bench) => Promise<Row[]>])[] = [
   ['graphql-page', measureGraphqlPage],
   ['rest-lists', measureRestLists],
   ['one-session', measureOneSession],
+  ['fan-out', measureFanOut],
+  ['idle-subscriptions', measureIdleSubscriptions],
+  ['latency', measureLatency],
   ['append', measureAppend],
 ];
 
@@ -21,9 +27,7 @@ if (options === null) {
   process.stdout.write(`${usage}\n`);
   process.exit(0);
 }
-const { only } = options;
-const isAsked = (name: string) => only.length === 0 || only.some((prefix) => name.startsWith(prefix));
-for (const prefix of only) {
+for (const prefix of options.only) {
   if (!Object.keys(measures).some((name) => name.startsWith(prefix)))
     throw new Error(`No row begins with "${prefix}". There are: ${Object.keys(measures).join(', ')}.`);
 }
@@ -40,13 +44,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 try {
   for (const [name, measure] of measurements) {
-    if (!Object.keys(measures).some((row) => row.startsWith(`${name}/`) && isAsked(row))) continue;
+    if (!Object.keys(measures).some((row) => row.startsWith(`${name}/`) && isAsked(options, row))) continue;
     const startedAt = performance.now();
     process.stderr.write(`${name} …\n`);
     const { bench, end } = createBench(cluster.url, options);
     stopNow = end;
     try {
-      rows.push(...(await measure(bench)).filter((row) => isAsked(row.name)));
+      rows.push(...(await measure(bench)).filter((row) => isAsked(options, row.name)));
     } finally {
       await end();
     }

@@ -54,3 +54,8 @@ export function readOptions(args: readonly string[]): Options | null {
     hasPeer: !values['no-peer'],
   };
 }
+
+/** Whether a row is asked for. */
+export function isAsked({ only }: Pick<Options, 'only'>, name: string): boolean {
+  return only.length === 0 || only.some((prefix) => name.startsWith(prefix));
+}

@@ -1,0 +1,119 @@
+import {
+  createViewers,
+  followDocument,
+  openAudience,
+  openBareWs,
+  sessionIds,
+  startPublisher,
+  subscriber,
+} from './support/audience.ts';
+import type { Bench, Database, Server } from './support/bench.ts';
+import { median } from './support/compare.ts';
+import type { MeasureName, Row } from './support/measures.ts';
+import { isAsked } from './support/options.ts';
+import { cpuMs } from './support/processes.ts';
+import { topFunctions } from './support/profile.ts';
+import { seed } from './support/seed.ts';
+import type { Subscriber } from './support/subscribers.ts';
+
+const subscribers = 1_000;
+const manySessions = 200;
+/** How many different keys listen; those of one session are all different. */
+const viewers = 50;
+const body = 'A message as agents write them: a line or two of text that says what was done, and what comes next.';
+
+/** A message to 1,000 subscribers: the server's CPU for each delivery, against `ws` with a ready frame. */
+export async function measureFanOut(bench: Bench): Promise<Row[]> {
+  const database = await bench.createDatabase();
+  const server = await bench.startServer(database);
+  await seed(database.client, { organizationId: server.organizationId, sessions: 1 + manySessions, entriesEach: 1 });
+  const [first = '', ...others] = await sessionIds(database);
+  const rows: Row[] = [];
+  const toOne = Array.from({ length: subscribers }, () => subscriber(server, server.token, first));
+  if (isAsked(bench.options, 'fan-out/one-session')) {
+    rows.push(await compareFanOut(bench, 'fan-out/one-session', { database, server, listeners: toOne, to: [first] }));
+    if (bench.options.isProfiled) await profileFanOut(bench, database, server, first);
+  }
+  if (isAsked(bench.options, 'fan-out/200-sessions')) {
+    const tokens = await createViewers(server, viewers);
+    // Neither the document nor the viewer is that of another subscriber of the session: nothing is alike but the session.
+    const listeners = Array.from({ length: subscribers }, (_, n) =>
+      subscriber(server, tokens[n % viewers] ?? '', others[Math.floor(n / 5)] ?? '', followDocument(n)),
+    );
+    rows.push(await compareFanOut(bench, 'fan-out/200-sessions', { database, server, listeners, to: others }));
+  }
+  return rows;
+}
+
+interface Crowd {
+  readonly database: Database;
+  readonly server: Server;
+  readonly listeners: readonly Subscriber[];
+  /** The sessions that get a message each time. */
+  readonly to: readonly string[];
+}
+
+async function compareFanOut(
+  bench: Bench,
+  name: MeasureName,
+  { database, server, listeners, to }: Crowd,
+): Promise<Row> {
+  const audience = await openAudience(bench, listeners);
+  const publisher = await startPublisher(bench, database, { isLazy: true });
+  const bare = await openBareWs(bench, listeners.length);
+  let frames = 1;
+  const ways = [
+    { pid: bare.pid, tick: () => bare.send(audience.frame), took: [] as number[] },
+    {
+      pid: server.pid,
+      async tick() {
+        frames += 1;
+        await publisher.ask({ act: 'publish', sessionIds: to, body });
+        await audience.wait(frames);
+      },
+      took: [] as number[],
+    },
+  ];
+  const roundMs = bench.options.isQuick ? 1_200 : 8_000;
+  let deliveries = 0;
+  /** Messages for so long, and at least three; gives the CPU of each delivery in microseconds. */
+  const round = async ({ pid, tick }: (typeof ways)[number]): Promise<number> => {
+    const [startedAt, before] = [performance.now(), cpuMs(pid)];
+    let ticks = 0;
+    for (; ticks < 3 || performance.now() - startedAt < roundMs; ticks++) await tick();
+    deliveries += ticks * listeners.length;
+    return ((cpuMs(pid) - before) * 1_000) / (ticks * listeners.length);
+  };
+  for (const way of ways) await round(way);
+  for (let n = 0; n < 3; n++) for (const way of ways) way.took.push(await round(way));
+  const [baseline = Number.NaN, own = Number.NaN] = ways.map(({ took }) => median(took));
+  bench.progress(`  ${name}: ${own.toFixed(1)} µs for each delivery; bare ws ${baseline.toFixed(1)} µs`);
+  return {
+    name,
+    value: own / baseline,
+    note: `${own.toFixed(1)} µs; bare ws ${baseline.toFixed(1)} µs; ${deliveries} deliveries in all`,
+  };
+}
+
+async function profileFanOut(bench: Bench, database: Database, { token }: Server, id: string): Promise<void> {
+  const folder = await bench.createFolder();
+  const profiled = await bench.startServer(database, { execArgv: ['--cpu-prof', '--cpu-prof-dir', folder] });
+  const { rows } = await database.client.query('select count(*)::int as count from log_entry where session_id = $1', [
+    id,
+  ]);
+  // They get what is there already too: that is counted, and costs little beside what follows.
+  const audience = await openAudience(
+    bench,
+    Array.from({ length: subscribers }, () => subscriber(profiled, token, id)),
+  );
+  const publisher = await startPublisher(bench, database, { isLazy: true });
+  await audience.wait(rows[0].count);
+  const ticks = 200;
+  for (let n = 1; n <= ticks; n++) {
+    await publisher.ask({ act: 'publish', sessionIds: [id], body });
+    await audience.wait(rows[0].count + n);
+  }
+  await profiled.stop();
+  bench.progress(`The functions that take the most CPU by themselves, over ${ticks} messages, the start included:`);
+  for (const line of await topFunctions(folder)) bench.progress(`  ${line}`);
+}

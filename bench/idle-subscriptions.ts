@@ -1,0 +1,53 @@
+import { openAudience, sessionIds, subscriber } from './support/audience.ts';
+import type { Bench, Server } from './support/bench.ts';
+import type { Row } from './support/measures.ts';
+import { residentBytes } from './support/processes.ts';
+import { seed } from './support/seed.ts';
+
+/** Open before the first look, so that what is there once for all of them is not counted for each. */
+const before = 500;
+
+/** On a signal the server throws away what nothing refers to, and says what is left. */
+const collector = `data:text/javascript,${encodeURIComponent(
+  `process.on('SIGUSR2', () => { gc(); gc(); console.error('collected ' + JSON.stringify(process.memoryUsage()) + '.'); });`,
+)}`;
+
+/** What one more idle subscription takes, each on a socket of its own. */
+export async function measureIdleSubscriptions(bench: Bench): Promise<Row[]> {
+  const count = bench.options.isQuick ? 1_500 : 5_000;
+  const database = await bench.createDatabase();
+  const server = await bench.startServer(database, { execArgv: ['--expose-gc', '--import', collector] });
+  await seed(database.client, { organizationId: server.organizationId, sessions: 200, entriesEach: 1 });
+  const ids = await sessionIds(database);
+  const listeners = (many: number) =>
+    Array.from({ length: many }, (_, n) => subscriber(server, server.token, ids[n % ids.length] ?? ''));
+  await openAudience(bench, listeners(before));
+  const empty = await collect(server, 1);
+  await openAudience(bench, listeners(count));
+  const full = await collect(server, 2);
+  const each = (bytes: (memory: Memory) => number) => (bytes(full) - bytes(empty)) / count / 1_024;
+  const used = each(({ heapUsed, external }) => heapUsed + external);
+  return [
+    {
+      name: 'idle-subscriptions/memory',
+      value: each(({ resident }) => resident),
+      note: `of the process, after a collection, with ${count} more sockets of one subscription each; ${used.toFixed(1)} KB in use by JavaScript`,
+    },
+  ];
+}
+
+interface Memory {
+  readonly resident: number;
+  readonly heapUsed: number;
+  readonly external: number;
+}
+
+async function collect(server: Server, time: number): Promise<Memory> {
+  // Twice: what the first one finalizes, the second one frees.
+  for (const n of [2 * time - 1, 2 * time]) {
+    process.kill(server.pid, 'SIGUSR2');
+    await server.says(new RegExp(`(?:collected .*?\\}\\.[\\s\\S]*?){${n}}`));
+  }
+  const said = [...server.output().matchAll(/collected (\{.*?\})\./g)].at(-1)?.[1] ?? '{}';
+  return { ...JSON.parse(said), resident: residentBytes(server.pid) };
+}

@@ -1,0 +1,96 @@
+import type { BareWsRequest } from './bare-ws.ts';
+import type { Bench, Database, Server } from './bench.ts';
+import { askOnce, graphqlRequest } from './http.ts';
+import type { Script } from './processes.ts';
+import type { PublisherRequest } from './publisher.ts';
+import type { Subscriber, SubscribersRequest } from './subscribers.ts';
+
+/** Subscribers that are open, and have had their first frame. */
+export interface Audience {
+  /** What one of them got first. */
+  readonly frame: string;
+  /** Waits until each has had so many frames, the first included. */
+  wait(frames: number): Promise<void>;
+  latencies(): Promise<number[]>;
+}
+
+/** Opens subscribers in a process of their own. */
+export async function openAudience(bench: Bench, subscribers: readonly Subscriber[]): Promise<Audience> {
+  const script = bench.startScript('subscribers');
+  const ask = <T>(request: SubscribersRequest) => script.ask<T>(request);
+  const frame = await ask<string>({ act: 'open', subscribers });
+  return {
+    frame,
+    wait: (frames) => ask({ act: 'wait', frames }),
+    latencies: () => ask({ act: 'latencies' }),
+  };
+}
+
+/** The words that follow one session's messages; `n` makes them another document. */
+export const followDocument = (n: number | null = null) =>
+  `subscription Follow${n ?? ''}($id: ID!) { sessionMessages(sessionId: $id) { cursor node { id type body createdAt } } }`;
+
+/** A subscriber of a server to one session's messages. */
+export function subscriber(
+  server: Pick<Server, 'url'>,
+  token: string,
+  id: string,
+  query: string = followDocument(),
+): Subscriber {
+  return { url: `${server.url.replace('http', 'ws')}/graphql`, token, query, variables: { id } };
+}
+
+/** The bare server and so many sockets on it; `send` gives each a frame, and waits until all have it. */
+export async function openBareWs(bench: Bench, count: number) {
+  const script = bench.startScript('bare-ws');
+  const port = await script.ask<number>({ act: 'listen' } satisfies BareWsRequest);
+  const one: Subscriber = { url: `ws://127.0.0.1:${port}`, token: null, query: '', variables: {} };
+  const audience = await openAudience(bench, Array(count).fill(one));
+  let frames = 0;
+  return {
+    pid: script.pid,
+    async send(frame: string) {
+      frames += 1;
+      await script.ask({ act: 'send', frame } satisfies BareWsRequest);
+      await audience.wait(frames);
+    },
+  };
+}
+
+/** A process that writes messages; what it writes is durable when PostgreSQL says so, or with `isLazy` a little later. */
+export async function startPublisher(
+  bench: Bench,
+  database: Database,
+  { isLazy = false } = {},
+): Promise<Pick<Script, 'stop'> & { ask<T>(request: PublisherRequest): Promise<T> }> {
+  const url = isLazy ? `${database.url}?options=${encodeURIComponent('-c synchronous_commit=off')}` : database.url;
+  return bench.startScript('publisher', [url, await bench.createFolder()]);
+}
+
+/** The tokens of so many new service users of the organization. */
+export async function createViewers(server: Server, count: number): Promise<string[]> {
+  const run = async (query: string, input: object) => {
+    const { data } = await askOnce(server.url, graphqlRequest(server.token, query, { input }));
+    const [payload] = Object.values(data) as any[];
+    if (payload.userErrors.length > 0) throw new Error(JSON.stringify(payload.userErrors));
+    return payload;
+  };
+  const tokens: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const { serviceUser } = await run(
+      'mutation($input: CreateServiceUserInput!) { createServiceUser(input: $input) { serviceUser { serviceUserId } userErrors { message } } }',
+      { name: `listener ${n}`, organizationId: `org-${server.organizationId}` },
+    );
+    const { token } = await run(
+      'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { token userErrors { message } } }',
+      { kind: 'SERVICE_USER', name: 'key', serviceUserId: serviceUser.serviceUserId },
+    );
+    tokens.push(token);
+  }
+  return tokens;
+}
+
+/** Bare ids of the sessions of a database, oldest first. */
+export async function sessionIds(database: Database): Promise<string[]> {
+  return (await database.client.query('select id from session order by id')).rows.map(({ id }) => id);
+}

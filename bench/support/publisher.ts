@@ -1,0 +1,54 @@
+// Who writes messages into logs, as a worker on another machine does: an entry appended, and the bell rung. In a process of
+// its own, so that its CPU is not the server's. Arguments: the database, a folder for its lock.
+import { appendEntries } from '../../src/domain/sessions/log.ts';
+import { createBell } from '../../src/events/create-bell.ts';
+import { openStore } from '../../src/store/store.ts';
+import { serveRequests } from './processes.ts';
+
+/** What it is told. */
+export type PublisherRequest =
+  /** A message to each of these sessions. */
+  | { readonly act: 'publish'; readonly sessionIds: readonly string[]; readonly body: string }
+  /** So many messages a second to these in turn, for so long; each says when it was sent. Gives how many they were. */
+  | { readonly act: 'stream'; readonly sessionIds: readonly string[]; readonly perSecond: number; readonly ms: number };
+
+const [, , databaseUrl = '', dataDir = ''] = process.argv;
+const log = {
+  warn: (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
+  error: (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
+};
+const store = await openStore({ dataDir, databaseUrl, log });
+const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
+
+async function publish(sessionId: string, body: string): Promise<void> {
+  await appendEntries(store, sessionId, null, [{ kind: 'MESSAGE', messageType: 'agent_message', body }], new Date());
+  bell.ring(`session:${sessionId}`);
+}
+
+async function stream(sessionIds: readonly string[], perSecond: number, ms: number): Promise<number> {
+  const sending: Promise<void>[] = [];
+  const startedAt = performance.now();
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const elapsed = Math.min(ms, performance.now() - startedAt);
+      while (sending.length < (elapsed * perSecond) / 1_000) {
+        const sessionId = sessionIds[sending.length % sessionIds.length] as string;
+        sending.push(publish(sessionId, `sent:${process.hrtime.bigint()}; and some words, as messages have them.`));
+      }
+      if (elapsed < ms) return;
+      clearInterval(timer);
+      resolve();
+    }, 1);
+  });
+  await Promise.all(sending);
+  return sending.length;
+}
+
+let started: Promise<void> | null = null;
+serveRequests<PublisherRequest>(async (request) => {
+  started ??= bell.start();
+  await started;
+  if (request.act === 'stream') return stream(request.sessionIds, request.perSecond, request.ms);
+  await Promise.all(request.sessionIds.map((id) => publish(id, request.body)));
+  return null;
+});

@@ -18,23 +18,24 @@ export type Outcome<T> =
   | { readonly payload: T; readonly errors: null }
   | { readonly payload: null; readonly errors: readonly UserError[] };
 
+type Expected<T extends MutationParameters> = T['response'] | SelectorStoreUpdater<T['response']>;
 type PayloadOf<T extends MutationParameters> = NonNullable<T['response'][keyof T['response']]>;
 
 /**
  * A mutation with one field, as all of ours are. Its `userErrors` and what else goes wrong come back as errors and, unless
- * the caller shows them beside its fields (`isQuiet`), as a toast. `isBusy` while it is under way. What is `expected` is
- * shown until the answer is there, and taken back where it is another.
+ * the caller shows them beside its fields (`isQuiet`), as a toast. `isBusy` while it is under way. What is expected, as
+ * an answer or as what writes it, is shown at once, and taken back where the answer is another.
  */
 export function useAct<T extends MutationParameters>(
   mutation: GraphQLTaggedNode,
   options: { readonly isQuiet?: boolean; readonly updater?: SelectorStoreUpdater<T['response']> } = {},
-): [(variables: T['variables'], expected?: T['response']) => Promise<Outcome<PayloadOf<T>>>, boolean] {
+): [(variables: T['variables'], expect?: Expected<T>) => Promise<Outcome<PayloadOf<T>>>, boolean] {
   const environment = useRelayEnvironment();
   const toasts = useToasts();
   const [count, setCount] = useState(0);
   const { isQuiet = false, updater } = options;
   const act = useCallback(
-    (variables: T['variables'], expected?: T['response']) =>
+    (variables: T['variables'], expect?: Expected<T>) =>
       new Promise<Outcome<PayloadOf<T>>>((resolve) => {
         const settle = (outcome: Outcome<PayloadOf<T>>) => {
           setCount((before) => before - 1);
@@ -42,11 +43,15 @@ export function useAct<T extends MutationParameters>(
           resolve(outcome);
         };
         setCount((before) => before + 1);
+        const optimistic =
+          typeof expect === 'function'
+            ? { optimisticUpdater: expect }
+            : expect && { optimisticResponse: expect as never };
         commitMutation<T>(environment, {
           mutation,
           variables,
           ...(updater ? { updater } : {}),
-          ...(expected ? { optimisticResponse: expected as never } : {}),
+          ...optimistic,
           onCompleted(response) {
             const [payload] = Object.values(response as Record<string, unknown>) as [
               (PayloadOf<T> & { userErrors?: readonly UserError[] }) | null,

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
+import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { sessionActs_session$key } from '../__generated__/sessionActs_session.graphql.ts';
 import type { sessionActsArchiveMutation } from '../__generated__/sessionActsArchiveMutation.graphql.ts';
 import type { sessionActsResumeMutation } from '../__generated__/sessionActsResumeMutation.graphql.ts';
@@ -9,6 +10,7 @@ import type { sessionActsUnarchiveMutation } from '../__generated__/sessionActsU
 import { useAct } from '../relay/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
+import { useToasts } from '../ui/toasts.tsx';
 
 /** What can be done with a session as it stands: suspend or resume, terminate, archive. */
 export function SessionActs({
@@ -35,6 +37,7 @@ export function SessionActs({
       suspendSession(input: $input) {
         session {
           ...sessionActs_session
+          status
           statusDetail
         }
         userErrors {
@@ -94,20 +97,43 @@ export function SessionActs({
       }
     }
   `);
+  const toasts = useToasts();
   const [isAsking, setAsking] = useState(false);
   const variables = { input: { sessionId: session.sessionId } };
+  const set = (values: Readonly<Record<string, string | boolean>>) => (store: RecordSourceSelectorProxy) => {
+    const record = store.get(session.id);
+    for (const [name, value] of Object.entries(values)) record?.setValue(value, name);
+  };
+  // Each is the other's undoing.
+  const put = async (isArchived: boolean, isUndoing = false) => {
+    const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
+    if (errors !== null) return;
+    const text = isArchived ? 'The session is archived.' : 'The session is not archived any more.';
+    toasts.say(text, isUndoing ? undefined : () => void put(!isArchived, true));
+  };
+  const sleep = async () => {
+    const { payload } = await suspend(variables);
+    // The page shows how it stands, and not yet what will come.
+    if (payload?.session && payload.session.status !== 'SUSPENDED')
+      toasts.say('It is suspended as soon as its agent has stopped.');
+  };
   const isOver = session.status === 'EXIT';
   const isAsleep = session.status === 'SUSPENDED' || session.status === 'ERROR';
   return (
     <div className="actions">
       {children}
       {!isOver && !isAsleep && (
-        <Button size="small" icon="pause" isBusy={isSuspending} onClick={() => void suspend(variables)}>
+        <Button size="small" icon="pause" isBusy={isSuspending} onClick={() => void sleep()}>
           Suspend
         </Button>
       )}
       {isAsleep && !session.isArchived && (
-        <Button size="small" icon="play" isBusy={isResuming} onClick={() => void resume(variables)}>
+        <Button
+          size="small"
+          icon="play"
+          isBusy={isResuming}
+          onClick={() => void resume(variables, set({ status: 'RESUMING' }))}
+        >
           Resume
         </Button>
       )}
@@ -120,7 +146,7 @@ export function SessionActs({
         size="small"
         icon="archive"
         isBusy={isArchiving || isUnarchiving}
-        onClick={() => void (session.isArchived ? unarchive(variables) : archive(variables))}
+        onClick={() => void put(!session.isArchived)}
       >
         {session.isArchived ? 'Unarchive' : 'Archive'}
       </Button>
@@ -131,7 +157,10 @@ export function SessionActs({
           act="Terminate"
           isBusy={isTerminating}
           onClose={() => setAsking(false)}
-          onConfirm={() => void terminate(variables).then(() => setAsking(false))}
+          onConfirm={() => {
+            setAsking(false);
+            void terminate(variables, set({ status: 'EXIT', endedBy: 'TERMINATED' }));
+          }}
         />
       )}
     </div>

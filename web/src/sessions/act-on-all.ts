@@ -34,12 +34,16 @@ export interface Refusal {
 /** How far it has come. */
 export interface Progress {
   readonly count: number;
+  /** Those to which it was done, of the first thousand: what can be taken back at once. */
+  readonly sessionIds: readonly string[];
   readonly refusals: readonly Refusal[];
   readonly isOver: boolean;
 }
 
 /** How many sessions an act takes at once. */
 const atOnce = 100;
+/** Of so many it is kept which they were. */
+const mostKept = 1_000;
 
 /** Acts on all, a hundred at a time, until `onBatch` says to stop or a whole batch is refused. */
 export async function actOnAll(
@@ -48,19 +52,22 @@ export async function actOnAll(
   onBatch: (progress: Progress) => boolean,
 ): Promise<Progress> {
   let count = 0;
+  const kept: string[] = [];
   const refusals: Refusal[] = [];
   let next = firstOf(target);
   while (next !== null) {
     const { payload } = await act(next.input);
     if (payload === null) break;
     for (const { sessionId, userErrors } of payload.results ?? []) {
-      if (userErrors.length === 0) count++;
-      else refusals.push({ sessionId, message: userErrors.map(({ message }) => message).join(' ') });
+      if (userErrors.length === 0) {
+        count++;
+        if (kept.length < mostKept) kept.push(sessionId);
+      } else refusals.push({ sessionId, message: userErrors.map(({ message }) => message).join(' ') });
     }
     next = next.after(payload);
-    if (onBatch({ count, refusals: [...refusals], isOver: next === null })) break;
+    if (onBatch({ count, sessionIds: kept, refusals: [...refusals], isOver: next === null })) break;
   }
-  return { count, refusals, isOver: true };
+  return { count, sessionIds: kept, refusals, isOver: true };
 }
 
 interface Step {

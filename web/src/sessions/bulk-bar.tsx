@@ -1,5 +1,6 @@
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
+import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { bulkBarArchiveMutation } from '../__generated__/bulkBarArchiveMutation.graphql.ts';
 import type { bulkBarTagMutation } from '../__generated__/bulkBarTagMutation.graphql.ts';
 import type { bulkBarTerminateMutation } from '../__generated__/bulkBarTerminateMutation.graphql.ts';
@@ -9,19 +10,27 @@ import { Button } from '../ui/button.tsx';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useToasts } from '../ui/toasts.tsx';
-import { actOnAll, type Batch, type BatchInput, type Target } from './act-on-all.ts';
+import { actOnAll, type Batch, type BatchInput, type Progress, type Target } from './act-on-all.ts';
 import { BulkReport, type Report } from './bulk-report.tsx';
+
+interface Chosen {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly tags: readonly string[];
+}
 
 interface BulkBarProps {
   readonly target: Target;
   /** How many are meant, in words. */
   readonly meant: string;
   readonly isArchived: boolean;
+  /** Those of them that are on the page, as they stand there. */
+  readonly chosen: readonly Chosen[];
   readonly onDone: () => void;
 }
 
 /** What can be done with several sessions at once. */
-export function BulkBar({ target, meant, isArchived, onDone }: BulkBarProps) {
+export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarProps) {
   const toasts = useToasts();
   const [report, setReport] = useState<Report | null>(null);
   const isStopped = useRef(false);
@@ -108,7 +117,7 @@ export function BulkBar({ target, meant, isArchived, onDone }: BulkBarProps) {
   `);
 
   const isWhole = 'filter' in target;
-  const run = async (done: string, act: (input: BatchInput) => Promise<{ readonly payload: Batch | null }>) => {
+  const run = async (done: string, act: Act, undo: Undo = never) => {
     setAsked(null);
     isStopped.current = false;
     const ended = await actOnAll(target, act, (state) => {
@@ -116,15 +125,45 @@ export function BulkBar({ target, meant, isArchived, onDone }: BulkBarProps) {
       if (isWhole || state.refusals.length > 0) setReport({ ...state, done });
       return isStopped.current;
     });
-    const { count, refusals } = ended;
-    if (count > 0) toasts.say(`${count} ${count === 1 ? 'session' : 'sessions'} ${done}.`);
+    const { count, refusals, sessionIds } = ended;
+    // What cannot be taken back as a whole is not said to be.
+    const isUndoable = sessionIds.length === count && undo !== never;
+    if (count > 0) toasts.say(sentence(count, done), isUndoable ? () => void undo(ended) : undefined);
     if (refusals.length > 0) return setReport({ ...ended, done });
     setReport(null);
     onDone();
   };
-  const put = isArchived
-    ? () => run('unarchived', (input) => unarchive({ input }))
-    : () => run('archived', (input) => archive({ input }));
+  const shown = (isPut: boolean) => (store: RecordSourceSelectorProxy) => {
+    for (const { id } of chosen) store.get(id)?.setValue(isPut, 'isArchived');
+  };
+  const putAll = (isPut: boolean): Act =>
+    isPut ? (input) => archive({ input }, shown(true)) : (input) => unarchive({ input }, shown(false));
+  const put = () =>
+    run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), async ({ sessionIds }) => {
+      const { count } = await actOnAll({ sessionIds }, putAll(isArchived), () => false);
+      if (count > 0) toasts.say(sentence(count, isArchived ? 'archived again' : 'not archived any more'));
+    });
+  const addTags = (tags: readonly string[]) => {
+    const before = new Map(chosen.map((each) => [each.sessionId, each.tags]));
+    const expect = (store: RecordSourceSelectorProxy) => {
+      for (const each of chosen) store.get(each.id)?.setValue([...new Set([...each.tags, ...tags])], 'tags');
+    };
+    const undo = async ({ sessionIds }: Progress) => {
+      // Those that had the same tags together.
+      const groups = new Map<string, string[]>();
+      for (const id of sessionIds) {
+        const had = JSON.stringify(before.get(id) ?? []);
+        groups.set(had, [...(groups.get(had) ?? []), id]);
+      }
+      let undone = 0;
+      for (const [had, ids] of groups) {
+        const replace: Act = (input) => tag({ input: { ...input, tags: JSON.parse(had), mode: 'REPLACE' } });
+        undone += (await actOnAll({ sessionIds: ids }, replace, () => false)).count;
+      }
+      if (undone > 0) toasts.say(sentence(undone, 'tagged as before'));
+    };
+    void run('tagged', (input) => tag({ input: { ...input, tags } }, expect), isWhole ? never : undo);
+  };
   const putWord = isArchived ? 'Unarchive' : 'Archive';
   return (
     <div className="actions">
@@ -174,16 +213,18 @@ export function BulkBar({ target, meant, isArchived, onDone }: BulkBarProps) {
           }}
         />
       )}
-      {asked === 'tag' && (
-        <TagDialog
-          isBusy={isTagging}
-          onClose={() => setAsked(null)}
-          onTags={(tags) => void run('tagged', (input) => tag({ input: { ...input, tags } }))}
-        />
-      )}
+      {asked === 'tag' && <TagDialog isBusy={isTagging} onClose={() => setAsked(null)} onTags={addTags} />}
     </div>
   );
 }
+
+type Act = (input: BatchInput) => Promise<{ readonly payload: Batch | null }>;
+type Undo = (of: Progress) => unknown;
+
+/** Of what cannot be taken back. */
+const never: Undo = () => undefined;
+
+const sentence = (count: number, done: string) => `${count} ${count === 1 ? 'session' : 'sessions'} ${done}.`;
 
 interface TagDialogProps {
   readonly isBusy: boolean;

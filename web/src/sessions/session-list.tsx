@@ -50,6 +50,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
             node {
               id
               sessionId
+              tags
               ...sessionRow_session
             }
           }
@@ -77,6 +78,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   const list = useListKeys<HTMLUListElement>();
   const { edges } = data.sessions;
   const here = edges.map(({ node }) => node.sessionId);
+  const isChosen = ({ sessionId }: { readonly sessionId: string }) => selected.has(sessionId);
   const chosen = here.filter((id) => selected.has(id));
   const isWhole = whole === filter;
   const target = isWhole ? { filter, organizationId } : { sessionIds: chosen };
@@ -129,6 +131,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
             target={target}
             meant={isWhole ? 'all sessions that match' : counted}
             isArchived={filter.isArchived}
+            chosen={isWhole ? edges.map(({ node }) => node) : edges.map(({ node }) => node).filter(isChosen)}
             onDone={() => {
               setSelected(new Set());
               setWhole(null);

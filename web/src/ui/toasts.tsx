@@ -1,21 +1,24 @@
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 
 interface Toast {
   readonly id: number;
   readonly tone: 'good' | 'bad';
   readonly text: string;
+  readonly undo: (() => void) | null;
 }
 
 /** Short messages that come up and go. */
 export interface Toasts {
-  say(text: string): void;
+  /** What was done, where that is not plain to see; `undo` takes it back, and is offered for longer. */
+  say(text: string, undo?: () => void): void;
   /** Stays until it is closed, so that it can be read. */
   fail(text: string): void;
 }
 
 const ToastContext = createContext<Toasts | null>(null);
 const shownMs = 4_000;
+const undoMs = 12_000;
 const most = 4;
 
 /** See {@link Toasts}. */
@@ -31,30 +34,59 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const count = useRef(0);
   const close = useCallback((id: number) => setShown((before) => before.filter((toast) => toast.id !== id)), []);
   const toasts = useMemo<Toasts>(() => {
-    const add = (tone: Toast['tone'], text: string) => {
+    const add = (tone: Toast['tone'], text: string, undo: Toast['undo']) => {
       const id = ++count.current;
-      setShown((before) => [...before.slice(1 - most), { id, tone, text }]);
-      return id;
+      setShown((before) => [...before.slice(1 - most), { id, tone, text, undo }]);
     };
-    return {
-      say: (text) => {
-        const id = add('good', text);
-        window.setTimeout(close, shownMs, id);
-      },
-      fail: (text) => void add('bad', text),
-    };
-  }, [close]);
+    return { say: (text, undo) => add('good', text, undo ?? null), fail: (text) => add('bad', text, null) };
+  }, []);
   return (
     <ToastContext value={toasts}>
       {children}
       <section className="toasts" aria-live="polite" aria-label="Messages">
-        {shown.map(({ id, tone, text }) => (
-          <div className={`toast ${tone}`} key={id}>
-            <p>{text}</p>
-            <Button tone="quiet" size="small" icon="close" aria-label="Close" onClick={() => close(id)} />
-          </div>
+        {shown.map((toast) => (
+          <Shown toast={toast} onClose={close} key={toast.id} />
         ))}
       </section>
     </ToastContext>
+  );
+}
+
+interface ShownProps {
+  readonly toast: Toast;
+  readonly onClose: (id: number) => void;
+}
+
+function Shown({ toast: { id, tone, text, undo }, onClose }: ShownProps) {
+  // Nothing goes away under the pointer, or from under the keys.
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => {
+    if (tone === 'bad' || isHeld) return;
+    const timer = window.setTimeout(onClose, undo === null ? shownMs : undoMs, id);
+    return () => clearTimeout(timer);
+  }, [id, tone, undo, isHeld, onClose]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only stays for as long as one is at it.
+    <div
+      className={`toast ${tone}`}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <p>{text}</p>
+      {undo && (
+        <Button
+          size="small"
+          onClick={() => {
+            onClose(id);
+            undo();
+          }}
+        >
+          Undo
+        </Button>
+      )}
+      <Button tone="quiet" size="small" icon="close" aria-label="Close" onClick={() => onClose(id)} />
+    </div>
   );
 }

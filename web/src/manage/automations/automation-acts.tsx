@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
+import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { automationActs_automation$key } from '../../__generated__/automationActs_automation.graphql.ts';
 import type { automationActsDeleteMutation } from '../../__generated__/automationActsDeleteMutation.graphql.ts';
 import type { automationActsDisableMutation } from '../../__generated__/automationActsDisableMutation.graphql.ts';
@@ -97,16 +98,19 @@ export function AutomationActs({ automation, connections, onDeleted, onRun }: Au
     else toasts.say(`${name} was ${payload.run.status}.`);
     onRun?.();
   };
-  const turn = async () => {
-    const { errors } = enabled ? await disable({ input }) : await enable({ input });
-    if (errors === null) toasts.say(`${name} is ${enabled ? 'disabled' : 'enabled'}.`);
+  // Each is the other's undoing.
+  const turn = async (isOn: boolean, isUndoing = false) => {
+    const expect = (store: RecordSourceSelectorProxy) => void store.get(id)?.setValue(isOn, 'enabled');
+    const { errors } = await (isOn ? enable : disable)({ input }, expect);
+    if (errors !== null) return;
+    toasts.say(`${name} is ${isOn ? 'enabled' : 'disabled'}.`, isUndoing ? undefined : () => void turn(!isOn, true));
   };
   return (
     <>
       <Button size="small" icon="play" isBusy={isRunning} aria-label={`Run now: ${name}`} onClick={() => void runNow()}>
         Run now
       </Button>
-      <Button size="small" aria-label={`${enabled ? 'Disable' : 'Enable'} ${name}`} onClick={() => void turn()}>
+      <Button size="small" aria-label={`${enabled ? 'Disable' : 'Enable'} ${name}`} onClick={() => void turn(!enabled)}>
         {enabled ? 'Disable' : 'Enable'}
       </Button>
       <Button size="small" tone="danger" aria-label={`Delete ${name}`} onClick={() => setAsked(true)}>

@@ -1,6 +1,6 @@
 import { Button } from '../../ui/button.tsx';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
-import { type ConditionDraft, valueKind } from './condition.ts';
+import { type ConditionDraft, type ValueKind, valueKind } from './condition.ts';
 import { operatorLabel } from './labels.ts';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemOf } from './problems.ts';
@@ -71,7 +71,7 @@ export function ConditionRow(props: ConditionRowProps) {
         <TextField
           {...asked}
           inputMode={kind === 'number' ? 'decimal' : 'text'}
-          hint={hints[kind] ?? operand}
+          hint={hintOf(kind, operator, operand)}
           onChange={({ target }) => set({ text: target.value })}
         />
       )}
@@ -81,9 +81,13 @@ export function ConditionRow(props: ConditionRowProps) {
   );
 }
 
-const hints: Readonly<Record<string, string | null>> = {
-  text: null,
-  number: null,
+const hints: Readonly<Partial<Record<ValueKind, string>>> = {
   plain: 'A number, true or false; in quotes, they are texts.',
   range: 'Two numbers, the lower one first: 1, 5',
 };
+
+// What a text or a number is needs no words, but for those of patterns.
+function hintOf(kind: ValueKind, operator: string, operand: string | null): string | null {
+  const isPlainWord = (kind === 'text' && !operator.endsWith('matches')) || kind === 'number';
+  return isPlainWord ? null : (hints[kind] ?? operand);
+}

@@ -24,6 +24,9 @@ export function createSignIn(services: Services): SignInDoor {
         return say(400, 'INVALID_INPUT', 'A JSON object with "token" or "link" is needed, of at most 4 KiB.');
       }
       const { code, expiresAt } = await signIn(services, input, address);
+      // The browser has one cookie: who was signed in there until now is signed out, with all that other tabs have open.
+      const replaced = readConsoleCookie(request.headers.get('cookie'), services.baseUrl);
+      if (replaced !== null) await signOut(services, replaced, address);
       const seconds = Math.round((expiresAt.getTime() - services.now().getTime()) / 1_000);
       return done([consoleCookie(code, seconds, services.baseUrl)]);
     },

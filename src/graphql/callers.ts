@@ -3,9 +3,24 @@ import { authenticateConsole } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Services } from '../domain/context.ts';
+import { DomainError } from '../domain/errors.ts';
 import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
 import { readConsoleCookie } from '../http/console-cookie.ts';
 import { isFromConsole, isOwnOrigin } from '../http/same-origin.ts';
+
+/**
+ * With which sign-in of the browser a page of the console began. Its cookie may have become another's since, by a sign-in in
+ * another tab: nothing is then done in the name of somebody whom the page does not show.
+ */
+export const signInHeader = 'switchyard-sign-in';
+
+// Pages that have not heard yet, and programs, do not say.
+function isOf(signIn: unknown): (viewer: Viewer) => Viewer {
+  return (viewer) => {
+    if (typeof signIn !== 'string' || signIn === viewer.consoleSessionId) return viewer;
+    throw new DomainError('UNAUTHENTICATED', 'This browser was signed in anew: load the page again.');
+  };
+}
 
 /** Who calls. Both reject with UNAUTHENTICATED. */
 export interface Callers {
@@ -34,7 +49,9 @@ export function createCallers(services: Services): Callers {
           : null;
       const origin = headers.get('origin');
       const isOwn = origin === null || isOwnOrigin(origin, headers.get('host'), services.baseUrl);
-      if (cookie !== null && isOwn) return authenticateConsole(services, cookie, address);
+      if (cookie !== null && isOwn) {
+        return authenticateConsole(services, cookie, address).then(isOf(headers.get(signInHeader)));
+      }
       return byToken(readToken(authorization, false), address);
     },
     ofSocket(headers, params, address) {
@@ -42,7 +59,7 @@ export function createCallers(services: Services): Callers {
       if (typeof given === 'string') return byToken(readToken(given, true), address);
       const cookie = headers.authorization === undefined ? readConsoleCookie(headers.cookie, services.baseUrl) : null;
       if (cookie !== null && isOwnOrigin(headers.origin, headers.host, services.baseUrl))
-        return authenticateConsole(services, cookie, address);
+        return authenticateConsole(services, cookie, address).then(isOf(params?.signIn));
       return byToken(readToken(headers.authorization, false), address);
     },
   };

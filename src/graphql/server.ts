@@ -18,7 +18,7 @@ import {
   takesParts,
   wantsStream,
 } from './answers.ts';
-import { createCallers } from './callers.ts';
+import { createCallers, signInHeader } from './callers.ts';
 import { chargeLeast } from './charge.ts';
 import { type Arrival, createContext, type GraphqlContext } from './context.ts';
 import { maskError } from './errors.ts';
@@ -160,10 +160,12 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         };
         if (wantsStream(asked)) return await stream(asked, viewer, address, arrival, cut);
         const whole = await readBody(asked, asked.signal);
-        return await run(
+        const response = await run(
           whole,
           contextOf(() => viewer, address, arrival),
         );
+        if (viewer.consoleSessionId !== undefined) response.headers.set(signInHeader, viewer.consoleSessionId);
+        return response;
       } catch (error) {
         return failureOf(error, report);
       }

@@ -130,6 +130,45 @@ it('signing out ends the cookie and its sockets, and not those of other browsers
   expect((await send(test, 'DELETE', undefined, { cookie: leaving })).status).toBe(204);
 });
 
+it('a browser that signs in anew is signed out of what it was in before', async () => {
+  const { token } = await makeOrganization(test, 'Replaced');
+  const before = await signIn(test, token);
+  const open = await openSocket(test, before, test.url);
+  const { status, headers } = await send(test, 'POST', { token: test.adminToken }, { cookie: before });
+  const [after = ''] = (headers.getSetCookie()[0] ?? '').split(';');
+  expect(status).toBe(204);
+  expect(await open.closed).toBe(4403);
+  expect((await ask(test, before, who)).status).toBe(401);
+  expect((await ask(test, after, who)).status).toBe(200);
+  // A sign-in that is refused ends nothing.
+  expect((await send(test, 'POST', { token: 'cog_nobodys' }, { cookie: after })).status).toBe(401);
+  expect((await ask(test, after, who)).status).toBe(200);
+});
+
+it('a page that says with which sign-in it began is not taken for another', async () => {
+  const signInOf = async (cookie: string) => {
+    const body = JSON.stringify({ query: '{ __typename }' });
+    const headers = { 'content-type': 'application/json', cookie, ...fromConsole };
+    const response = await fetch(`${test.url}/graphql`, { method: 'POST', headers, body });
+    return response.headers.get('switchyard-sign-in') ?? '';
+  };
+  const { token } = await makeOrganization(test, 'Said');
+  const [own, other] = [await signIn(test, token), await signIn(test, test.adminToken)];
+  const said = { 'switchyard-sign-in': await signInOf(own) };
+  expect(said['switchyard-sign-in']).not.toBe('');
+  expect((await ask(test, own, who, said)).status).toBe(200);
+  expect((await ask(test, other, who, said)).status).toBe(401);
+});
+
+it('a session that is started in the console says so', async () => {
+  const { token } = await makeOrganization(test, 'Origins');
+  const start =
+    'mutation { createSession(input: { prompt: "sleep 600" }) { session { origin } userErrors { message } } }';
+  const cookie = await signIn(test, token);
+  expect((await ask(test, cookie, start)).data.createSession.session).toEqual({ origin: 'WEBAPP' });
+  expect((await graphql(test, token, start)).data.createSession.session).toEqual({ origin: 'API' });
+});
+
 it('a browser is out as soon as its key is revoked', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Revoked');
   const key = await makeKey(serviceUserId);

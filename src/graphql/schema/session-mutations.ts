@@ -113,7 +113,8 @@ builder.mutationFields((t) => ({
           { ...rest, isUnlisted: unlisted },
           {
             organizationId,
-            origin: 'api',
+            // A cookie of the console is what its pages have and no program does.
+            origin: context.domain.viewer.consoleSessionId === undefined ? 'api' : 'webapp',
             idempotencyKey: idempotencyKeyOf(context, input, info),
           },
         );

@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
 import { Router } from 'wouter';
-import { createEnvironment } from '../relay/environment.ts';
-import { onSignedOut } from '../relay/signed-out.ts';
+import { beginWith, createKnown } from '../relay/environment.ts';
+import { look, lookOnReturn } from '../relay/look.ts';
+import { noteKnown, onSignIn } from '../relay/signed-out.ts';
 import { SignIn } from '../sign-in/sign-in.tsx';
 import { ErrorBoundary, RenewContext } from '../ui/error-boundary.tsx';
 import { ToastProvider } from '../ui/toasts.tsx';
@@ -14,23 +15,40 @@ export function App() {
   const [epoch, setEpoch] = useState(0);
   const [signedOut, setSignedOut] = useState<{ readonly isSudden: boolean } | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new sign-in starts with nothing known.
-  const environment = useMemo(() => createEnvironment(), [epoch]);
+  const known = useMemo(() => createKnown(), [epoch]);
+  // Before anything inside subscribes.
+  useLayoutEffect(() => beginWith(known), [known]);
   const isKnown = useRef(false);
+  const isOut = useRef(false);
   const know = useCallback(() => {
     isKnown.current = true;
-  }, []);
-  // Who pressed the button knows why.
-  useEffect(() => onSignedOut((reason) => setSignedOut({ isSudden: isKnown.current && reason !== null })), []);
-  const enter = useCallback(() => {
-    isKnown.current = false;
-    setEpoch((before) => before + 1);
-    setSignedOut(null);
+    noteKnown();
   }, []);
   const renew = useCallback(() => setEpoch((before) => before + 1), []);
+  const enter = useCallback(() => {
+    isKnown.current = false;
+    isOut.current = false;
+    renew();
+    setSignedOut(null);
+  }, [renew]);
+  useEffect(
+    () =>
+      onSignIn({
+        // Who pressed the button knows why; and what is heard first is why.
+        out: (reason) => {
+          isOut.current = true;
+          setSignedOut((before) => before ?? { isSudden: isKnown.current && reason !== null });
+        },
+        other: renew,
+        entered: () => (isOut.current ? enter() : void look()),
+      }),
+    [renew, enter],
+  );
+  useEffect(lookOnReturn, []);
   const isLink = location.pathname === '/sign-in';
   if (signedOut || isLink) return <SignIn isSudden={signedOut?.isSudden ?? false} onDone={enter} />;
   return (
-    <RelayEnvironmentProvider environment={environment} key={epoch}>
+    <RelayEnvironmentProvider environment={known.environment} key={epoch}>
       <ToastProvider>
         <RenewContext value={renew}>
           <Router>

@@ -11,6 +11,7 @@ import {
 } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { gateQuery, gateQuery$data } from '../__generated__/gateQuery.graphql.ts';
+import { nowShown, wordOf } from '../relay/who.ts';
 import { Splash } from '../ui/states.tsx';
 
 type Organization = gateQuery$data['organizations']['nodes'][number];
@@ -39,6 +40,16 @@ export function useSigned(): Signed {
   const signed = useContext(SignedContext);
   if (!signed) throw new Error('useSigned is for components inside of Gate.');
   return signed;
+}
+
+const draftsOfKey = 'switchyard:drafts-of';
+
+/** What was half written in this tab is shown to nobody but who wrote it. */
+function forgetDrafts(who: string): void {
+  if (sessionStorage.getItem(draftsOfKey) === who) return;
+  for (const key of Object.keys(sessionStorage))
+    if (key.startsWith('switchyard:draft:')) sessionStorage.removeItem(key);
+  sessionStorage.setItem(draftsOfKey, who);
 }
 
 interface GateProps {
@@ -98,6 +109,11 @@ function Known({ children, onKnown }: GateProps) {
     { chosen: chosen ?? '', hasChosen: chosen !== null },
     { fetchKey, fetchPolicy: fetchKey === 0 ? 'store-or-network' : 'network-only' },
   );
+  const word = wordOf(viewer);
+  useEffect(() => {
+    nowShown().who = word;
+  }, [word]);
+  useState(() => forgetDrafts(wordOf({ ...viewer, permissions: [] })));
   const choose = useCallback((organizationId: string) => {
     localStorage.setItem(chosenKey, organizationId);
     change(() => setChosen(organizationId));

@@ -2,7 +2,7 @@ import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { useOrganizationChoices } from '../pickers/use-organization-choices.ts';
-import { noteSignedOut } from '../relay/signed-out.ts';
+import { signOut } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon, Mark } from '../ui/icons.tsx';
 import { Picker } from '../ui/picker.tsx';
@@ -115,11 +115,8 @@ function Foot() {
     applyTheme(chosen);
     setTheme(chosen);
   };
-  const signOut = async () => {
-    const headers = { 'switchyard-client': 'console' };
-    const response = await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
-    if (!response?.ok) return toasts.fail('You are still signed in: the service could not be reached.');
-    noteSignedOut(null);
+  const leave = async () => {
+    if (!(await signOut())) toasts.fail('You are still signed in: the service could not be reached.');
   };
   return (
     <div className="foot">
@@ -139,7 +136,7 @@ function Foot() {
       </fieldset>
       <div className="who">
         <span title={name}>{name}</span>
-        <Button tone="quiet" size="small" icon="signOut" aria-label="Sign out" onClick={() => void signOut()} />
+        <Button tone="quiet" size="small" icon="signOut" aria-label="Sign out" onClick={() => void leave()} />
       </div>
     </div>
   );

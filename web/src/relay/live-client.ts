@@ -1,7 +1,8 @@
 import { createClient } from 'graphql-ws';
-import { noteSignedOut } from './signed-out.ts';
+import { look } from './look.ts';
+import { nowShown } from './who.ts';
 
-/** Close codes after which trying again would be in vain: the sign-in has ended. */
+/** The close code of a socket whose sign-in has ended, or is another's now. */
 const forbidden = 4403;
 
 /**
@@ -10,13 +11,17 @@ const forbidden = 4403;
  */
 export const liveClient = createClient({
   url: () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/graphql`,
+  connectionParams: () => {
+    const { signIn } = nowShown();
+    return signIn === null ? {} : { signIn };
+  },
   lazy: true,
   lazyCloseTimeout: 3_000,
   keepAlive: 10_000,
   retryAttempts: 0,
   on: {
     closed: (event) => {
-      if ((event as CloseEvent).code === forbidden) noteSignedOut((event as CloseEvent).reason);
+      if ((event as CloseEvent).code === forbidden) void look();
     },
     // Said by the client's keep-alive: a network that is gone closes nothing.
     ping: (isReceived) => {

@@ -7,7 +7,9 @@ import {
   type Variables,
 } from 'relay-runtime';
 import { liveClient } from './live-client.ts';
+import { look } from './look.ts';
 import { noteSignedOut } from './signed-out.ts';
+import type { Shown } from './who.ts';
 
 /** What the service refused, in its own words. */
 export class ServiceError extends Error {
@@ -34,36 +36,51 @@ interface Failure {
   readonly extensions?: { readonly code?: string };
 }
 
-/** Sends a query or a mutation; the cookie of the sign-in goes with it. */
-export const fetchOperation: FetchFunction = async (
-  { text, name }: RequestParameters,
-  variables: Variables,
-): Promise<GraphQLResponse> => {
+interface Answer {
+  readonly data?: Record<string, unknown> | null;
+  readonly errors?: readonly Failure[];
+}
+
+async function post({ text, name }: RequestParameters, variables: Variables, { signIn }: Shown) {
   const response = await fetch('/graphql', {
     method: 'POST',
     credentials: 'same-origin',
-    // Only pages of this service may send such a header: without it the cookie counts for nothing.
-    headers: { 'content-type': 'application/json', 'switchyard-client': 'console' },
+    headers: {
+      'content-type': 'application/json',
+      // Only pages of this service may send such a header: without it the cookie counts for nothing.
+      'switchyard-client': 'console',
+      // What the page asks is asked as whom it shows, or refused: the cookie may be another's by now.
+      ...(signIn === null ? {} : { 'switchyard-sign-in': signIn }),
+    },
     body: JSON.stringify({ query: text, operationName: name, variables }),
   }).catch((error: unknown) => {
     throw new UnreachableError(error);
   });
-  const body = (await response.json().catch(() => null)) as {
-    data?: Record<string, unknown> | null;
-    errors?: Failure[];
-  } | null;
-  if (response.status === 401) noteSignedOut(body?.errors?.[0]?.message ?? null);
-  const [first] = body?.errors ?? [];
-  if (body === null && response.status >= 502) throw new UnreachableError(response.status);
-  if (body === null) throw new ServiceError(`The service answered ${response.status}.`, `HTTP_${response.status}`);
-  // What a viewer may not have inside of something is null there, and left out of the page. Where the thing itself did not
-  // come, a page would say that there is none.
-  const isWhole = Object.values(body.data ?? {}).every((value) => value !== null);
-  if (first && (!body.data || !isWhole)) {
-    throw new ServiceError(first.message, first.extensions?.code ?? `HTTP_${response.status}`);
-  }
-  return { data: body.data } as GraphQLResponse;
-};
+  return { response, body: (await response.json().catch(() => null)) as Answer | null };
+}
+
+/** Sends queries and mutations of a page; the cookie of the sign-in goes with them. */
+export const fetchFor =
+  (shown: Shown): FetchFunction =>
+  async (parameters, variables): Promise<GraphQLResponse> => {
+    let { response, body } = await post(parameters, variables, shown);
+    if (response.status === 401) {
+      // Refused before anything was done: for the same person it is asked once more.
+      if (shown.signIn === null) noteSignedOut(body?.errors?.[0]?.message ?? null);
+      else if ((await look()) === 'same') ({ response, body } = await post(parameters, variables, shown));
+    }
+    shown.signIn ??= response.headers.get('switchyard-sign-in');
+    const [first] = body?.errors ?? [];
+    if (body === null && response.status >= 502) throw new UnreachableError(response.status);
+    if (body === null) throw new ServiceError(`The service answered ${response.status}.`, `HTTP_${response.status}`);
+    // What a viewer may not have inside of something is null there, and left out of the page. Where the thing itself did not
+    // come, a page would say that there is none.
+    const isWhole = Object.values(body.data ?? {}).every((value) => value !== null);
+    if (first && (!body.data || !isWhole)) {
+      throw new ServiceError(first.message, first.extensions?.code ?? `HTTP_${response.status}`);
+    }
+    return { data: body.data } as GraphQLResponse;
+  };
 
 /** Subscribes over the one WebSocket. It ends with an error when the connection does: who asked knows from where to go on. */
 export const subscribeOperation: SubscribeFunction = ({ text, name }, variables) =>

@@ -1,14 +1,63 @@
-type Listener = (reason: string | null) => void;
-
-const listeners = new Set<Listener>();
-
-/** The service knows this browser no longer: whoever listens shows how to sign in. `reason`: in the service's words. */
-export function noteSignedOut(reason: string | null): void {
-  for (const listener of [...listeners]) listener(reason);
+/** What listens to how this browser is signed in. */
+export interface SignInListener {
+  /** The service knows this browser no longer. `reason`: in the service's words; null where a person pressed the button. */
+  out(reason: string | null): void;
+  /** Somebody else is signed in now than whose pages these are. */
+  other(): void;
+  /** Somebody has signed in in another tab. */
+  entered(): void;
 }
 
-/** Hears of {@link noteSignedOut}; gives what ends that. */
-export function onSignedOut(listener: Listener): () => void {
+const listeners = new Set<SignInListener>();
+
+type Word = 'leaving' | 'stayed' | 'out' | 'in';
+
+// Tabs of one browser have one cookie: what one does, all are told.
+const tabs = new BroadcastChannel('switchyard');
+let isLeaving = false;
+
+tabs.addEventListener('message', ({ data }: MessageEvent<Word>) => {
+  if (data === 'leaving' || data === 'stayed') isLeaving = data === 'leaving';
+  if (data === 'out') noteSignedOut(null);
+  if (data === 'in') for (const each of [...listeners]) each.entered();
+});
+
+/** Whoever listens shows how to sign in. Who has pressed the button knows why, in whatever way the page hears of it. */
+export function noteSignedOut(reason: string | null): void {
+  for (const each of [...listeners]) each.out(isLeaving ? null : reason);
+}
+
+/** Whoever listens begins anew. */
+export function noteOther(): void {
+  for (const each of [...listeners]) each.other();
+}
+
+/** Signs out here and in every tab; false where the service could not be reached, and all stay signed in. */
+export async function signOut(): Promise<boolean> {
+  isLeaving = true;
+  tabs.postMessage('leaving' satisfies Word);
+  const headers = { 'switchyard-client': 'console' };
+  const response = await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
+  const isOut = response?.ok === true;
+  tabs.postMessage((isOut ? 'out' : 'stayed') satisfies Word);
+  if (isOut) noteSignedOut(null);
+  else isLeaving = false;
+  return isOut;
+}
+
+/** To be called when somebody has signed in here: the other tabs are told. */
+export function noteSignedIn(): void {
+  isLeaving = false;
+  tabs.postMessage('in' satisfies Word);
+}
+
+/** Hears of all that; gives what ends it. */
+export function onSignIn(listener: SignInListener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+/** To be called when it is known who is signed in: what is heard from now on is not of the last who left. */
+export function noteKnown(): void {
+  isLeaving = false;
 }

@@ -1,5 +1,7 @@
 import './sign-in.css';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { askWho } from '../relay/look.ts';
+import { noteSignedIn } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Mark } from '../ui/icons.tsx';
@@ -11,8 +13,12 @@ function takeLink(): string | null {
   return link;
 }
 
+const badLink = 'This link is not good, or not any more: each signs in once, within 15 minutes. A token does it too.';
+
 /** Why it was refused; null when it was not. */
-async function send(input: { readonly token: string } | { readonly link: string }): Promise<string | null> {
+async function send(
+  input: { readonly token: string } | { readonly link: string },
+): Promise<{ readonly message: string; readonly status: number } | null> {
   try {
     const response = await fetch('/console/session', {
       method: 'POST',
@@ -22,27 +28,41 @@ async function send(input: { readonly token: string } | { readonly link: string 
     });
     if (response.ok) return null;
     const body = (await response.json().catch(() => null)) as { readonly message?: string } | null;
-    return body?.message ?? `The service answered ${response.status}.`;
+    const { status } = response;
+    return { status, message: body?.message ?? `The service answered ${status}.` };
   } catch {
-    return 'The service cannot be reached.';
+    return { status: 0, message: 'The service cannot be reached.' };
   }
 }
+
+const isSignedIn = (asked: Awaited<ReturnType<typeof askWho>>) => asked !== null && 'who' in asked;
 
 /** Signs in, by a link or a token. `isSudden`: the pages were open until now, and nobody signed out there. */
 export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; readonly onDone: () => void }) {
   const [token, setToken] = useState('');
-  const [error, setError] = useState<string | null>(null);
+  const [error, setError] = useState<{ readonly message: string; readonly isOfLink: boolean } | null>(null);
+  const field = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
   const isTaken = useRef(false);
 
+  const goIn = () => {
+    if (location.pathname === '/sign-in') history.replaceState(null, '', '/');
+    noteSignedIn();
+    onDone();
+  };
   const enter = async (input: Parameters<typeof send>[0]) => {
     setBusy(true);
     const refusal = await send(input);
+    // A link that was used is what opened a page that one comes back to.
+    const isIn = refusal !== null && 'link' in input && isSignedIn(await askWho());
     setBusy(false);
-    setError(refusal);
-    if (refusal !== null) return;
-    if (location.pathname === '/sign-in') history.replaceState(null, '', '/');
-    onDone();
+    if (refusal === null || isIn) return goIn();
+    setError(
+      refusal.status === 401 && 'link' in input
+        ? { isOfLink: true, message: badLink }
+        : { isOfLink: false, ...refusal },
+    );
+    field.current?.focus();
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a link is used once.
   useEffect(() => {
@@ -61,8 +81,15 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
       <form onSubmit={submit}>
         <Mark size={44} />
         <h1>Sign in to Switchyard</h1>
+        {error?.isOfLink && (
+          <p className="problem" role="alert">
+            {error.message}
+          </p>
+        )}
         {isSudden && <p className="note">You were signed out: the session ended, or its key did.</p>}
         <TextField
+          ref={field}
+          autoFocus
           label="Token"
           type="password"
           name="token"
@@ -72,7 +99,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           placeholder="cog_… or apk_…"
           value={token}
           onChange={(event) => setToken(event.target.value)}
-          error={error}
+          error={error && !error.isOfLink ? error.message : null}
           hint="It is sent once. This browser then keeps a cookie that no script can read."
         />
         <Button type="submit" tone="primary" isBusy={isBusy}>

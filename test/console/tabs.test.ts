@@ -1,0 +1,112 @@
+import type { Browser, Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  /** A browser with two tabs; the first is an organization's, at a session's page. */
+  const twoTabs = async () => {
+    const [own, other] = [await makeOrganization(test, 'Alices'), await makeOrganization(test, 'Bobs')];
+    const session = await createSession(test, { title: 'Only hers' }, own.token);
+    const window = await openSignedIn(browser, test, own.token);
+    await window.page.goto(`/sessions/${session}`);
+    await window.page.getByRole('heading', { name: 'Only hers' }).waitFor();
+    return { own, other, session, window, second: await window.page.context().newPage() };
+  };
+
+  it('show nothing of one person when another has signed in in one of them', async () => {
+    const { own, other, session, window, second } = await twoTabs();
+    const first = window.page;
+    await first.getByLabel('Message to the agent').fill('Half written by her');
+    // As a page that was closed by a crash, or a link that is opened: the cookie is replaced, and no tab is told.
+    const statuses = await second.goto('/sign-in').then(() =>
+      second.evaluate(async (token) => {
+        const headers = { 'content-type': 'application/json', 'switchyard-client': 'console' };
+        const body = JSON.stringify({ token });
+        return (await fetch('/console/session', { method: 'POST', headers, body })).status;
+      }, other.token),
+    );
+    expect(statuses).toBe(204);
+    await first.getByText('There is no such session').waitFor();
+    await say(test, session, 'after the other has come');
+    expect(await first.getByText('after the other has come').count()).toBe(0);
+    // What she had written is not in the way of the other.
+    expect(await first.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('Half written');
+    expect(own.organizationId).not.toBe(other.organizationId);
+    expect(window.complaints).toEqual([]);
+    await first.context().close();
+  });
+
+  it('ask as whom they show, and not as who has signed in since', async () => {
+    const { own, other, window, second } = await twoTabs();
+    const first = window.page;
+    // Without a socket nobody tells it.
+    await first.goto('/manage/playbooks');
+    await first.getByRole('button', { name: 'New playbook' }).first().waitFor();
+    const isList = (request: Request) => request.postData()?.includes('query sessionsPageQuery(') ?? false;
+    let isFirst = true;
+    await first.route('**/graphql', async (route) => {
+      if (!isFirst || !isList(route.request())) return route.continue();
+      isFirst = false;
+      await second.goto('/sign-in');
+      const status = await second.evaluate(async (token) => {
+        const headers = { 'content-type': 'application/json', 'switchyard-client': 'console' };
+        const body = JSON.stringify({ token });
+        return (await fetch('/console/session', { method: 'POST', headers, body })).status;
+      }, other.token);
+      expect(status).toBe(204);
+      await route.continue();
+    });
+    const answered = first.waitForResponse((response) => isList(response.request()));
+    await first.getByRole('link', { name: 'Sessions' }).click();
+    expect((await answered).status()).toBe(401);
+    // It begins anew, as the other's.
+    await first.getByText('No sessions yet').waitFor();
+    expect(await first.getByText('Only hers').count()).toBe(0);
+    expect(own.token).not.toBe(other.token);
+    await first.context().close();
+  });
+
+  it('all leave when one signs out, and come in when one signs in', async () => {
+    const { own, window, second } = await twoTabs();
+    const first = window.page;
+    await first.goto('/manage/playbooks');
+    await first.getByRole('button', { name: 'New playbook' }).first().waitFor();
+    await second.goto('/sessions');
+    await second.getByRole('button', { name: 'Sign out' }).click();
+    for (const page of [first, second]) {
+      await page.getByLabel('Token').waitFor();
+      expect(await page.getByText('You were signed out').count()).toBe(0);
+      expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('token');
+    }
+    await second.getByLabel('Token').fill(own.token);
+    await second.keyboard.press('Enter');
+    await second.getByText('Only hers').waitFor();
+    await first.getByRole('button', { name: 'New playbook' }).first().waitFor();
+    await first.context().close();
+  });
+
+  it('a link that was used leads in whoever is in, and says what it is to others', async () => {
+    const { window, second } = await twoTabs();
+    await second.goto(`/sign-in#link=${'a'.repeat(52)}`);
+    await second.getByText('Only hers').waitFor();
+    await second.getByRole('button', { name: 'Sign out' }).click();
+    await second.getByLabel('Token').waitFor();
+    await second.goto(`/sign-in?again#link=${'a'.repeat(52)}`);
+    await second.getByText('This link is not good').waitFor();
+    expect(await second.getByLabel('Token').getAttribute('aria-invalid')).toBeNull();
+    await window.page.context().close();
+  });
+});

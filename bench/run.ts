@@ -1,12 +1,16 @@
 // npm run bench: measures the server against baselines on this machine, and prints a table. docs/performance.md says how.
 import { writeFile } from 'node:fs/promises';
 import { measureAppend } from './append.ts';
+import { measureBigTables } from './big-tables.ts';
 import { measureFanOut } from './fan-out.ts';
 import { measureGraphqlPage } from './graphql-page.ts';
 import { measureIdleSubscriptions } from './idle-subscriptions.ts';
 import { measureLatency } from './latency.ts';
 import { measureOneSession } from './one-session.ts';
+import { measurePglite } from './pglite.ts';
 import { measureRestLists } from './rest-lists.ts';
+import { measureRowsRead } from './rows-read.ts';
+import { measureStart } from './start.ts';
 import { type Bench, createBench, openCluster } from './support/bench.ts';
 import { measures, type Row, toJson, toTable } from './support/measures.ts';
 import { isAsked, readOptions, usage } from './support/options.ts';
@@ -20,6 +24,10 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['idle-subscriptions', measureIdleSubscriptions],
   ['latency', measureLatency],
   ['append', measureAppend],
+  ['big-tables', measureBigTables],
+  ['rows-read', measureRowsRead],
+  ['pglite', measurePglite],
+  ['start', measureStart],
 ];
 
 const options = readOptions(process.argv.slice(2));
@@ -57,7 +65,8 @@ try {
     process.stderr.write(`${name}: ${((performance.now() - startedAt) / 1_000).toFixed(0)} s\n`);
   }
 } finally {
+  // Also those before one that failed.
+  process.stdout.write(`${toTable(rows)}\n`);
+  if (options.json !== null) await writeFile(options.json, `${JSON.stringify(toJson(rows), null, 2)}\n`);
   await cluster.stop();
 }
-process.stdout.write(`${toTable(rows)}\n`);
-if (options.json !== null) await writeFile(options.json, `${JSON.stringify(toJson(rows), null, 2)}\n`);

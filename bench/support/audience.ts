@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { BareWsRequest } from './bare-ws.ts';
 import type { Bench, Database, Server } from './bench.ts';
 import { askOnce, graphqlRequest } from './http.ts';
@@ -64,7 +65,7 @@ export async function startPublisher(
   { isLazy = false } = {},
 ): Promise<Pick<Script, 'stop'> & { ask<T>(request: PublisherRequest): Promise<T> }> {
   const url = isLazy ? `${database.url}?options=${encodeURIComponent('-c synchronous_commit=off')}` : database.url;
-  return bench.startScript('publisher', [url, await bench.createFolder()]);
+  return bench.startScript('publisher', [url, await bench.createFolder(), resolve(bench.options.dist ?? 'dist')]);
 }
 
 /** The tokens of so many new service users of the organization. */

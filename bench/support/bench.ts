@@ -22,6 +22,8 @@ export interface Server extends Running {
   /** Bare. */
   readonly organizationId: string;
   readonly dataDir: string;
+  /** From when it was started until it said that it is there. */
+  readonly readyMs: number;
 }
 
 /** What a measurement has at hand. What it starts is stopped when it ends. */
@@ -33,6 +35,8 @@ export interface Bench {
   /** `database` null: the embedded one. `env` adds to, and `execArgv` goes before, what every server is started with. */
   startServer(database: Database | null, more?: { env?: Record<string, string>; execArgv?: string[] }): Promise<Server>;
   startScript(name: string, args?: readonly string[]): Script;
+  /** A module of the build that is measured, by its path in `src/`. */
+  importBuilt<T>(path: string): Promise<T>;
   /** A new temporary folder. */
   createFolder(): Promise<string>;
   /** Runs when the measurement is over, last first. */
@@ -81,6 +85,10 @@ let databases = 0;
 /** The tools of one measurement, and the function that stops what it started. */
 export function createBench(clusterUrl: string, options: Options): { bench: Bench; end(): Promise<void> } {
   const ends: (() => Promise<unknown> | unknown)[] = [];
+  const dist = async () => {
+    if (options.dist === null) await ensureBuilt();
+    return resolve(options.dist ?? 'dist');
+  };
   const bench: Bench = {
     options,
     progress: (text) => void process.stderr.write(`${text}\n`),
@@ -107,9 +115,9 @@ export function createBench(clusterUrl: string, options: Options): { bench: Benc
       return { url, client };
     },
     async startServer(database, { env = {}, execArgv = [] } = {}) {
-      if (options.dist === null) await ensureBuilt();
       const dataDir = env.DATA_DIR ?? (await bench.createFolder());
-      const main = resolve(options.dist ?? 'dist', 'main.js');
+      const main = join(await dist(), 'main.js');
+      const startedAt = performance.now();
       const running = start(process.execPath, [...execArgv, main], {
         env: {
           PATH: process.env.PATH ?? '',
@@ -121,15 +129,20 @@ export function createBench(clusterUrl: string, options: Options): { bench: Benc
       });
       bench.defer(running.stop);
       const [, url = ''] = await running.says(/Switchyard is at (http:\S+?)\.\s/);
+      const readyMs = performance.now() - startedAt;
       const printed = (label: string) => new RegExp(`${label} +(\\S+)`).exec(running.output())?.[1] ?? '';
       return {
         ...running,
         url,
         dataDir,
+        readyMs,
         token: printed("Administrator's token"),
         v1Key: printed('v1 key'),
         organizationId: printed('Organization').replace('org-', ''),
       };
+    },
+    async importBuilt<T>(path: string) {
+      return (await import(join(await dist(), path.replace(/\.ts$/, '.js')))) as T;
     },
     startScript(name, args) {
       const script = startScript(name, args);

@@ -1,8 +1,6 @@
 // Who writes messages into logs, as a worker on another machine does: an entry appended, and the bell rung. In a process of
-// its own, so that its CPU is not the server's. Arguments: the database, a folder for its lock.
-import { appendEntries } from '../../src/domain/sessions/log.ts';
-import { createBell } from '../../src/events/create-bell.ts';
-import { openStore } from '../../src/store/store.ts';
+// its own, so that its CPU is not the server's. Arguments: the database, a folder for its lock, the build whose modules it takes.
+import { join } from 'node:path';
 import { serveRequests } from './processes.ts';
 
 /** What it is told. */
@@ -12,7 +10,14 @@ export type PublisherRequest =
   /** So many messages a second to these in turn, for so long; each says when it was sent. Gives how many they were. */
   | { readonly act: 'stream'; readonly sessionIds: readonly string[]; readonly perSecond: number; readonly ms: number };
 
-const [, , databaseUrl = '', dataDir = ''] = process.argv;
+const [, , databaseUrl = '', dataDir = '', dist = ''] = process.argv;
+const { appendEntries }: typeof import('../../src/domain/sessions/log.ts') = await import(
+  join(dist, 'domain/sessions/log.js')
+);
+const { createBell }: typeof import('../../src/events/create-bell.ts') = await import(
+  join(dist, 'events/create-bell.js')
+);
+const { openStore }: typeof import('../../src/store/store.ts') = await import(join(dist, 'store/store.js'));
 const log = {
   warn: (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
   error: (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),

@@ -4,6 +4,8 @@ interface Plan {
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
   readonly 'Relation Name'?: string;
   readonly Plans?: readonly Plan[];
 }
@@ -13,6 +15,8 @@ export interface RowsRead<T> {
   readonly answer: T;
   readonly read: Readonly<Record<string, number>>;
   readonly statements: number;
+  /** Blocks of 8 KiB that were looked at, indexes too. */
+  readonly blocks: number;
 }
 
 /** Runs a request, and explains every read that it made. */
@@ -34,13 +38,17 @@ export async function rowsRead<T>(test: Pick<TestApp, 'app'>, request: () => Pro
     if (table) read[table] = (read[table] ?? 0) + Math.round(rows);
     for (const inner of plan.Plans ?? []) add(inner);
   };
+  let blocks = 0;
   for (const [sql, values] of seen) {
     const [row] = await store.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
-      `explain (analyze, format json) ${sql}`,
+      `explain (analyze, buffers, format json) ${sql}`,
       values,
     );
     if (!row?.['QUERY PLAN'][0]) throw new Error(`No plan was given for ${sql}`);
-    add(row['QUERY PLAN'][0].Plan);
+    const { Plan: plan } = row['QUERY PLAN'][0];
+    add(plan);
+    // Those of the top of a plan are those of all of it.
+    blocks += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
   }
-  return { answer, read, statements: seen.length };
+  return { answer, read, statements: seen.length, blocks };
 }

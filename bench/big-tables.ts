@@ -1,0 +1,100 @@
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { sessionCursor } from '../src/domain/sessions/list-sessions.ts';
+import { pageDocument } from './graphql-page.ts';
+import type { Bench, Database, Server } from './support/bench.ts';
+import { median } from './support/compare.ts';
+import { askOnce, getRequest, graphqlRequest } from './support/http.ts';
+import type { HttpRequest, LoadResult } from './support/load.ts';
+import type { Row } from './support/measures.ts';
+import { seed } from './support/seed.ts';
+
+const entriesEach = 10;
+const smallSessions = 10_000;
+/** What a session and its entries take on disk, with indexes and the log that goes before them. */
+const bytesEach = 7_000;
+
+const places = ['first', 'middle', 'last', 'v1-offset'] as const;
+type Place = (typeof places)[number];
+
+/** What a page costs when the tables are large, against the same in small ones; the time of one request after another. */
+export async function measureBigTables(bench: Bench): Promise<Row[]> {
+  const { isQuick } = bench.options;
+  const bigSessions = isQuick ? 100_000 : 1_000_000;
+  const { bavail, bsize } = await statfs(tmpdir());
+  const [free, needed] = [(bavail * bsize) / 1e9, (bigSessions * bytesEach) / 1e9];
+  if (!process.env.DATABASE_URL && free < needed * 1.5) {
+    const note = `not run: ${tmpdir()} has ${free.toFixed(1)} GB free, and it takes ${needed.toFixed(1)}`;
+    return places.map((place) => ({ name: `big-tables/${place}`, value: null, note }));
+  }
+  const [small, big] = [await prepare(bench, smallSessions), await prepare(bench, bigSessions)];
+  const load = bench.startScript('load');
+  const ask = ({ url, pages }: Prepared, place: Place, times: number) =>
+    load.ask<LoadResult>({ url, requests: [pages[place]], connections: 1, ms: 60_000, times });
+  for (const each of [small, big]) for (const place of places) await ask(each, place, isQuick ? 60 : 400);
+  const rows: Row[] = [];
+  for (const place of places) {
+    const took = { small: [] as number[], big: [] as number[] };
+    for (let round = 0; round < 3; round++) {
+      took.small.push((await ask(small, place, isQuick ? 50 : 300)).medianMs);
+      took.big.push((await ask(big, place, isQuick ? 50 : 300)).medianMs);
+    }
+    const [smallMs, bigMs] = [median(took.small), median(took.big)];
+    bench.progress(`  ${place}: ${bigMs.toFixed(2)} ms; small ${smallMs.toFixed(2)} ms`);
+    const sizes = `${bigSessions.toLocaleString('en')} sessions and ${(bigSessions * entriesEach).toLocaleString('en')} entries`;
+    rows.push({
+      name: `big-tables/${place}`,
+      value: bigMs / smallMs,
+      note: `${bigMs.toFixed(2)} ms with ${sizes}; ${smallMs.toFixed(2)} ms`,
+    });
+  }
+  return rows;
+}
+
+interface Prepared {
+  readonly url: string;
+  readonly pages: Readonly<Record<Place, HttpRequest>>;
+}
+
+async function prepare(bench: Bench, sessions: number): Promise<Prepared> {
+  const database = await bench.createDatabase();
+  const server = await bench.startServer(database);
+  bench.progress(`  writing ${sessions} sessions`);
+  await seed(database.client, { organizationId: server.organizationId, sessions, entriesEach }, bench.progress);
+  // So that no page waits for what was just written to be tidied up.
+  await database.client.query('vacuum');
+  await database.client.query('checkpoint');
+  const pages = {
+    'first': pageAfter(server, null),
+    'middle': pageAfter(server, await cursorAt(database, sessions / 2 - 1)),
+    'last': pageAfter(server, await cursorAt(database, sessions - 21)),
+    'v1-offset': getRequest(`/v1/sessions?limit=20&offset=${sessions / 2}`, server.v1Key),
+  };
+  for (const [place, newest] of [
+    ['first', sessions],
+    ['middle', sessions / 2],
+    ['last', 20],
+  ] as const) {
+    const { edges } = (await askOnce(server.url, pages[place])).data.organization.sessions;
+    const title = `Session number ${newest} of the bench`;
+    if (edges.length !== 20 || edges[0].node.title !== title)
+      throw new Error(`The ${place} page should have 20 sessions from "${title}", but has ${JSON.stringify(edges[0])}`);
+  }
+  return { url: server.url, pages };
+}
+
+const document = pageDocument
+  .replace('($id: ID!)', '($id: ID!, $after: String)')
+  .replace('(first: 20)', '(first: 20, after: $after)');
+
+const pageAfter = ({ token, organizationId }: Server, after: string | null) =>
+  graphqlRequest(token, document, { id: `org-${organizationId}`, after });
+
+/** The cursor of the session that stands behind so many newer ones. */
+async function cursorAt({ client }: Database, newer: number): Promise<string> {
+  const { rows } = await client.query(
+    'select id, created_at from session order by created_at desc, id desc limit 1 offset $1',
+    [newer],
+  );
+  return sessionCursor({ id: rows[0].id, createdAt: rows[0].created_at });
+}

@@ -1,5 +1,6 @@
 import type { Context } from '../domain/context.ts';
 import type { Spending } from '../domain/limits/counter.ts';
+import type { WatchStart } from '../domain/sessions/start-watch.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
@@ -19,6 +20,12 @@ export interface Place {
   eventId: string | null;
 }
 
+/** Whoever delivers a log by itself, where the transport can: with what is alike for many made once. */
+export interface LogDelivery {
+  /** Takes a subscription to a log. What it gives has no results, and ends when the subscription does. */
+  accept(start: WatchStart): AsyncIterableIterator<never>;
+}
+
 /** How an operation came. */
 export interface Arrival {
   /** The header `Idempotency-Key`, where the transport has headers. */
@@ -31,6 +38,8 @@ export interface Arrival {
   readonly takesParts: boolean;
   /** Whether there is a stream for it that ends with its key and is counted: what a subscription needs. */
   readonly takesEvents: boolean;
+  /** Null: a subscription is asked for its results, one by one. */
+  readonly delivery?: LogDelivery | null;
 }
 
 /** What resolvers get: one per request, and per operation on a socket. */
@@ -39,13 +48,14 @@ export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesP
   readonly watches: Watches;
   readonly charge: Charge;
   readonly place: Place;
+  readonly delivery: LogDelivery | null;
   /** Batched reads, remembered within one request or one event. */
   loaders: Loaders;
 }
 
 /** A context for an operation. */
 export function createContext(domain: Context, watches: Watches, arrival: Arrival): GraphqlContext {
-  const { idempotencyKey, lastEventId, takesParts, takesEvents } = arrival;
+  const { idempotencyKey, lastEventId, takesParts, takesEvents, delivery = null } = arrival;
   return {
     domain,
     watches,
@@ -54,11 +64,23 @@ export function createContext(domain: Context, watches: Watches, arrival: Arriva
     takesEvents,
     charge: { cost: 0, spending: null },
     place: { lastEventId, eventId: null },
-    loaders: createLoaders(domain),
+    delivery,
+    loaders: lazyLoaders(() => domain),
   };
+}
+
+/** Loaders that are made, all of them, when the first is asked for: most events of subscriptions need none. */
+export function lazyLoaders(domain: () => Context): Loaders {
+  let made: Loaders | null = null;
+  return new Proxy({} as Loaders, {
+    get(_target, name) {
+      made ??= createLoaders(domain());
+      return made[name as keyof Loaders];
+    },
+  });
 }
 
 /** For every event of a subscription: what an earlier event read must not be taken for the present. */
 export function renewLoaders(context: GraphqlContext): void {
-  context.loaders = createLoaders(context.domain);
+  context.loaders = lazyLoaders(() => context.domain);
 }

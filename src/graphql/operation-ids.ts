@@ -4,6 +4,8 @@ export interface OperationIds {
   fromClient(text: string): string;
   /** A message to the client, with its own id in it; null when it has left the operation and must hear no more of it. */
   toClient(text: string): string | null;
+  /** How a message with a result begins that goes to the client, up to the result; null as for {@link toClient}. */
+  nextTo(id: string): string | null;
   /** The reason of a close, in which graphql-ws may name an operation. */
   reasonToClient(reason: string | undefined): string | undefined;
 }
@@ -57,6 +59,10 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
       if (known === undefined) return null;
       if (!text.startsWith('","type":"next"', end)) forget(id);
       return `{"id":${JSON.stringify(known)}${text.slice(end + 1)}`;
+    },
+    nextTo(id) {
+      const known = outside.get(id);
+      return known === undefined ? null : `{"id":${JSON.stringify(known)},"type":"next","payload":`;
     },
     reasonToClient(reason) {
       return reason?.replace(/\d{12}/, (id) => outside.get(id) ?? id);

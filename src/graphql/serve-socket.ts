@@ -1,13 +1,18 @@
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Log } from '../domain/context.ts';
-import { createOperationIds } from './operation-ids.ts';
-import { paceSocket, slowReaderClose } from './slow-reader.ts';
+import { createOperationIds, type OperationIds } from './operation-ids.ts';
+import { type PacedSocket, paceSocket, slowReaderClose } from './slow-reader.ts';
 
 /** What graphql-ws knows of a socket. */
 export interface SocketExtra {
   readonly socket: WebSocket;
+  /** What the socket is made of. */
+  readonly connection: Duplex;
+  /** How frames are sent that were made for many. */
+  frames: (Pick<PacedSocket, 'sendFrame'> & Pick<OperationIds, 'nextTo'>) | null;
   readonly request: IncomingMessage;
   /** The caller's network address. */
   readonly address: string | null;
@@ -36,10 +41,11 @@ export function serveSocket(
     log.error({ err: error }, 'A message on a socket could not be handled.');
     socket.close(CloseCode.InternalServerError, 'Unexpected error.');
   };
-  const paced = paceSocket(socket, options.closeMs, () => {
+  const paced = paceSocket(socket, extra.connection, options.closeMs, () => {
     extra.leave?.();
     closed(slowReaderClose.code, slowReaderClose.reason).catch(fail);
   });
+  extra.frames = { sendFrame: paced.sendFrame, nextTo: ids.nextTo };
   const closed = server.opened(
     {
       protocol: socket.protocol,

@@ -98,7 +98,16 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   const engine = { yoga, trusted };
   const callers = createCallers(services);
   const mayOpen = (address: string | null) => isAnyoneAllowed(services, address);
-  const sockets = createSockets({ engine, streams: openStreams, contextOf, callers, mayOpen, liveViewers, log });
+  const sockets = createSockets({
+    engine,
+    streams: openStreams,
+    contextOf,
+    callers,
+    mayOpen,
+    liveViewers,
+    maskError: mask,
+    log,
+  });
   const connections = createSingleConnections({ engine, services, contextOf });
 
   const run = async (whole: Request, context: GraphqlContext): Promise<Response> => {

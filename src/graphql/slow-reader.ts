@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { slowReaderMs } from '../http/ended-by.ts';
 
@@ -7,10 +8,22 @@ const mostBufferedBytes = 1_024 * 1_024;
 /** How a socket is closed whose client does not read: it may connect again, and go on after its last cursor. */
 export const slowReaderClose = { code: 1013, reason: 'Messages are not read' } as const;
 
+const nothing = Buffer.alloc(0);
+
+/** Who waits until what it sent has been taken. */
+export interface Sender {
+  goOn(): void;
+}
+
 /** The sending side of a socket, with bounded memory. */
 export interface PacedSocket {
   /** Resolves when the message has gone to the network, or the socket has ended: who waits for it sends no faster than it is read. */
   send(message: string): Promise<void>;
+  /**
+   * Sends a frame that is ready to go. True: it has gone, with all before it. False: the sender is told when it has; or
+   * never, when the socket is on its way out.
+   */
+  sendFrame(frame: Buffer, sender: Sender): boolean;
   /** To be called when the socket has closed. */
   stop(): void;
 }
@@ -19,7 +32,7 @@ export interface PacedSocket {
  * Sends at the pace of the client. While more than 1 MiB waits for it, nothing is read from it either, so that it cannot
  * make us write more; and when nothing of what waits is taken for {@link slowReaderMs}, its socket is closed.
  */
-export function paceSocket(socket: WebSocket, closeMs: number, onGiveUp: () => void): PacedSocket {
+export function paceSocket(socket: WebSocket, connection: Duplex, closeMs: number, onGiveUp: () => void): PacedSocket {
   let waiting = 0;
   let patience: NodeJS.Timeout | null = null;
   const stop = () => {
@@ -42,15 +55,32 @@ export function paceSocket(socket: WebSocket, closeMs: number, onGiveUp: () => v
     if (socket.isPaused && socket.bufferedAmount <= mostBufferedBytes) socket.resume();
     resolve();
   };
+  const wait = () => {
+    waiting += 1;
+    patience ??= setTimeout(giveUp, slowReaderMs).unref();
+  };
   return {
     send(message) {
       if (socket.readyState !== socket.OPEN) return Promise.resolve();
-      waiting += 1;
-      patience ??= setTimeout(giveUp, slowReaderMs).unref();
+      wait();
       return new Promise((resolve) => {
         socket.send(message, taken(resolve));
         if (socket.bufferedAmount > mostBufferedBytes) socket.pause();
       });
+    },
+    // Past ws, which would make the frame anew for each socket: without compression it holds nothing back that would have to
+    // go before.
+    sendFrame(frame, sender) {
+      if (socket.readyState !== socket.OPEN) return false;
+      connection.write(frame);
+      if (connection.writableLength === 0) return true;
+      wait();
+      connection.write(
+        nothing,
+        taken(() => sender.goOn()),
+      );
+      if (socket.bufferedAmount > mostBufferedBytes) socket.pause();
+      return false;
     },
     stop,
   };

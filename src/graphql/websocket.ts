@@ -14,6 +14,8 @@ import type { Arrival, GraphqlContext } from './context.ts';
 import { tooDeep } from './operation-ids.ts';
 import { type Engine, isIterable, prepareOperation } from './prepare-operation.ts';
 import { type SocketExtra, serveSocket } from './serve-socket.ts';
+import { createSocketDelivery } from './subscription-delivery.ts';
+import { createSharedResults } from './subscription-results.ts';
 
 /** What a client may do on one socket. */
 export const socketLimits = {
@@ -46,6 +48,7 @@ export interface SocketOptions {
   /** Whether a socket may be opened from an address at all. */
   readonly mayOpen: (address: string | null) => Promise<boolean>;
   readonly liveViewers: LiveViewers;
+  readonly maskError: (error: unknown) => GraphQLError;
   readonly log: Pick<Log, 'debug' | 'error'>;
 }
 
@@ -61,6 +64,7 @@ export function createSockets(options: SocketOptions) {
     handleProtocols: (offered) => (offered.has('graphql-transport-ws') ? 'graphql-transport-ws' : false),
   });
   const viewers = new WeakMap<SocketExtra, LiveViewer>();
+  const shared = createSharedResults(options.maskError);
 
   const server = makeServer<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: socketLimits.initMs,
@@ -101,11 +105,13 @@ export function createSockets(options: SocketOptions) {
     async onSubscribe({ extra }, id, payload) {
       const { open, socket } = extra;
       const { current } = viewers.get(extra) as LiveViewer;
+      const delivery = createSocketDelivery(shared, extra.frames, id);
       const context = options.contextOf(current, extra.address, {
         idempotencyKey: null,
         lastEventId: null,
         takesParts: true,
         takesEvents: true,
+        delivery,
       });
       if (open.size >= socketLimits.operations) {
         await chargeLeast(context);
@@ -134,6 +140,7 @@ export function createSockets(options: SocketOptions) {
             // graphql-ws ends what it knows when a socket closes; what begins after that nobody would end.
             if (socket.readyState !== socket.OPEN && isIterable(result))
               await result[Symbol.asyncIterator]().return?.();
+            else if (isIterable(result)) delivery.begin(asked, context);
             return result;
           },
         };
@@ -162,7 +169,8 @@ export function createSockets(options: SocketOptions) {
       }
       wss.handleUpgrade(request, socket, head, (connection) => {
         const { log } = options;
-        const extra = { socket: connection, request, address, open: new Set<string>(), leave: null };
+        const open = new Set<string>();
+        const extra = { socket: connection, connection: socket, frames: null, request, address, open, leave: null };
         serveSocket(server, extra, { keepAliveMs: socketLimits.keepAliveMs, closeMs: socketLimits.slowMs, log });
       });
     },

@@ -26,6 +26,11 @@ export function ofAnySession(context: Context, act: keyof typeof worth): Context
   return withViewer(context, () => widened(context.viewer, act));
 }
 
+/** The viewer of {@link ofAnySession} as it is now. */
+export function viewerOfAnySession(context: Context, act: keyof typeof worth): Viewer {
+  return widened(context.viewer, act);
+}
+
 // A viewer never changes: another one takes its place. So does its wider one.
 const known = { view: new WeakMap<Viewer, Viewer>(), manage: new WeakMap<Viewer, Viewer>() } as const;
 

@@ -1,26 +1,14 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
 import type { Context, Services } from '../context.ts';
-import { DomainError } from '../errors.ts';
 import { findSession, getSession } from './find-session.ts';
-import { readLogCursor } from './list-log.ts';
-import { type EventKind, type LogEntry, readLogs } from './log.ts';
+import { type LogEntry, readLogs } from './log.ts';
+import { batchSizes, upTo } from './log-batches.ts';
+import { createLogFeeds, type LogFeeds } from './log-feeds.ts';
 import { createOrganizationWatches, type OrganizationWatches } from './organization-watches.ts';
 import { pull } from './pull.ts';
 import type { SessionRecord } from './session.ts';
-
-/** Entries read at once for one subscriber: few at first, and more while they are short. */
-const batchSizes = { first: 10, most: 100 } as const;
-/** Characters of one batch, though one entry may have more: what a slow subscriber holds in memory. */
-const mostCharacters = 512 * 1_024;
-
-/** What a subscription asks for. `after`: any cursor of this session's log; left out: from the first entry. */
-export interface WatchRequest {
-  readonly sessionId: string;
-  readonly after?: string | null | undefined;
-  readonly messagesOnly: boolean;
-  readonly kinds?: readonly EventKind[] | null | undefined;
-}
+import { startWatch, type WatchRequest, type WatchStart } from './start-watch.ts';
 
 /**
  * The log after a cursor, then as it grows: each entry once and in order, for ever. The bell only says that there may be
@@ -32,18 +20,18 @@ export async function watchLog(
   watches: Watches,
   request: WatchRequest,
 ): Promise<AsyncIterableIterator<LogEntry>> {
-  const session = await getSession(context, request.sessionId);
-  const start = request.after == null ? 0 : readLogCursor(session.id, request.after);
-  if (start === null) {
-    const message = '"after" must be a cursor of this session’s messages or events.';
-    throw new DomainError('BAD_CURSOR', message, [{ path: ['after'], message }]);
-  }
-  let cursor = start;
-  const listen = (listener: () => void) => watches.listen(session.id, listener);
+  return watchLogFrom(context, watches, await startWatch(context, request));
+}
+
+/** {@link watchLog} from where it was found to begin. */
+export function watchLogFrom(context: Context, watches: Watches, start: WatchStart): AsyncIterableIterator<LogEntry> {
+  const { sessionId } = start;
+  let cursor = start.after;
+  const listen = (listener: () => void) => watches.listen(sessionId, listener);
   let limit: number = batchSizes.first;
   return pull(listen, async () => {
-    if (!(await watches.see(context, session.id))) return null;
-    const { entries, more } = await watches.read(session.id, cursor, limit, request);
+    if (!(await watches.see(context, sessionId))) return null;
+    const { entries, more } = await watches.read(sessionId, cursor, limit, start);
     cursor = entries.at(-1)?.seq ?? cursor;
     if (more) limit = entries.length < limit ? entries.length : Math.min(limit * 2, batchSizes.most);
     return { items: entries, more };
@@ -78,10 +66,12 @@ export interface Watches {
     sessionId: string,
     after: number,
     limit: number,
-    request: Pick<WatchRequest, 'messagesOnly' | 'kinds'>,
+    start: Pick<WatchStart, 'messagesOnly' | 'kinds' | 'kindsKey'>,
   ): Promise<{ readonly entries: readonly LogEntry[]; readonly more: boolean }>;
   /** The session, or null when the viewer may not see it (any more). One read serves all who may see the same. */
   see(context: Context, sessionId: string): Promise<SessionRecord | null>;
+  /** The logs again, for those who are told what comes and do not ask for it. */
+  readonly feeds: LogFeeds;
   /** The same for those who follow an organization's sessions. */
   readonly organizations: OrganizationWatches;
   /** Open subscriptions; 0 after every way of leaving. */
@@ -96,7 +86,7 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
     string,
     { listeners: Set<() => void>; head: number; rings: number; ring: () => void; stop: () => void }
   >();
-  const reads = new Map<string, Promise<{ entries: LogEntry[]; more: boolean }>>();
+  const reads = new Map<string, Promise<{ entries: readonly LogEntry[]; more: boolean }>>();
   const looks = new Map<string, Promise<SessionRecord | null>>();
   /** What each viewer may see, as text. A viewer never changes: another one takes its place. */
   const scopes = new WeakMap<Viewer, string>();
@@ -122,8 +112,9 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
     }
   };
 
-  return {
+  const watches: Watches = {
     organizations,
+    feeds: createLogFeeds({ store: services.store, listen: (id, listener) => watches.listen(id, listener) }),
     listen(sessionId, listener) {
       let watch = watched.get(sessionId);
       if (!watch) {
@@ -146,16 +137,14 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
         watched.delete(sessionId);
       };
     },
-    read(sessionId, after, limit, request) {
-      const kinds = request.kinds ? [...request.kinds].sort() : null;
-      const { messagesOnly } = request;
+    read(sessionId, after, limit, { messagesOnly, kinds, kindsKey }) {
       // The count of rings is part of the key: a read that began before a ring may not show what the ring was for.
       const rings = watched.get(sessionId)?.rings ?? 0;
-      const key = `${sessionId}|${rings}|${after}|${limit}|${messagesOnly}|${kinds?.join(',') ?? ''}`;
+      const key = `${sessionId}|${rings}|${after}|${limit}|${kindsKey}`;
       return shared(reads, key, async () => {
         const range = { after, before: null, limit, backward: false, messagesOnly, kinds };
         const found = await readLogs(services.store, [sessionId], range);
-        const entries = upTo(found, mostCharacters);
+        const entries = upTo(found);
         return { entries, more: found.length === limit || entries.length < found.length };
       });
     },
@@ -166,7 +155,12 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
       const rings = watched.get(sessionId)?.rings ?? 0;
       return shared(looks, `${sessionId}|${rings}|${scope}`, () => findSession(context, sessionId));
     },
-    active: () => [...watched.values()].reduce((sum, watch) => sum + watch.listeners.size, organizations.active()),
+    active() {
+      const { readers, logs } = watches.feeds.count();
+      const listeners = [...watched.values()].reduce((sum, watch) => sum + watch.listeners.size, 0);
+      // A feed listens once for all of its readers.
+      return listeners - logs + readers + organizations.active();
+    },
     start() {
       const look = () => {
         Promise.all([catchUp(), organizations.catchUp()]).catch((error: unknown) =>
@@ -182,6 +176,7 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
       silence();
     },
   };
+  return watches;
 }
 
 /** What is being read under a key already, or a new read. */
@@ -191,14 +186,4 @@ function shared<T>(reads: Map<string, Promise<T>>, key: string, read: () => Prom
   const begun = read().finally(() => reads.delete(key));
   reads.set(key, begun);
   return begun;
-}
-
-/** As many entries as have so many characters in all, at least one. */
-function upTo(entries: LogEntry[], most: number): LogEntry[] {
-  let characters = 0;
-  for (const [n, { body, data }] of entries.entries()) {
-    characters += (body?.length ?? 0) + (data === null ? 0 : JSON.stringify(data).length);
-    if (characters > most && n > 0) return entries.slice(0, n);
-  }
-  return entries;
 }

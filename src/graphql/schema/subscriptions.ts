@@ -3,7 +3,8 @@ import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { logCursor } from '../../domain/sessions/list-log.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
-import { type WatchRequest, watchLog, watchSession } from '../../domain/sessions/watch.ts';
+import { startWatch, type WatchRequest } from '../../domain/sessions/start-watch.ts';
+import { watchLogFrom, watchSession } from '../../domain/sessions/watch.ts';
 import { builder } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { SessionEventKindEnum } from './enums.ts';
@@ -22,13 +23,15 @@ function toEdge<T extends LogEntry>(node: T, { place }: GraphqlContext) {
 }
 
 /**
- * {@link watchLog} from where a client is: one that comes back by itself repeats its request as it was, with the id of the
+ * {@link watchLogFrom} where a client is: one that comes back by itself repeats its request as it was, with the id of the
  * last event beside it.
  */
-async function follow({ domain, watches, place }: GraphqlContext, request: WatchRequest) {
+async function follow({ domain, watches, place, delivery }: GraphqlContext, request: WatchRequest) {
   const { lastEventId } = place;
-  const watched = watchLog(ofAnySession(domain, 'view'), watches, { ...request, after: lastEventId ?? request.after });
-  return lastEventId === null ? watched : watched.catch(blameHeader);
+  const context = ofAnySession(domain, 'view');
+  const starting = startWatch(context, { ...request, after: lastEventId ?? request.after });
+  const start = await (lastEventId === null ? starting : starting.catch(blameHeader));
+  return delivery?.accept(start) ?? watchLogFrom(context, watches, start);
 }
 
 // The header stood above the argument, which may be as it should, or not there.

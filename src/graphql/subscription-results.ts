@@ -1,0 +1,161 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  type GraphQLError,
+  Kind,
+  visit,
+} from 'graphql';
+import type { Viewer } from '../auth/viewer.ts';
+import type { LogBatch } from '../domain/sessions/log-feeds.ts';
+import { type GraphqlContext, lazyLoaders } from './context.ts';
+import { withoutDefer } from './defer.ts';
+import { createReadyPayload, type ReadyPayload } from './ready-frames.ts';
+
+/** A subscription, the same one for all who ask by the same words and with the same values. */
+export type SharedOperation = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
+
+/** What subscribers get to see of the entries of logs, made once for all who get to see the same. */
+export interface SharedResults {
+  operationOf(args: ExecutionArgs): SharedOperation;
+  /** The result for the n-th entry of a batch; a promise while it is made: when it has settled, ask again. Never throws. */
+  resultOf(
+    operation: SharedOperation,
+    batch: LogBatch,
+    n: number,
+    context: GraphqlContext,
+  ): ReadyPayload | Promise<unknown>;
+}
+
+/** What is there already for one entry. */
+interface Made {
+  /** It was made without a look at who reads: it is everybody's. */
+  everybodys: ReadyPayload | null;
+  /** It was made with a look at that: for each who may see the same. */
+  readonly byRights: Map<string, ReadyPayload | Promise<unknown>>;
+}
+
+/** See {@link SharedResults}. */
+export function createSharedResults(maskError: (error: unknown) => GraphQLError): SharedResults {
+  const operations = new WeakMap<
+    DocumentNode,
+    { own: ReadonlySet<string>; known: Map<string, WeakRef<SharedOperation>> }
+  >();
+
+  const toPayload = ({ data, errors }: ExecutionResult) =>
+    createReadyPayload(
+      JSON.stringify(errors ? { data, errors: errors.map((error) => maskError(error).toJSON()) } : { data }),
+    );
+
+  const make = (operation: SharedOperation, entry: unknown, context: GraphqlContext, made: Made) => {
+    const asking = askingContext(context);
+    const rights = () => rightsOf(context);
+    const keep = (payload: ReadyPayload, key: string | null) => {
+      if (!asking.hasAsked) made.everybodys = payload;
+      else made.byRights.set(key ?? rights(), payload);
+      return payload;
+    };
+    const fail = (error: unknown) => toPayload({ data: null, errors: [maskError(error)] });
+    try {
+      const result = execute({ ...operation, rootValue: entry, contextValue: asking.context });
+      if (!(result instanceof Promise)) return keep(toPayload(result), null);
+      const key = rights();
+      const pending = result.then(toPayload, fail).then((payload) => keep(payload, key));
+      made.byRights.set(key, pending);
+      return pending;
+    } catch (error) {
+      return keep(fail(error), null);
+    }
+  };
+
+  return {
+    operationOf({ schema, document: given, operationName, variableValues }) {
+      const document = withoutDefer(given);
+      const of = operations.get(document) ?? { own: ownVariables(document), known: new Map() };
+      operations.set(document, of);
+      const values = Object.entries(variableValues ?? {}).filter(([name]) => !of.own.has(name));
+      const key = JSON.stringify([operationName ?? null, values.sort(([a], [b]) => (a < b ? -1 : 1))]);
+      const known = of.known.get(key)?.deref();
+      if (known) return known;
+      for (const [each, ref] of of.known) if (ref.deref() === undefined) of.known.delete(each);
+      const operation = { schema, document, operationName, variableValues } as SharedOperation;
+      of.known.set(key, new WeakRef(operation));
+      return operation;
+    },
+    resultOf(operation, batch, n, context) {
+      const entries = (batch.made.get(operation) as Made[] | undefined) ?? [];
+      if (entries.length === 0) batch.made.set(operation, entries);
+      const made = entries[n] ?? { everybodys: null, byRights: new Map() };
+      entries[n] = made;
+      if (made.everybodys) return made.everybodys;
+      const known = made.byRights.size === 0 ? undefined : made.byRights.get(rightsOf(context));
+      return known ?? make(operation, batch.entries[n], context, made);
+    },
+  };
+}
+
+/**
+ * A context for one entry that says whether anybody has asked in it who reads. Resolvers know that only from `domain`, and
+ * what loaders give is read through it: where none has asked, none could have answered otherwise to somebody else.
+ */
+function askingContext(given: GraphqlContext): { readonly hasAsked: boolean; readonly context: GraphqlContext } {
+  const { watches, idempotencyKey, takesParts, takesEvents, charge } = given;
+  const asking = { hasAsked: false };
+  const context: GraphqlContext = {
+    get domain() {
+      asking.hasAsked = true;
+      return given.domain;
+    },
+    watches,
+    idempotencyKey,
+    takesParts,
+    takesEvents,
+    charge,
+    place: { lastEventId: null, eventId: null },
+    delivery: null,
+    loaders: lazyLoaders(() => context.domain),
+  };
+  return Object.assign(asking, { context });
+}
+
+const rights = new WeakMap<Viewer, string>();
+
+/** All that an answer may depend on of who reads. */
+function rightsOf({ domain }: GraphqlContext): string {
+  const { viewer, address, isConsole } = domain;
+  let known = rights.get(viewer);
+  if (known === undefined) {
+    const { enterprisePermissions, everywhere, organizations, ...others } = viewer;
+    const inOrganizations = [...organizations].map(([id, held]) => [id, [...held].sort()]).sort();
+    known = JSON.stringify([others, [...enterprisePermissions].sort(), [...everywhere].sort(), inOrganizations]);
+    rights.set(viewer, known);
+  }
+  return `${isConsole} ${address} ${known}`;
+}
+
+/** The variables that say only which log is followed and from where: they are of no matter for what an entry shows. */
+function ownVariables(document: DocumentNode): ReadonlySet<string> {
+  const own = new Set<string>();
+  const others = new Set<string>();
+  let depth = 0;
+  const within = (levels: number) => ({
+    enter() {
+      depth += levels;
+    },
+    leave() {
+      depth -= levels;
+    },
+  });
+  visit(document, {
+    // What a fragment holds may stand at the top too: taken for what does not.
+    FragmentDefinition: within(2),
+    Field: within(1),
+    VariableDefinition: () => false,
+    Variable({ name }, _key, parent) {
+      const argument = parent && 'kind' in parent && parent.kind === Kind.ARGUMENT ? parent.name.value : '';
+      (depth === 1 && (argument === 'after' || argument === 'sessionId') ? own : others).add(name.value);
+    },
+  });
+  return new Set([...own].filter((name) => !others.has(name)));
+}

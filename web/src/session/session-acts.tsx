@@ -100,16 +100,23 @@ export function SessionActs({
   const toasts = useToasts();
   const [isAsking, setAsking] = useState(false);
   const variables = { input: { sessionId: session.sessionId } };
+  const isOver = session.status === 'EXIT';
+  const isAsleep = session.status === 'SUSPENDED' || session.status === 'ERROR';
+  const isAwake = !isOver && !isAsleep;
   const set = (values: Readonly<Record<string, string | boolean>>) => (store: RecordSourceSelectorProxy) => {
     const record = store.get(session.id);
     for (const [name, value] of Object.entries(values)) record?.setValue(value, name);
   };
-  // Each is the other's undoing.
+  // Each is the other's undoing. What is archived is put to sleep: what was awake is woken then.
   const put = async (isArchived: boolean, isUndoing = false) => {
     const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
     if (errors !== null) return;
     const text = isArchived ? 'The session is archived.' : 'The session is not archived any more.';
-    toasts.say(text, isUndoing ? undefined : () => void put(!isArchived, true));
+    const undo = async () => {
+      await put(!isArchived, true);
+      if (isArchived && isAwake) await resume(variables);
+    };
+    toasts.say(text, isUndoing ? undefined : () => void undo());
   };
   const sleep = async () => {
     const { payload } = await suspend(variables);
@@ -117,12 +124,10 @@ export function SessionActs({
     if (payload?.session && payload.session.status !== 'SUSPENDED')
       toasts.say('It is suspended as soon as its agent has stopped.');
   };
-  const isOver = session.status === 'EXIT';
-  const isAsleep = session.status === 'SUSPENDED' || session.status === 'ERROR';
   return (
     <div className="actions">
       {children}
-      {!isOver && !isAsleep && (
+      {isAwake && (
         <Button size="small" icon="pause" isBusy={isSuspending} onClick={() => void sleep()}>
           Suspend
         </Button>

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { graphql, useFragment, useLazyLoadQuery } from 'react-relay';
 import type {
   AutomationActionInput,
@@ -122,11 +122,20 @@ export function AutomationForm({ automation, onCancel, onDone }: AutomationFormP
     setDraft({ ...draft, ...changed });
     if (isOther) setProblems(problems.filter(({ path }) => path?.[0] !== part));
   };
+  // The form is long: what is wrong may be far above the button.
+  const form = useRef<HTMLFormElement>(null);
+  const [refusals, setRefusals] = useState(0);
+  useEffect(() => {
+    if (refusals === 0) return;
+    const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .problem');
+    wrong?.scrollIntoView({ block: 'center' });
+    wrong?.focus({ preventScroll: true });
+  }, [refusals]);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const own = problemsOf(draft);
     setProblems(own);
-    if (own.length > 0) return;
+    if (own.length > 0) return setRefusals((before) => before + 1);
     const { payload, errors } =
       found && given
         ? await update({
@@ -139,13 +148,13 @@ export function AutomationForm({ automation, onCancel, onDone }: AutomationFormP
             },
           });
     setProblems((errors ?? []).map(({ message, path }) => ({ message, path: path?.slice(1) ?? [] })));
-    if (!payload?.automation) return;
+    if (!payload?.automation) return setRefusals((before) => before + 1);
     toasts.say(`${draft.name.trim()} is saved.`);
     onDone(payload.automation.id, payload.webhookSecret ?? null);
   };
   const beside = problemBeside(problems, ...placed);
   return (
-    <form className="form card sheet" onSubmit={(event) => void submit(event)}>
+    <form className="form card sheet" ref={form} onSubmit={(event) => void submit(event)}>
       <TextField
         label="Name"
         required

@@ -1,0 +1,147 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { createAutomation } from '../support/automations.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { runMutation } from '../support/people.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+function withResolvers() {
+  const settle: (() => void)[] = [];
+  const promise = new Promise<void>((done) => settle.push(done));
+  return { promise, resolve: () => settle[0]?.() };
+}
+
+describe.skipIf(missing !== null)('what was done in the console', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const read = async (token: string, id: string) => {
+    const document = 'query($id: ID!) { session(id: $id) { isArchived tags } }';
+    return (await graphql(test, token, document, { id })).data.session;
+  };
+  const undo = (page: Page) => page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Undo' });
+  /** Keeps a mutation from the service until it is let go. */
+  const hold = async (page: Page, name: string) => {
+    const { promise: isLet, resolve: letGo } = withResolvers();
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes(name)) await isLet;
+      await route.continue();
+    });
+    return letGo;
+  };
+  const openList = async (name: string) => {
+    const { organizationId, token } = await makeOrganization(test, name);
+    const start = (title: string, tags: readonly string[] = []) =>
+      createSession(test, { prompt: title, title, tags, organizationId }, token);
+    return { token, start, open: () => openSignedIn(browser, test, token) };
+  };
+
+  it('is taken back for one session, and shows before the service has answered', async () => {
+    const { token, start, open } = await openList('One');
+    const id = await start('Kept');
+    const { page, complaints, picture } = await open();
+    await page.goto(`/sessions/${id}`);
+    const letGo = await hold(page, 'sessionActsArchiveMutation');
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('This session is archived').waitFor();
+    expect((await read(token, id)).isArchived).toBe(false);
+    letGo();
+    await page.getByText('The session is archived.').waitFor();
+    expect((await read(token, id)).isArchived).toBe(true);
+    await picture('undo');
+    expect(await seriousFindings(page)).toEqual([]);
+    await undo(page).click();
+    await page.getByText('The session is not archived any more.').waitFor();
+    expect((await read(token, id)).isArchived).toBe(false);
+    await page.getByLabel('Message to the agent').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is taken back for several sessions, each as it was', async () => {
+    const { token, start, open } = await openList('Several');
+    const ids = [await start('First', ['old']), await start('Second')];
+    const { page, complaints } = await open();
+    await page.getByRole('link', { name: 'Second' }).waitFor();
+    await page.getByLabel('Select all that are shown').check();
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Tags').fill('new');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('2 sessions tagged.').waitFor();
+    expect(await Promise.all(ids.map((id) => read(token, id)))).toMatchObject([
+      { tags: ['old', 'new'] },
+      { tags: ['new'] },
+    ]);
+    await undo(page).click();
+    await page.getByText('2 sessions tagged as before.').waitFor();
+    expect(await Promise.all(ids.map((id) => read(token, id)))).toMatchObject([{ tags: ['old'] }, { tags: [] }]);
+    await expect.poll(() => page.locator('.sessions li', { hasText: 'new' }).count()).toBe(0);
+    await page.getByLabel('Select all that are shown').check();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('2 sessions archived.').waitFor();
+    await undo(page).click();
+    await page.getByText('2 sessions not archived any more.').waitFor();
+    expect(await Promise.all(ids.map((id) => read(token, id)))).toMatchObject([
+      { isArchived: false },
+      { isArchived: false },
+    ]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is shown at once, and as it was again with the reason where the service refuses', async () => {
+    const { token, start, open } = await openList('Refused');
+    const many = Array.from({ length: 50 }, (_, n) => `tag${n}`);
+    await start('Full of tags', many);
+    const other = await start('Soon full');
+    const { page, complaints } = await open();
+    await page.getByRole('link', { name: 'Soon full' }).waitFor();
+    await page.getByLabel('Select all that are shown').check();
+    const letGo = await hold(page, 'bulkBarTagMutation');
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Tags').fill('one-more');
+    await page.getByRole('button', { name: 'Add' }).click();
+    // The row of the other one has room for it.
+    const tagged = page.locator('.sessions li', { hasText: 'one-more' });
+    await expect.poll(() => tagged.count()).toBe(1);
+    // Meanwhile somebody else fills it.
+    await runMutation(test, 'tagSessions', 'results { sessionId }', { sessionIds: [other], tags: many }, token);
+    letGo();
+    await page.getByRole('dialog', { name: 'Done' }).getByText('0 sessions tagged, 2 not.').waitFor();
+    await page.getByRole('dialog', { name: 'Done' }).getByText('at most 50').first().waitFor();
+    await page.getByRole('dialog', { name: 'Done' }).getByRole('button', { name: 'Close' }).first().click();
+    await expect.poll(() => tagged.count()).toBe(0);
+    expect(await undo(page).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is taken back for an automation', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Automatic');
+    const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
+    const { page, complaints, picture } = await openSignedIn(browser, test, token, { width: 390, theme: 'dark' });
+    await page.goto('/manage/automations');
+    const letGo = await hold(page, 'automationActsDisableMutation');
+    await page.getByRole('button', { name: 'Disable Sweep' }).click();
+    await page.getByRole('button', { name: 'Enable Sweep' }).waitFor();
+    letGo();
+    await page.getByText('Sweep is disabled.').waitFor();
+    await picture('undo-automation');
+    await undo(page).click();
+    await page.getByText('Sweep is enabled.').waitFor();
+    const document = 'query($id: ID!) { node(id: $id) { ... on Automation { enabled } } }';
+    const { data } = await graphql(test, token, document, { id: automation.id });
+    expect(data.node.enabled).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,8 +1,9 @@
 import { type ComponentType, lazy, Suspense } from 'react';
-import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Shell } from '../layout/shell.tsx';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
+import { Arrived } from './arrived.tsx';
 
 interface PageEntry {
   readonly path: string;
@@ -115,9 +116,12 @@ export function Pages() {
               </Route>
             ))}
             <Route>
-              <Empty title="There is no such page" text="The address may be mistyped, or what was here is gone." />
+              <Empty title="There is no such page" text="The address may be mistyped, or what was here is gone.">
+                <Link href="/sessions">To the sessions</Link>
+              </Empty>
             </Route>
           </Switch>
+          <Arrived path={location} />
         </Suspense>
       </ErrorBoundary>
     </Shell>

@@ -1,13 +1,15 @@
 import './palette.css';
-import { type KeyboardEvent, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, Suspense, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { useLocation } from 'wouter';
 import type { paletteQuery } from '../__generated__/paletteQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { sessionAddress } from '../session/address.ts';
+import { plainTitle } from '../session/plain-title.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { navigation } from './navigation.ts';
+import { newSessionAddress } from './keys.tsx';
+import { type NavigationItem, navigation } from './navigation.ts';
 
 /** Opens the palette on Ctrl-K or Command-K, and closes it. */
 export function usePaletteKey(toggle: () => void): void {
@@ -23,12 +25,12 @@ export function usePaletteKey(toggle: () => void): void {
   }, [toggle]);
 }
 
-/** Goes anywhere by a few letters: the pages, and the sessions whose title or prompt has the words. */
+/** Goes anywhere by a few letters: the pages, and the sessions whose title has the words. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   const search = useDeferredValue(text.trim());
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = box.current;
     dialog?.showModal();
     return () => dialog?.close();
@@ -103,9 +105,12 @@ function Choices({ search, onClose }: { readonly search: string; readonly onClos
       isOpen: signed.organization !== null,
     },
   );
-  const pages = navigation
-    .flatMap(({ items }) => items)
-    .filter(({ label, isFor }) => (isFor?.(signed) ?? true) && label.toLowerCase().includes(search.toLowerCase()));
+  const begin: readonly NavigationItem[] = signed.organization
+    ? [{ path: newSessionAddress, label: 'New session', icon: 'plus', isFor: ({ may }) => may('USE_SESSIONS') }]
+    : [];
+  const pages = [...begin, ...navigation.flatMap(({ items }) => items)].filter(
+    ({ label, isFor }) => (isFor?.(signed) ?? true) && label.toLowerCase().includes(search.toLowerCase()),
+  );
   const sessions = organization?.sessions.nodes ?? [];
   const choose = (path: string) => () => {
     onClose();
@@ -123,7 +128,7 @@ function Choices({ search, onClose }: { readonly search: string; readonly onClos
       {sessions.map(({ id, sessionId, title, ...status }) => (
         <li key={id}>
           <button type="button" data-choice onClick={choose(sessionAddress(sessionId))}>
-            <Icon name="terminal" /> <span>{title ?? 'Untitled session'}</span>
+            <Icon name="terminal" /> <span>{plainTitle(title)}</span>
             <StatusBadge {...status} />
           </button>
         </li>

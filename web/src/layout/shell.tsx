@@ -1,13 +1,15 @@
-import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { useOrganizationChoices } from '../pickers/use-organization-choices.ts';
 import { signOut } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
+import { keepFocus } from '../ui/focus.ts';
 import { Icon, Mark } from '../ui/icons.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { applyTheme, readTheme, type Theme } from '../ui/theme.ts';
 import { useToasts } from '../ui/toasts.tsx';
+import { commandKey, Keys } from './keys.tsx';
 import { navigation } from './navigation.ts';
 import { Palette, usePaletteKey } from './palette.tsx';
 
@@ -17,6 +19,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [isSearching, setSearching] = useState(false);
   usePaletteKey(useCallback(() => setSearching((before) => !before), []));
+  const search = useCallback(() => setSearching(true), []);
+  const page = useRef<HTMLElement>(null);
+  useEffect(() => (page.current ? keepFocus(page.current) : undefined), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a telephone it closes when one has gone somewhere.
   useEffect(() => setOpen(false), [location]);
   return (
@@ -35,8 +40,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Mark size={26} /> Switchyard
         </Link>
         <OrganizationChoice />
-        <button type="button" className="go-to" onClick={() => setSearching(true)}>
-          <Icon name="search" size={14} /> <span>Go to</span> <kbd>{isApple ? '⌘' : 'Ctrl'} K</kbd>
+        <button type="button" className="go-to" onClick={search}>
+          <Icon name="search" size={14} /> <span>Go to</span> <kbd>{commandKey} K</kbd>
         </button>
         <Navigation location={location} />
         <Foot />
@@ -44,15 +49,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape and the button do the same. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
       <div className="veil" onClick={() => setOpen(false)} />
-      <main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={-1} ref={page}>
         {children}
       </main>
+      <Keys onSearch={search} />
       {isSearching && <Palette onClose={() => setSearching(false)} />}
     </div>
   );
 }
-
-const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
 function OrganizationChoice() {
   const { organization, hasSeveral, choose } = useSigned();

@@ -1,6 +1,9 @@
 import { useCallback, useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 
+/** Longer than any word that is looked for. */
+const longest = 200;
+
 /** Words of the address, so that what a page shows can be linked to; an empty one stands for none. */
 export function useAddressWords<Name extends string>(
   names: readonly Name[],
@@ -14,7 +17,9 @@ export function useAddressWords<Name extends string>(
   const text = params.toString();
   const words = useMemo(() => {
     const given = new URLSearchParams(text);
-    return Object.fromEntries(names.map((name) => [name, given.get(name) ?? ''])) as Record<Name, string>;
+    // An address may be mistyped, or be somebody's trap: what no word can be is not asked for.
+    const wordOf = (name: Name) => (given.get(name) ?? '').replaceAll('\0', '').slice(0, longest);
+    return Object.fromEntries(names.map((name) => [name, wordOf(name)])) as Record<Name, string>;
   }, [text, names]);
   const change = useCallback(
     (changes: Partial<Readonly<Record<Name, string>>>) =>

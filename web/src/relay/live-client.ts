@@ -1,5 +1,6 @@
 import { createClient } from 'graphql-ws';
 import { look } from './look.ts';
+import { noteReached } from './reach.ts';
 import { nowShown } from './who.ts';
 
 /** The close code of a socket whose sign-in has ended, or is another's now. */
@@ -20,6 +21,7 @@ export const liveClient = createClient({
   keepAlive: 10_000,
   retryAttempts: 0,
   on: {
+    connected: noteReached,
     closed: (event) => {
       if ((event as CloseEvent).code === forbidden) void look();
     },

@@ -52,7 +52,9 @@ export async function askWho() {
     };
     if (response.status === 401) return { refusal: body.errors?.[0]?.message ?? '' };
     if (!body.data?.viewer) return null;
-    return { who: wordOf(body.data.viewer), signIn: response.headers.get('switchyard-sign-in') };
+    const { user, serviceUser } = body.data.viewer;
+    const name = user?.name ?? user?.email ?? serviceUser?.name ?? 'a service key';
+    return { name, who: wordOf(body.data.viewer), signIn: response.headers.get('switchyard-sign-in') };
   } catch {
     return null;
   }

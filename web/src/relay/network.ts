@@ -8,6 +8,7 @@ import {
 } from 'relay-runtime';
 import { liveClient } from './live-client.ts';
 import { look } from './look.ts';
+import { noteReached } from './reach.ts';
 import { noteSignedOut } from './signed-out.ts';
 import type { Shown } from './who.ts';
 
@@ -56,6 +57,7 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
   }).catch((error: unknown) => {
     throw new UnreachableError(error);
   });
+  if (response.status < 502) noteReached();
   return { response, body: (await response.json().catch(() => null)) as Answer | null };
 }
 

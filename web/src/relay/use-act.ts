@@ -7,6 +7,8 @@ import {
   type SelectorStoreUpdater,
 } from 'relay-runtime';
 import { useToasts } from '../ui/toasts.tsx';
+import { UnreachableError } from './network.ts';
+import { whenReached } from './reach.ts';
 
 interface UserError {
   readonly message: string;
@@ -37,9 +39,11 @@ export function useAct<T extends MutationParameters>(
   const act = useCallback(
     (variables: T['variables'], expect?: Expected<T>) =>
       new Promise<Outcome<PayloadOf<T>>>((resolve) => {
-        const settle = (outcome: Outcome<PayloadOf<T>>) => {
+        const settle = (outcome: Outcome<PayloadOf<T>>, until?: Promise<void>) => {
           setCount((before) => before - 1);
-          if (outcome.errors && !isQuiet) toasts.fail(outcome.errors.map(({ message }) => message).join(' '));
+          if (outcome.errors && !isQuiet) {
+            toasts.fail(outcome.errors.map(({ message }) => message).join(' '), until);
+          }
           resolve(outcome);
         };
         setCount((before) => before + 1);
@@ -60,7 +64,11 @@ export function useAct<T extends MutationParameters>(
             if (payload && errors.length === 0) return settle({ payload, errors: null });
             settle({ payload: null, errors: errors.length > 0 ? errors : [{ message: 'Nothing was done.' }] });
           },
-          onError: ({ message }) => settle({ payload: null, errors: [{ message }] }),
+          onError: (error) =>
+            settle(
+              { payload: null, errors: [{ message: error.message }] },
+              error instanceof UnreachableError ? whenReached() : undefined,
+            ),
         });
       }),
     [environment, mutation, toasts, isQuiet, updater],

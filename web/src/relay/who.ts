@@ -9,9 +9,12 @@ export const whoDocument = graphql`
       permissions
       user {
         userId
+        name
+        email
       }
       serviceUser {
         serviceUserId
+        name
       }
       organization {
         id

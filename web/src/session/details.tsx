@@ -4,13 +4,24 @@ import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type { details_session$data, details_session$key } from '../__generated__/details_session.graphql.ts';
 import { nameOf } from '../ui/actor.ts';
-import { Badge, StatusBadge } from '../ui/badge.tsx';
+import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Time } from '../ui/time.tsx';
 import { sessionAddress } from './address.ts';
 import { CopyAs } from './copy-as.tsx';
 import type { EntryOf } from './entry.ts';
+import { plainTitle } from './plain-title.ts';
+import { SubSessions } from './sub-sessions.tsx';
+
+/** Where sessions come from, in words. */
+const originNames: Readonly<Record<string, string>> = {
+  API: 'the API',
+  WEBAPP: 'the console',
+  AUTOMATION: 'an automation',
+  CLI: 'the command line',
+  OTHER: 'elsewhere',
+};
 
 type Session = details_session$data;
 type Plan = EntryOf<'PlanEvent'>['entries'];
@@ -71,21 +82,12 @@ export function Details({ session: reference, plan }: DetailsProps) {
             url
           }
         }
-        children(first: 50) {
-          nodes {
-            id
-            sessionId
-            title
-            status
-            statusDetail
-            endedBy
-          }
-        }
+        ...subSessions_session
       }
     `,
     reference,
   );
-  const { attachments, children, pullRequests, structuredOutput } = session;
+  const { attachments, pullRequests, structuredOutput } = session;
   return (
     <div className="details">
       <Acus session={session} />
@@ -135,18 +137,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
           </ul>
         </Part>
       )}
-      {children.nodes.length > 0 && (
-        <Part title="Sub-sessions">
-          <ul className="plain">
-            {children.nodes.map(({ id, sessionId, title, ...status }) => (
-              <li key={id} className="pair">
-                <Link href={sessionAddress(sessionId)}>{title ?? 'Untitled'}</Link>
-                <StatusBadge {...status} />
-              </li>
-            ))}
-          </ul>
-        </Part>
-      )}
+      <SubSessions session={session} />
       <Facts session={session} />
       <Part title="Copy as">
         <CopyAs sessionId={session.sessionId} />
@@ -219,7 +210,7 @@ function Facts({ session }: { readonly session: Session }) {
     ['Started', <Time at={session.createdAt} key="at" />],
     ['Changed', <Time at={session.updatedAt} key="at" />],
     ['By', by],
-    ['From', session.origin.toLowerCase()],
+    ['From', originNames[session.origin] ?? session.origin.toLowerCase()],
     ['Agent', session.agent],
     ['Playbook', playbook?.title],
     ['Automation', automation?.name],
@@ -227,7 +218,7 @@ function Facts({ session }: { readonly session: Session }) {
       'Part of',
       parent && (
         <Link href={sessionAddress(parent.sessionId)} key="parent">
-          {parent.title ?? 'a session'}
+          {plainTitle(parent.title)}
         </Link>
       ),
     ],

@@ -1,10 +1,11 @@
 import './rows.css';
-import { memo } from 'react';
+import { memo, useMemo } from 'react';
 import { nameOf } from '../ui/actor.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { Time } from '../ui/time.tsx';
+import { Files, splitFiles } from './attachments.tsx';
 import type { EntryOf } from './entry.ts';
 import type { Row } from './fold.ts';
 import { ToolCall } from './tool-call.tsx';
@@ -50,13 +51,15 @@ const toneIcon = { plain: 'clock', good: 'check', warn: 'bell', bad: 'warning' }
 
 function Message({ entry }: { readonly entry: EntryOf<'SessionMessage'> }) {
   const isAgent = entry.type === 'AGENT_MESSAGE';
+  const { text, files } = useMemo(() => splitFiles(entry.body), [entry.body]);
   return (
     <article className={`message ${isAgent ? 'agent' : 'user'}`} data-seq={entry.seq}>
       <header>
         <b>{isAgent ? 'Agent' : (nameOf(entry.author) ?? 'User')}</b>
         <Time at={entry.createdAt} />
       </header>
-      <Markdown text={entry.body} />
+      {text !== '' && <Markdown text={text} />}
+      <Files addresses={files} />
     </article>
   );
 }

@@ -1,5 +1,5 @@
 import './session.css';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
 import { Link } from 'wouter';
 import type { sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
@@ -10,9 +10,12 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty } from '../ui/states.tsx';
+import { FilesContext } from './attachments.tsx';
 import { Composer, useSend } from './composer.tsx';
 import { Details } from './details.tsx';
 import { lastPlan } from './fold.ts';
+import { Now } from './now.tsx';
+import { plainTitle } from './plain-title.ts';
 import { SessionActs } from './session-acts.tsx';
 import { Transcript } from './transcript.tsx';
 import { useFeed } from './use-feed.ts';
@@ -30,6 +33,13 @@ const query = graphql`
       statusDetail
       endedBy
       isArchived
+      attachments(first: 50) {
+        nodes {
+          attachmentId
+          name
+          url
+        }
+      }
       ...sessionActs_session
       ...details_session
       events(kinds: [PLAN], last: 1) {
@@ -55,11 +65,20 @@ const subscription = graphql`
       statusDetail
       endedBy
       isArchived
+      attachments(first: 50) {
+        nodes {
+          attachmentId
+          name
+          url
+        }
+      }
       ...sessionActs_session
       ...details_session
     }
   }
 `;
+
+const renewMs = 45 * 60_000;
 
 /** `/sessions/{id}`: the page that every `url` of a session links to. */
 export function SessionPage({ id }: { readonly id: string }) {
@@ -74,7 +93,7 @@ export function SessionPage({ id }: { readonly id: string }) {
 
 function Known({ session }: { readonly session: NonNullable<sessionPageQuery$data['session']> }) {
   const { id, sessionId, status, statusDetail, endedBy, isArchived } = session;
-  const title = session.title ?? 'Untitled session';
+  const title = plainTitle(session.title);
   useTitle(title);
   const environment = useRelayEnvironment();
   const feed = useFeed(id);
@@ -87,6 +106,11 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
     [environment, id],
   );
   useLive<sessionPageSubscription>({ subscription, variables, onBack: refetch });
+  // Signed addresses of files are good for an hour.
+  useEffect(() => {
+    const timer = window.setInterval(refetch, renewMs);
+    return () => clearInterval(timer);
+  }, [refetch]);
   const [send] = useSend(sessionId);
   const [isOpen, setOpen] = useState(false);
   const answer = useCallback((words: string) => void send(words), [send]);
@@ -121,7 +145,10 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
       )}
       <div className="session-body" data-details={isOpen ? 'open' : undefined}>
         <section className="conversation" aria-label="Conversation">
-          <Transcript feed={feed} onAnswer={answer} />
+          <FilesContext value={session.attachments.nodes}>
+            <Transcript feed={feed} onAnswer={answer} />
+          </FilesContext>
+          <Now {...{ status, statusDetail, isArchived }} entries={feed.entries} />
           <Composer
             sessionId={sessionId}
             organizationId={session.organization.organizationId}
@@ -138,9 +165,10 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
 }
 
 function refusalOf(endedBy: string | null | undefined, isArchived: boolean): string | null {
-  if (isArchived) return 'This session is archived: it takes no messages. Unarchive it to go on.';
+  // Unarchived it would take none either.
   if (endedBy === 'TERMINATED') return 'This session was terminated: it takes no messages.';
-  return endedBy === 'EXPIRED' ? 'This session has expired: it takes no messages.' : null;
+  if (endedBy === 'EXPIRED') return 'This session has expired: it takes no messages.';
+  return isArchived ? 'This session is archived: it takes no messages. Unarchive it to go on.' : null;
 }
 
 function placeholderOf(status: string, statusDetail: string | null | undefined): string {

@@ -1,7 +1,9 @@
 import { elementScroll, useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useSigned } from '../app/gate.tsx';
 import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
+import type { Entry } from './entry.ts';
 import type { Snapshot } from './feed.ts';
 import { fold } from './fold.ts';
 import { RowView } from './rows.tsx';
@@ -53,6 +55,15 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
     const frame = requestAnimationFrame(() => toEnd());
     return () => cancelAnimationFrame(frame);
   }, [isLoaded, height, rows]);
+  // Who sends something goes to where it stands.
+  const seen = useRef(feed.entries.at(-1)?.seq ?? 0);
+  const isOwn = useOwn();
+  useLayoutEffect(() => {
+    const news = feed.entries.filter(({ seq }) => seq > seen.current);
+    const isFirst = seen.current === 0;
+    seen.current = feed.entries.at(-1)?.seq ?? 0;
+    if (!isFirst && news.some(isOwn)) toEnd(true);
+  }, [feed.entries, isOwn, toEnd]);
   const loadMore = () => {
     // Not on the way to the end, when it is first shown.
     if (isLoaded && hasEarlier && (box.current?.scrollTop ?? 0) < earlierWithin) void loadEarlier();
@@ -110,6 +121,23 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
         </div>
       )}
     </div>
+  );
+}
+
+/** Whether an entry is a message that the viewer has sent just now: theirs, and they are where one writes. */
+function useOwn(): (entry: Entry) => boolean {
+  const { user, serviceUser } = useSigned().viewer;
+  return useCallback(
+    (entry) => {
+      if (entry.__typename !== 'SessionMessage' || entry.type === 'AGENT_MESSAGE') return false;
+      const { author } = entry;
+      const isTheirs =
+        author?.__typename === 'User'
+          ? author.email === user?.email
+          : author?.__typename === 'ServiceUser' && author.name === serviceUser?.name;
+      return isTheirs && Boolean(document.activeElement?.closest('.composer, .question'));
+    },
+    [user, serviceUser],
   );
 }
 

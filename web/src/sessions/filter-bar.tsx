@@ -69,8 +69,8 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
   return (
     <search className="filters">
       <TypedField
-        label="Search in titles and prompts"
-        placeholder="Search"
+        label="Search in titles"
+        placeholder="Search in titles"
         type="search"
         value={filters.q}
         onChange={(q) => onChange({ q })}

@@ -19,18 +19,27 @@ export type Filters = Readonly<Record<(typeof names)[number], string>>;
 
 /** The filter of the address, as words and as the service takes it. */
 export function useFilters() {
-  const { words: filters, isAny: isNarrowed, change, clear } = useAddressWords(names);
+  const { words, isAny: isNarrowed, change, clear } = useAddressWords(names);
+  const filters = useMemo<Filters>(
+    () => ({
+      ...words,
+      // What is none of these is as if it were not there.
+      state: Object.hasOwn(stateGroups, words.state) ? words.state : '',
+      origin: Object.hasOwn(origins, words.origin) ? words.origin : '',
+    }),
+    [words],
+  );
   const filter = useMemo(() => toFilter(filters), [filters]);
   return { filters, filter, change, clear, isNarrowed };
 }
 
 function toFilter({ q, state, origin, tag, playbook, by, archived }: Filters) {
-  const group = stateGroups[state as keyof typeof stateGroups];
+  const group = state === '' ? null : stateGroups[state as keyof typeof stateGroups];
   return {
     isArchived: archived !== '',
     ...(q ? { search: q } : {}),
     ...(group ? { status: [...group.status] } : {}),
-    ...(origin in origins ? { origin: [origin as keyof typeof origins] } : {}),
+    ...(origin ? { origin: [origin as keyof typeof origins] } : {}),
     ...(tag ? { tags: [tag] } : {}),
     ...(playbook ? { playbookId: playbook } : {}),
     ...(by ? { createdById: by } : {}),

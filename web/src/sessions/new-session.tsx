@@ -4,6 +4,7 @@ import { useLocation } from 'wouter';
 import type { newSessionMutation } from '../__generated__/newSessionMutation.graphql.ts';
 import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.ts';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
+import { newKey } from '../relay/new-key.ts';
 import { useAct } from '../relay/use-act.ts';
 import { sessionAddress } from '../session/address.ts';
 import { Button } from '../ui/button.tsx';
@@ -44,6 +45,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
     { isQuiet: true },
   );
   const uploads = useUploads(organizationId);
+  const attempt = useRef<{ readonly what: string; readonly key: string } | null>(null);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     // Enter submits a form whatever its button says.
@@ -54,29 +56,30 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       ?.split(',')
       .map((tag) => tag.trim());
     const limit = word('maxAcuLimit');
-    const { payload, errors: refused } = await create({
-      input: {
-        organizationId,
-        prompt: word('prompt') ?? '',
-        title: word('title'),
-        agent: word('agent'),
-        playbookId: word('playbookId'),
-        maxAcuLimit: limit === null ? null : Number(limit),
-        tags: tags?.filter((tag) => tag !== '') ?? null,
-        attachmentIds: uploads.attachmentIds,
-      },
-    });
+    const input = {
+      organizationId,
+      prompt: word('prompt') ?? '',
+      title: word('title'),
+      agent: word('agent'),
+      playbookId: word('playbookId'),
+      maxAcuLimit: limit === null ? null : Number(limit),
+      tags: tags?.filter((tag) => tag !== '') ?? null,
+      attachmentIds: uploads.attachmentIds,
+    };
+    // Where the answer is lost the session may be there: the same, sent again, is the same.
+    const what = JSON.stringify(input);
+    if (attempt.current?.what !== what) attempt.current = { what, key: newKey() };
+    const { payload, errors: refused } = await create({ input: { ...input, idempotencyKey: attempt.current.key } });
     setErrors(refused);
-    if (payload?.session) {
-      onClose();
-      go(sessionAddress(payload.session.sessionId));
-    }
+    // In place of the dialog: Back leads to the list.
+    if (payload?.session) go(sessionAddress(payload.session.sessionId), { replace: true });
   };
   return (
     <Dialog
       title="New session"
       size="large"
       onClose={onClose}
+      holdsMore={uploads.all.length > 0}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -86,7 +89,16 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
         </>
       }
     >
-      <form id={form} className="form" onSubmit={(event) => void submit(event)}>
+      <form
+        id={form}
+        className="form"
+        onSubmit={(event) => void submit(event)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+          event.preventDefault();
+          event.currentTarget.requestSubmit();
+        }}
+      >
         <Suspense fallback={<Loading label="Loading" rows={3} />}>
           <Fields organizationId={organizationId} errors={errors} uploads={uploads} />
         </Suspense>
@@ -137,9 +149,6 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
         required
         autoFocus
         error={errorOf(errors, 'prompt')}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
-        }}
         onPaste={takePasted(uploads.add)}
       />
       <div className="files">

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { graphql, usePaginationFragment } from 'react-relay';
 import { ConnectionHandler, type RecordSourceSelectorProxy } from 'relay-runtime';
 import type { sessionList_organization$key } from '../__generated__/sessionList_organization.graphql.ts';
@@ -28,7 +28,8 @@ interface SessionListProps {
 
 /**
  * The list itself. A session that changes is shown as it stands wherever it is; a new one that the filter holds for comes
- * on top. One that the filter holds for no longer stays where it is, with its new state, so that nothing jumps away.
+ * on top. One that the filter holds for no longer stays where it is, with its new state, so that nothing jumps away; but for
+ * one that was put into the archive, or taken out of it.
  */
 export function SessionList({ organization, organizationId, filter, isNarrowed, onNew, onClear }: SessionListProps) {
   const { data, loadNext, hasNext, isLoadingNext, refetch } = usePaginationFragment<
@@ -51,6 +52,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
               id
               sessionId
               tags
+              isArchived
               ...sessionRow_session
             }
           }
@@ -66,18 +68,28 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   // Of this very filter: under another one, others would match.
   const [whole, setWhole] = useState<Filter | null>(null);
-  const select = useCallback((sessionId: string, isSelected: boolean) => {
+  const shown = useRef<readonly string[]>([]);
+  const last = useRef<string | null>(null);
+  const select = useCallback((sessionId: string, isSelected: boolean, isRange: boolean) => {
     if (!isSelected) setWhole(null);
+    const [from, to] = [shown.current.indexOf(last.current ?? ''), shown.current.indexOf(sessionId)];
+    const meant =
+      isRange && from >= 0 && to >= 0 ? shown.current.slice(Math.min(from, to), Math.max(from, to) + 1) : [sessionId];
+    last.current = sessionId;
     setSelected((before) => {
       const next = new Set(before);
-      if (isSelected) next.add(sessionId);
-      else next.delete(sessionId);
+      for (const id of meant) {
+        if (isSelected) next.add(id);
+        else next.delete(id);
+      }
       return next;
     });
   }, []);
   const list = useListKeys<HTMLUListElement>();
-  const { edges } = data.sessions;
+  // What was put away leaves, and comes back when that is undone.
+  const edges = data.sessions.edges.filter(({ node }) => node.isArchived === filter.isArchived);
   const here = edges.map(({ node }) => node.sessionId);
+  shown.current = here;
   const isChosen = ({ sessionId }: { readonly sessionId: string }) => selected.has(sessionId);
   const chosen = here.filter((id) => selected.has(id));
   const isWhole = whole === filter;

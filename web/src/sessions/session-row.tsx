@@ -1,8 +1,9 @@
-import { memo } from 'react';
+import { memo, useRef } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type { sessionRow_session$key } from '../__generated__/sessionRow_session.graphql.ts';
 import { sessionAddress } from '../session/address.ts';
+import { plainTitle } from '../session/plain-title.ts';
 import { nameOf } from '../ui/actor.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -12,7 +13,7 @@ interface SessionRowProps {
   readonly session: sessionRow_session$key;
   readonly sessionId: string;
   readonly isSelected: boolean;
-  readonly onSelect: (sessionId: string, isSelected: boolean) => void;
+  readonly onSelect: (sessionId: string, isSelected: boolean, isRange: boolean) => void;
 }
 
 /** A session in the list. */
@@ -47,13 +48,17 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
     `,
       session,
     );
-  const shownTitle = title ?? 'Untitled session';
+  const shownTitle = plainTitle(title);
+  const isShift = useRef(false);
   return (
     <li className={isSelected ? 'selected' : undefined}>
       <input
         type="checkbox"
         checked={isSelected}
-        onChange={(event) => onSelect(sessionId, event.target.checked)}
+        onClick={(event) => {
+          isShift.current = event.shiftKey;
+        }}
+        onChange={(event) => onSelect(sessionId, event.target.checked, isShift.current)}
         aria-label={`Select ${shownTitle}`}
       />
       <div className="what">

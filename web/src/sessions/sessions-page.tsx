@@ -1,10 +1,12 @@
 import './sessions.css';
-import { Suspense, useCallback, useDeferredValue, useState } from 'react';
+import { Suspense, useCallback, useDeferredValue } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
+import { useSearchParams } from 'wouter';
 import type { sessionsPageQuery } from '../__generated__/sessionsPageQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
 import { Button } from '../ui/button.tsx';
+import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { type Filter, useFilters } from './filters.ts';
@@ -14,8 +16,22 @@ import { SessionList } from './session-list.tsx';
 /** `/sessions`: the sessions of an organization, newest first, as they stand. */
 export function SessionsPage() {
   const { organization, may } = useSigned();
-  const [isNew, setNew] = useState(false);
-  const close = useCallback(() => setNew(false), []);
+  const [params, setParams] = useSearchParams();
+  // In the address, so that it opens from everywhere and Back closes it.
+  const isNew = params.get('new') !== null;
+  const open = () => setParams((before) => ({ ...Object.fromEntries(before), new: 'yes' }));
+  const close = useCallback(
+    () =>
+      setParams(
+        (before) => {
+          const next = new URLSearchParams(before);
+          next.delete('new');
+          return next;
+        },
+        { replace: true },
+      ),
+    [setParams],
+  );
   if (organization === null) {
     return (
       <Page title="Sessions">
@@ -28,18 +44,26 @@ export function SessionsPage() {
       title="Sessions"
       actions={
         may('USE_SESSIONS') && (
-          <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
+          <Button tone="primary" icon="plus" onClick={open}>
             New session
           </Button>
         )
       }
     >
-      <Suspense fallback={<Loading label="Loading sessions" rows={8} />}>
-        <Listed organizationId={organization.organizationId} onNew={() => setNew(true)} key={organization.id} />
-      </Suspense>
-      {isNew && <NewSession organizationId={organization.organizationId} onClose={close} />}
+      <ErrorBoundary resetKey={params.toString()} more={<Clear />}>
+        <Suspense fallback={<Loading label="Loading sessions" rows={8} />}>
+          <Listed organizationId={organization.organizationId} onNew={open} key={organization.id} />
+        </Suspense>
+      </ErrorBoundary>
+      {isNew && may('USE_SESSIONS') && <NewSession organizationId={organization.organizationId} onClose={close} />}
     </Page>
   );
+}
+
+/** Where the service does not know what the address asks for. */
+function Clear() {
+  const { isNarrowed, clear } = useFilters();
+  return isNarrowed && <Button onClick={clear}>Clear the filter</Button>;
 }
 
 function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {

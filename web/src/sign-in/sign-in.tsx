@@ -1,5 +1,6 @@
 import './sign-in.css';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { noteEntered } from '../app/arrived.tsx';
 import { askWho } from '../relay/look.ts';
 import { noteSignedIn } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
@@ -35,28 +36,28 @@ async function send(
   }
 }
 
-const isSignedIn = (asked: Awaited<ReturnType<typeof askWho>>) => asked !== null && 'who' in asked;
-
 /** Signs in, by a link or a token. `isSudden`: the pages were open until now, and nobody signed out there. */
 export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; readonly onDone: () => void }) {
   const [token, setToken] = useState('');
   const [error, setError] = useState<{ readonly message: string; readonly isOfLink: boolean } | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
+  // A link, where somebody is signed in already.
+  const [offer, setOffer] = useState<{ readonly link: string; readonly name: string } | null>(null);
   const isTaken = useRef(false);
 
   const goIn = () => {
     if (location.pathname === '/sign-in') history.replaceState(null, '', '/');
     noteSignedIn();
+    noteEntered();
     onDone();
   };
   const enter = async (input: Parameters<typeof send>[0]) => {
     setBusy(true);
     const refusal = await send(input);
-    // A link that was used is what opened a page that one comes back to.
-    const isIn = refusal !== null && 'link' in input && isSignedIn(await askWho());
     setBusy(false);
-    if (refusal === null || isIn) return goIn();
+    if (refusal === null) return goIn();
+    setOffer(null);
     setError(
       refusal.status === 401 && 'link' in input
         ? { isOfLink: true, message: badLink }
@@ -69,13 +70,43 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     if (isTaken.current) return;
     isTaken.current = true;
     const link = takeLink();
-    if (link !== null) void enter({ link });
+    if (link === null) return;
+    // A link that was used is what opened a page that one comes back to; and one that somebody sent may be theirs.
+    void askWho().then((asked) => {
+      if (asked?.name !== undefined) setOffer({ link, name: asked.name });
+      else void enter({ link });
+    });
   }, []);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void enter({ token: token.trim() });
   };
+  if (offer) {
+    return (
+      <main className="sign-in">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            goIn();
+          }}
+        >
+          <Mark size={44} />
+          <h1>You are signed in already</h1>
+          <p>
+            As {offer.name}. The link would sign this browser in anew, as whoever it was made for: use it only if it is
+            yours.
+          </p>
+          <Button type="submit" tone="primary" autoFocus>
+            Stay as I am
+          </Button>
+          <Button isBusy={isBusy} onClick={() => void enter({ link: offer.link })}>
+            Use the link
+          </Button>
+        </form>
+      </main>
+    );
+  }
   return (
     <main className="sign-in">
       <form onSubmit={submit}>

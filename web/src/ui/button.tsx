@@ -1,14 +1,16 @@
-import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import type { ButtonHTMLAttributes, MouseEvent, ReactNode } from 'react';
 import { Icon, type IconName } from './icons.tsx';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className'> {
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly size?: 'small' | 'normal';
   readonly icon?: IconName;
-  /** Something is under way that it began: it takes no second press. */
+  /** Something is under way that it began: it takes no second press, and keeps the focus. */
   readonly isBusy?: boolean;
   readonly children?: ReactNode;
 }
+
+const refuse = (event: MouseEvent) => event.preventDefault();
 
 /** A button. One that shows only an icon needs `aria-label`, which is its tip too. */
 export function Button({ tone = 'plain', size = 'normal', icon, isBusy = false, children, ...rest }: ButtonProps) {
@@ -20,7 +22,8 @@ export function Button({ tone = 'plain', size = 'normal', icon, isBusy = false, 
       {...rest}
       className={`button ${tone} ${size}${isBare ? ' bare' : ''}`}
       aria-busy={isBusy || undefined}
-      disabled={rest.disabled || isBusy}
+      aria-disabled={isBusy || undefined}
+      onClick={isBusy ? refuse : rest.onClick}
     >
       {icon && <Icon name={icon} />}
       {children !== undefined && <span>{children}</span>}

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type FocusEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
+import { focusFirst, focusHeading, isLost } from './focus.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -8,41 +9,97 @@ interface DialogProps {
   /** Its buttons, the one that does it last. */
   readonly actions?: ReactNode;
   readonly size?: 'small' | 'large';
+  /** What it shows is shown once: only one of its own buttons closes it. */
+  readonly isDeliberate?: boolean;
+  /** Something is in it, beside what is written in its fields, that would be lost. */
+  readonly holdsMore?: boolean;
 }
 
-/** A dialog over the page, open as long as it is rendered. Escape and a press beside it close it. */
-export function Dialog({ title, onClose, children, actions, size = 'small' }: DialogProps) {
+type Field = HTMLInputElement | HTMLTextAreaElement;
+
+const isWritten = (target: EventTarget): target is Field =>
+  target instanceof HTMLTextAreaElement ||
+  (target instanceof HTMLInputElement && !/^(?:checkbox|radio|file)$/.test(target.type) && target.role !== 'combobox');
+
+/**
+ * A dialog over the page, open as long as it is rendered. Its first field has the focus; Escape and a press beside it close
+ * it, after a question where something has been written.
+ */
+export function Dialog(props: DialogProps) {
+  const { title, onClose, children, actions, size = 'small', isDeliberate = false, holdsMore = false } = props;
   const ref = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
+  // What stood in the fields when one first came to them.
+  const before = useRef(new Map<Field, string>());
+  const [isAsking, setAsking] = useState(false);
   const titleId = useId();
-  useEffect(() => {
+  // Closed while it is still in the page: only then the browser gives the focus back to where it was.
+  useLayoutEffect(() => {
     const dialog = ref.current;
+    isGone.current = false;
     dialog?.showModal();
-    return () => dialog?.close();
+    focusFirst(dialog);
+    return () => {
+      isGone.current = true;
+      dialog?.close();
+      setTimeout(() => {
+        if (isLost()) focusHeading();
+      });
+    };
   }, []);
+  const leave = () => {
+    if (isDeliberate) return ref.current?.querySelector<HTMLElement>('footer .primary')?.focus();
+    const isChanged = [...before.current].some(
+      ([field, was]) => field.isConnected && field.value.trim() !== was.trim(),
+    );
+    if (isChanged || holdsMore) setAsking(true);
+    else onClose();
+  };
+  const come = ({ target }: FocusEvent) => {
+    if (isWritten(target) && !before.current.has(target)) before.current.set(target, target.value);
+  };
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser.
     <dialog
       ref={ref}
       className={`dialog ${size}`}
       aria-labelledby={titleId}
+      tabIndex={-1}
       onCancel={(event) => {
         // A choice of files inside of it that is given up says the same word.
         if (event.target !== ref.current) return;
         event.preventDefault();
-        onClose();
+        leave();
+      }}
+      onClose={(event) => {
+        // Browsers ask once only: a second Escape closes it whatever is said.
+        if (event.target !== ref.current || isGone.current) return;
+        ref.current.showModal();
+        leave();
       }}
       onClick={(event) => {
-        if (event.target === ref.current) onClose();
+        if (event.target === ref.current) leave();
       }}
     >
-      <div className="dialog-box">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it only hears which fields one comes to. */}
+      <div className="dialog-box" onFocus={come}>
         <header>
           <h2 id={titleId}>{title}</h2>
-          <Button tone="quiet" size="small" icon="close" aria-label="Close" onClick={onClose} />
+          {!isDeliberate && <Button tone="quiet" size="small" icon="close" aria-label="Close" onClick={leave} />}
         </header>
         <div className="dialog-body">{children}</div>
         {actions && <footer>{actions}</footer>}
       </div>
+      {isAsking && (
+        <Confirm
+          title="Throw away what you wrote?"
+          text="It is not kept anywhere."
+          keep="Keep writing"
+          act="Throw away"
+          onClose={() => setAsking(false)}
+          onConfirm={onClose}
+        />
+      )}
     </dialog>
   );
 }
@@ -52,6 +109,8 @@ interface ConfirmProps {
   readonly text: ReactNode;
   /** What the button that does it says: the act, never "OK". */
   readonly act: string;
+  /** What the button says that does nothing. */
+  readonly keep?: string;
   readonly tone?: 'primary' | 'danger';
   readonly isBusy?: boolean;
   readonly onConfirm: () => void;
@@ -59,14 +118,15 @@ interface ConfirmProps {
 }
 
 /** Asks before something that cannot be taken back. */
-export function Confirm({ title, text, act, tone = 'danger', isBusy = false, onConfirm, onClose }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { title, text, act, keep = 'Cancel', tone = 'danger', isBusy = false, onConfirm, onClose } = props;
   return (
     <Dialog
       title={title}
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{keep}</Button>
           <Button tone={tone} isBusy={isBusy} onClick={onConfirm}>
             {act}
           </Button>

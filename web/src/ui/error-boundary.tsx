@@ -5,6 +5,8 @@ interface Props {
   readonly children: ReactNode;
   /** What went wrong is over when this changes. */
   readonly resetKey?: string;
+  /** What else one can do about it. */
+  readonly more?: ReactNode;
 }
 
 interface State {
@@ -56,6 +58,10 @@ export class ErrorBoundary extends Component<Props, State> {
   override render() {
     const { error } = this.state;
     if (!error) return this.props.children;
-    return <Failed message={error.message} onRetry={this.#retry} />;
+    return (
+      <Failed message={error.message} onRetry={this.#retry}>
+        {this.props.more}
+      </Failed>
+    );
   }
 }

@@ -36,13 +36,19 @@ export function Empty(props: { readonly title: string; readonly text?: ReactNode
 }
 
 /** What could not be shown, in the service's words. */
-export function Failed({ message, onRetry }: { readonly message: string; readonly onRetry?: () => void }) {
+export function Failed(props: {
+  readonly message: string;
+  readonly onRetry?: () => void;
+  readonly children?: ReactNode;
+}) {
+  const { message, onRetry, children } = props;
   return (
     <div className="empty" role="alert">
       <Icon name="warning" size={28} />
       <h2>This could not be shown</h2>
       <p>{message}</p>
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
+      {children}
     </div>
   );
 }

@@ -12,8 +12,8 @@ interface Toast {
 export interface Toasts {
   /** What was done, where that is not plain to see; `undo` takes it back, and is offered for longer. */
   say(text: string, undo?: () => void): void;
-  /** Stays until it is closed, so that it can be read. */
-  fail(text: string): void;
+  /** Stays until it is closed, so that it can be read; or until it is true no more. */
+  fail(text: string, until?: Promise<void>): void;
 }
 
 const ToastContext = createContext<Toasts | null>(null);
@@ -37,9 +37,16 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
     const add = (tone: Toast['tone'], text: string, undo: Toast['undo']) => {
       const id = ++count.current;
       setShown((before) => [...before.slice(1 - most), { id, tone, text, undo }]);
+      return id;
     };
-    return { say: (text, undo) => add('good', text, undo ?? null), fail: (text) => add('bad', text, null) };
-  }, []);
+    return {
+      say: (text, undo) => void add('good', text, undo ?? null),
+      fail: (text, until) => {
+        const id = add('bad', text, null);
+        void until?.then(() => close(id));
+      },
+    };
+  }, [close]);
   return (
     <ToastContext value={toasts}>
       {children}

@@ -1,18 +1,12 @@
 import { type RefObject, useEffect, useRef } from 'react';
-
-/** Whether what is typed goes into something. */
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && target.matches('input:not([type="checkbox"]), textarea, select, [contenteditable]')
-  );
-}
+import { isInDialog, isTyping } from './focus.ts';
 
 /** `j` and `k` go down and up in a list, along the elements with `data-list-item`; `x` ticks the row that one is at. */
 export function useListKeys<T extends HTMLElement>(): RefObject<T | null> {
   const list = useRef<T>(null);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || isInDialog()) return;
       const items = [...(list.current?.querySelectorAll<HTMLElement>('[data-list-item]') ?? [])];
       const at = items.indexOf(document.activeElement as HTMLElement);
       if (event.key === 'j') items[Math.min(at + 1, items.length - 1)]?.focus();

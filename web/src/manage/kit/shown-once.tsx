@@ -14,6 +14,7 @@ export function ShownOnce({ title, values, onClose }: ShownOnceProps) {
   return (
     <Dialog
       title={title}
+      isDeliberate
       onClose={onClose}
       actions={
         <Button tone="primary" onClick={onClose}>

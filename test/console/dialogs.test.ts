@@ -1,0 +1,195 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+/** What has the focus, by its name or its text. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { activeElement } = document;
+    return (
+      activeElement?.getAttribute('aria-label') ?? activeElement?.getAttribute('name') ?? activeElement?.textContent
+    );
+  });
+
+describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  it('a dialog has the focus on its first field, sends its form by Enter, and gives the focus back', async () => {
+    const { token } = await makeOrganization(test, 'Focus');
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    expect(await focused(page)).toBe('Sessions');
+    await page.goto('/manage/secrets');
+    const open = page.getByRole('button', { name: 'New secret' }).first();
+    await open.click();
+    await expect.poll(() => focused(page)).toBe('key');
+    await page.keyboard.type('A_NAME');
+    await page.getByRole('dialog').getByLabel('Value').fill('c4n4ry-of-a-dialog');
+    await page.getByRole('dialog').getByLabel('Note').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByText('A_NAME').first().waitFor();
+    expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
+    await open.click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await focused(page)).toBe('New secret');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('asks before what was written is thrown away', async () => {
+    const { token } = await makeOrganization(test, 'Written');
+    const { page, picture } = await openSignedIn(browser, test, token);
+    await page.keyboard.press('n');
+    const prompt = page.getByLabel('What is to be done');
+    await prompt.fill('A long thought');
+    // However often it is pressed: browsers let a page ask once only.
+    for (let n = 0; n < 2; n++) {
+      await page.keyboard.press('Escape');
+      await page.getByRole('heading', { name: 'Throw away what you wrote?' }).waitFor();
+      await picture('dialog-asks');
+      await page.getByRole('button', { name: 'Keep writing' }).click();
+    }
+    expect(await prompt.inputValue()).toBe('A long thought');
+    await page.mouse.click(5, 5);
+    await page.getByRole('button', { name: 'Throw away', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // Nothing written: nothing is asked.
+    await page.keyboard.press('n');
+    await prompt.waitFor();
+    expect(await prompt.inputValue()).toBe('');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(page.url()).not.toContain('new');
+    await page.context().close();
+  });
+
+  it('what is shown once is closed by its own button alone', async () => {
+    const { page, picture } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto('/manage/service-users');
+    await page.getByRole('button', { name: /^New key/ }).first().click();
+    await page.getByRole('dialog').getByLabel('Name').fill('c4n4ry key');
+    await page.keyboard.press('Enter');
+    const kept = page.getByRole('button', { name: 'I have kept it' });
+    await kept.waitFor();
+    await picture('dialog-once');
+    for (let n = 0; n < 3; n++) await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    await kept.click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  it('keys search, begin a session and tell of themselves; the list remembers where one was', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Keys');
+    for (const title of ['one', 'two', 'three']) await createSession(test, { organizationId, title }, token);
+    const { page, complaints, picture } = await openSignedIn(browser, test, token);
+    await page.getByRole('link', { name: 'three' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await picture('keys');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('search');
+    await page.keyboard.type('n?');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+    await page.getByRole('link', { name: 'three' }).waitFor();
+    await page.getByRole('heading', { name: 'Sessions', exact: true }).focus();
+    for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('heading', { name: 'two' }).waitFor();
+    await expect.poll(() => focused(page)).toBe('two');
+    await page.goBack();
+    await page.getByRole('link', { name: 'three' }).waitFor();
+    await expect.poll(() => focused(page)).toBe('two');
+    // From elsewhere, and by words too.
+    await page.goto('/manage/playbooks');
+    await page.getByRole('heading', { name: 'Playbooks', exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('new ses');
+    await picture('palette');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('What is to be done').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('a range is selected by Shift, and what is archived leaves the list', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Ranges');
+    for (const title of ['a1', 'a2', 'a3', 'a4']) await createSession(test, { organizationId, title }, token);
+    const { page } = await openSignedIn(browser, test, token);
+    await page.getByLabel('Select a4').click();
+    await page.getByLabel('Select a2').click({ modifiers: ['Shift'] });
+    await page.getByText('3 selected').waitFor();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('3 sessions archived.').waitFor();
+    await expect
+      .poll(() => page.getByRole('list', { name: 'Sessions' }).getByRole('link').allTextContents())
+      .toEqual(['a1']);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('link', { name: 'a3' }).waitFor();
+    await page.context().close();
+  });
+
+  it('a session whose answer was lost is not started twice', async () => {
+    const { token } = await makeOrganization(test, 'Lost answers');
+    const { page } = await openSignedIn(browser, test, token);
+    await page.keyboard.press('n');
+    await page.getByLabel('What is to be done').fill('sleep 600');
+    let isLost = false;
+    await page.route('**/graphql', async (route) => {
+      if (isLost || !route.request().postData()?.includes('mutation newSessionMutation(')) return route.continue();
+      isLost = true;
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByText('The service cannot be reached.').waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByLabel('Message to the agent').waitFor();
+    const { data } = await graphql(
+      test,
+      token,
+      '{ organizations(first: 1) { nodes { sessions(first: 9) { totalCount } } } }',
+    );
+    expect(data.organizations.nodes[0].sessions.totalCount).toBe(1);
+    await page.context().close();
+  });
+
+  it('an address that asks for what there is not shows the list, with its filter', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Traps');
+    await createSession(test, { organizationId, title: 'still here' }, token);
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    for (const query of [
+      'state=__proto__',
+      'state=constructor',
+      'origin=toString',
+      'q=still%00',
+      'tag=%00',
+      'new=&x=%00',
+    ]) {
+      await page.goto(`/sessions?${query}`);
+      await page.getByText('still here').waitFor();
+      expect(await page.getByRole('searchbox', { name: 'Search in titles' }).count(), query).toBe(1);
+      await page.keyboard.press('Escape');
+    }
+    // What the service refuses can be cleared too.
+    await page.goto('/sessions?playbook=playbook-%E2%98%A0');
+    await page.getByRole('button', { name: /Clear/ }).first().click();
+    await page.getByText('still here').waitFor();
+    expect(complaints.filter((each) => !/playbook/i.test(each))).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,66 @@
+import { useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useSigned } from '../app/gate.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { isInDialog, isTyping } from '../ui/focus.ts';
+
+/** Where a new session is begun. */
+export const newSessionAddress = '/sessions?new=yes';
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** What is pressed with the other keys. */
+export const commandKey = isApple ? '⌘' : 'Ctrl';
+
+const keys = [
+  ['?', 'These keys'],
+  [`${commandKey} K`, 'Go to a page or a session'],
+  ['/', 'Search'],
+  ['n', 'New session'],
+  ['j', 'Down in a list'],
+  ['k', 'Up in a list'],
+  ['x', 'Select the line in a list'],
+  ['Shift + click', 'Select all between two lines'],
+  ['Enter', 'Send a message; with Shift a new line'],
+] as const;
+
+/** Keys that do something on every page: `?`, `/` and `n`. */
+export function Keys({ onSearch }: { readonly onSearch: () => void }) {
+  const [, go] = useLocation();
+  const { may, organization } = useSigned();
+  const [isShown, setShown] = useState(false);
+  const mayStart = may('USE_SESSIONS') && organization !== null;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const { key, metaKey, ctrlKey, altKey } = event;
+      if (metaKey || ctrlKey || altKey || isTyping(event.target) || isInDialog()) return;
+      if (key === '?') setShown(true);
+      else if (key === 'n' && mayStart) go(newSessionAddress);
+      else if (key === '/') {
+        const field = document.querySelector<HTMLElement>('#main search input[type="search"]');
+        if (field) field.focus();
+        else onSearch();
+      } else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, [go, mayStart, onSearch]);
+  if (!isShown) return null;
+  const close = () => setShown(false);
+  return (
+    <Dialog title="Keys" onClose={close} actions={<Button onClick={close}>Close</Button>}>
+      <dl className="keys">
+        {keys.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,56 @@
+import { createContext, useContext } from 'react';
+import { Icon } from '../ui/icons.tsx';
+
+/** A file of the session, with an address that opens it for now. */
+export interface AttachedFile {
+  readonly attachmentId: string;
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The files of the session whose transcript is shown. */
+export const FilesContext = createContext<readonly AttachedFile[]>([]);
+
+const line = /^[ \t]*ATTACHMENT:"([^"\r\n]+)"[ \t]*\r?(?:\n|$)/gm;
+
+/** The words of a message, and the addresses of the files that go along with it: each on a line of its own. */
+export function splitFiles(body: string): { readonly text: string; readonly files: readonly string[] } {
+  if (!body.includes('ATTACHMENT:"')) return { text: body, files: [] };
+  const files = [...body.matchAll(line)].map(([, url]) => url ?? '');
+  return { text: body.replace(line, '').trimEnd(), files };
+}
+
+/** The files that go along with a message: by the signed address that the session has for them, which needs no key. */
+export function Files({ addresses }: { readonly addresses: readonly string[] }) {
+  const known = useContext(FilesContext);
+  if (addresses.length === 0) return null;
+  return (
+    <ul className="attached" aria-label="Files">
+      {addresses.map((address) => {
+        const file = known.find(({ attachmentId }) => address.includes(`/attachments/${attachmentId}/`));
+        const name = file?.name ?? nameOf(address);
+        return (
+          <li key={address}>
+            <Icon name="file" size={14} />
+            {file ? (
+              <a href={file.url} target="_blank" rel="noopener noreferrer">
+                {name}
+              </a>
+            ) : (
+              <span>{name}</span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function nameOf(address: string): string {
+  const last = address.split(/[?#]/)[0]?.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(last) || address;
+  } catch {
+    return last;
+  }
+}

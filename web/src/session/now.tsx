@@ -1,0 +1,49 @@
+import type { Entry } from './entry.ts';
+
+interface NowProps {
+  readonly status: string;
+  readonly statusDetail: string | null | undefined;
+  readonly isArchived: boolean;
+  readonly entries: readonly Entry[];
+}
+
+/** What happens now, below the transcript: always as high, so that nothing moves when it changes. */
+export function Now(props: NowProps) {
+  const words = wordsOf(props);
+  return (
+    <p className="now" role="status">
+      {words !== null && (
+        <>
+          <i aria-hidden="true" /> {words}
+        </>
+      )}
+    </p>
+  );
+}
+
+function wordsOf({ status, statusDetail, isArchived, entries }: NowProps): string | null {
+  if (isArchived) return null;
+  if (status === 'NEW') return 'Waits for a worker.';
+  if (status === 'CLAIMED') return 'The agent is being started.';
+  if (status === 'RESUMING') return 'The agent is being woken.';
+  if (status !== 'RUNNING' || statusDetail === 'WAITING_FOR_USER' || statusDetail === 'WAITING_FOR_APPROVAL')
+    return null;
+  return hasWaiting(entries)
+    ? 'The agent works. Your message waits until it is done with what it does.'
+    : 'The agent works.';
+}
+
+/** Whether a message came, that is no answer, after the turn began that is under way. */
+function hasWaiting(entries: readonly Entry[]): boolean {
+  const start = entries.findLastIndex(({ __typename }) => __typename === 'TurnEvent');
+  const turn = entries[start];
+  if (turn?.__typename !== 'TurnEvent' || turn.phase !== 'started') return false;
+  let isAsked = false;
+  for (const entry of entries.slice(start)) {
+    if (entry.__typename === 'QuestionEvent') isAsked = true;
+    if (entry.__typename !== 'SessionMessage' || entry.type !== 'USER_MESSAGE') continue;
+    if (!isAsked) return true;
+    isAsked = false;
+  }
+  return false;
+}

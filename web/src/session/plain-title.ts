@@ -1,0 +1,10 @@
+/** A title without the signs of Markdown: most are the first words of a prompt. */
+export function plainTitle(title: string | null | undefined): string {
+  const plain = (title ?? '')
+    .replace(/^#{1,6}\s+/, '')
+    .replace(/!?\[([^\][]*)\]\([^()\s]*\)/g, '$1')
+    .replace(/\*\*([^*]+)\*\*/g, '$1')
+    .replace(/`+([^`]+)`+/g, '$1')
+    .trim();
+  return plain || 'Untitled session';
+}

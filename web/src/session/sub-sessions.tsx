@@ -1,0 +1,76 @@
+import { useMemo } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type {
+  subSessions_session$data,
+  subSessions_session$key,
+} from '../__generated__/subSessions_session.graphql.ts';
+import type { subSessionsSubscription } from '../__generated__/subSessionsSubscription.graphql.ts';
+import { useLive } from '../relay/use-live.ts';
+import { StatusBadge } from '../ui/badge.tsx';
+import { sessionAddress } from './address.ts';
+import { plainTitle } from './plain-title.ts';
+
+/** So many are followed at once: each is a subscription of its own. */
+const mostFollowed = 20;
+
+type Child = subSessions_session$data['children']['nodes'][number];
+
+/** The sessions that a session has started, as they stand; null where it has none. */
+export function SubSessions({ session }: { readonly session: subSessions_session$key }) {
+  const { children } = useFragment(
+    graphql`
+      fragment subSessions_session on Session {
+        children(first: 50) {
+          nodes {
+            id
+            sessionId
+            title
+            status
+            statusDetail
+            endedBy
+          }
+        }
+      }
+    `,
+    session,
+  );
+  const { nodes } = children;
+  const followed = new Set(nodes.filter(({ endedBy }) => !endedBy).slice(0, mostFollowed));
+  if (nodes.length === 0) return null;
+  return (
+    <section>
+      <h2>Sub-sessions</h2>
+      <ul className="plain">
+        {nodes.map((child) => (
+          <SubSession child={child} isFollowed={followed.has(child)} key={child.id} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function SubSession({ child, isFollowed }: { readonly child: Child; readonly isFollowed: boolean }) {
+  const { id, sessionId, title, ...status } = child;
+  const variables = useMemo(() => (isFollowed ? { id } : null), [id, isFollowed]);
+  useLive<subSessionsSubscription>({
+    subscription: graphql`
+      subscription subSessionsSubscription($id: ID!) {
+        sessionUpdated(sessionId: $id) {
+          id
+          title
+          status
+          statusDetail
+          endedBy
+        }
+      }
+    `,
+    variables,
+  });
+  return (
+    <li className="pair">
+      <Link href={sessionAddress(sessionId)}>{plainTitle(title)}</Link>
+      <StatusBadge {...status} />
+    </li>
+  );
+}

@@ -183,7 +183,8 @@ async function assemble(
     const ofConsole = await web.fetch(request, { address });
     if (ofConsole) return ofConsole;
     if (pathname === '/') return plain(200, welcome(baseUrl));
-    return rest.fetch(request, { address });
+    const answer = await rest.fetch(request, { address });
+    return answer.status === 404 ? ((await web.missing(request)) ?? answer) : answer;
   };
 
   const app: App = {

@@ -17,12 +17,17 @@ const contentSecurityPolicy = [
 /** The addresses that are pages of the console; what each shows, the page itself knows. */
 const pages = /^\/(?:sign-in|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
 
+/** Where who asks is a program, whatever it says that it takes. */
+const ofApis = /^\/(?:v\d|enterprise|graphql|openapi|attachments|webhooks)/;
+
 const assetsPrefix = '/console/assets/';
 
 /** The web console's door: its pages and files, and who is signed in. All else it asks of GraphQL. */
 export interface ConsoleDoor {
   /** Null for what is not the console's. */
   fetch(request: Request, env: { readonly address: string | null }): Promise<Response | null>;
+  /** What a browser is shown at an address where nothing is: a page with a way back. Null for programs, and at addresses of APIs. */
+  missing(request: Request): Promise<Response | null>;
 }
 
 /** Opens the door; `directory` is where the console was built. */
@@ -44,10 +49,16 @@ export function createConsole(services: Services, directory: string): ConsoleDoo
       const isBrowser = request.headers.get('accept')?.includes('text/html') ?? false;
       return pathname === '/' && !isBrowser ? null : page(files, request);
     },
+    async missing(request) {
+      const isAsked = request.method === 'GET' && !request.headers.has('authorization');
+      const isBrowser = request.headers.get('accept')?.includes('text/html') ?? false;
+      if (!isAsked || !isBrowser || ofApis.test(new URL(request.url).pathname)) return null;
+      return page(files, request, 404);
+    },
   };
 }
 
-async function page(files: ConsoleFiles, request: Request): Promise<Response> {
+async function page(files: ConsoleFiles, request: Request, status = 200): Promise<Response> {
   const html = await files.page();
   if (html === null) {
     return refuse(
@@ -56,6 +67,7 @@ async function page(files: ConsoleFiles, request: Request): Promise<Response> {
     );
   }
   return new Response(request.method === 'HEAD' ? null : html, {
+    status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': contentSecurityPolicy,

@@ -80,6 +80,12 @@ describe.skipIf(!isBuilt)('the console as it is served', () => {
     for (const path of ['/console/', '/console/assets/', '/console/assets/x.js', '/console/assets/index.html', '/x']) {
       expect((await open(path)).status, path).toBe(404);
     }
+    const [page, api] = [await open('/nope/at-all'), await open('/v9/sessions')];
+    expect([page.headers.get('content-type'), api.headers.get('content-type')]).toEqual([
+      'text/html; charset=utf-8',
+      'application/json',
+    ]);
+    expect((await (await fetch(`${test.url}/nope`)).json()).detail).toBe('There is no such route.');
     expect((await open('/console/assets/..%2findex.html')).status).toBe(404);
     expect((await open('/sessions', {}, 'POST')).status).toBe(404);
     expect((await open('/console/assets/x.js', {}, 'POST')).status).toBe(405);

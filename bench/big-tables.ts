@@ -31,13 +31,13 @@ export async function measureBigTables(bench: Bench): Promise<Row[]> {
   const load = bench.startScript('load');
   const ask = ({ url, pages }: Prepared, place: Place, times: number) =>
     load.ask<LoadResult>({ url, requests: [pages[place]], connections: 1, ms: 60_000, times });
-  for (const each of [small, big]) for (const place of places) await ask(each, place, isQuick ? 60 : 400);
+  for (const each of [small, big]) for (const place of places) await ask(each, place, isQuick ? 50 : 400);
   const rows: Row[] = [];
   for (const place of places) {
     const took = { small: [] as number[], big: [] as number[] };
     for (let round = 0; round < 3; round++) {
-      took.small.push((await ask(small, place, isQuick ? 50 : 300)).medianMs);
-      took.big.push((await ask(big, place, isQuick ? 50 : 300)).medianMs);
+      took.small.push((await ask(small, place, isQuick ? 30 : 300)).medianMs);
+      took.big.push((await ask(big, place, isQuick ? 30 : 300)).medianMs);
     }
     const [smallMs, bigMs] = [median(took.small), median(took.big)];
     bench.progress(`  ${place}: ${bigMs.toFixed(2)} ms; small ${smallMs.toFixed(2)} ms`);

@@ -74,7 +74,7 @@ async function compareFanOut(
       took: [] as number[],
     },
   ];
-  const roundMs = bench.options.isQuick ? 1_200 : 8_000;
+  const roundMs = bench.options.isQuick ? 1_000 : 8_000;
   let deliveries = 0;
   /** Messages for so long, and at least three; gives the CPU of each delivery in microseconds. */
   const round = async ({ pid, tick }: (typeof ways)[number]): Promise<number> => {

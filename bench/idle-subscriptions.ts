@@ -5,7 +5,7 @@ import { residentBytes } from './support/processes.ts';
 import { seed } from './support/seed.ts';
 
 /** Open before the first look, so that what is there once for all of them is not counted for each. */
-const before = 500;
+const before = 300;
 
 /** On a signal the server throws away what nothing refers to, and says what is left. */
 const collector = `data:text/javascript,${encodeURIComponent(
@@ -14,7 +14,7 @@ const collector = `data:text/javascript,${encodeURIComponent(
 
 /** What one more idle subscription takes, each on a socket of its own. */
 export async function measureIdleSubscriptions(bench: Bench): Promise<Row[]> {
-  const count = bench.options.isQuick ? 1_500 : 5_000;
+  const count = bench.options.isQuick ? 1_000 : 5_000;
   const database = await bench.createDatabase();
   const server = await bench.startServer(database, { execArgv: ['--expose-gc', '--import', collector] });
   await seed(database.client, { organizationId: server.organizationId, sessions: 200, entriesEach: 1 });

@@ -18,10 +18,10 @@ export async function measureLatency(bench: Bench): Promise<Row[]> {
   );
   const publisher = await startPublisher(bench, database);
   const stream = (ms: number) => publisher.ask<number>({ act: 'stream', sessionIds: ids, perSecond, ms });
-  const warm = await stream(3_000);
+  const warm = await stream(2_000);
   await audience.wait(1 + warm / sessions);
   await audience.latencies();
-  const sent = await stream(bench.options.isQuick ? 6_000 : 30_000);
+  const sent = await stream(bench.options.isQuick ? 4_000 : 30_000);
   await audience.wait(1 + (warm + sent) / sessions);
   const latencies = (await audience.latencies()).sort((a, b) => a - b);
   if (latencies.length !== sent) throw new Error(`${sent} messages were sent, but ${latencies.length} came.`);

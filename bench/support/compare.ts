@@ -46,13 +46,13 @@ export async function compare(
   const rounds = new Map<string, { cpu: number[]; rate: number[]; count: number }>();
   // By number: what is compiled late depends on how often it ran, and a busy machine runs it less often in the same time.
   for (const candidate of candidates) {
-    const { count } = await ask(candidate, 20_000, isQuick ? 1_000 : 4_000);
+    const { count } = await ask(candidate, isQuick ? 4_000 : 20_000, isQuick ? 800 : 4_000);
     rounds.set(candidate.name, { cpu: [], rate: [], count });
   }
   for (let round = 0; round < 3; round++) {
     for (const candidate of candidates) {
       const before = cpuMs(candidate.pid);
-      const { count, ms } = await ask(candidate, isQuick ? 1_200 : 5_000);
+      const { count, ms } = await ask(candidate, isQuick ? 800 : 5_000);
       const of = rounds.get(candidate.name);
       of?.cpu.push((cpuMs(candidate.pid) - before) / count);
       of?.rate.push((count * 1_000) / ms);

@@ -68,6 +68,10 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     await page.getByText('Working', { exact: true }).waitFor();
+    await page.getByText('The agent works.', { exact: true }).waitFor();
+    await page.getByLabel('Message to the agent').fill('And this');
+    await page.keyboard.press('Enter');
+    await page.getByText('Your message waits').waitFor();
     await picture('session-working');
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('Suspended', { exact: true }).waitFor();

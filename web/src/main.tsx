@@ -17,12 +17,3 @@ if (root) {
     </StrictMode>,
   );
 }
-
-// After the service was updated a page that is open asks for parts that are no more: loaded anew, it finds its own.
-window.addEventListener('vite:preloadError', (event) => {
-  const last = Number(sessionStorage.getItem('reloaded-at') ?? 0);
-  if (Date.now() - last < 30_000) return;
-  event.preventDefault();
-  sessionStorage.setItem('reloaded-at', String(Date.now()));
-  location.reload();
-});

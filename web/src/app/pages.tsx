@@ -4,6 +4,7 @@ import { Shell } from '../layout/shell.tsx';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { Arrived } from './arrived.tsx';
+import { patient } from './patient.ts';
 
 interface PageEntry {
   readonly path: string;
@@ -15,87 +16,83 @@ interface PageEntry {
 const pages = [
   {
     path: '/sessions',
-    page: lazy(async () => ({ default: (await import('../sessions/sessions-page.tsx')).SessionsPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../sessions/sessions-page.tsx'))).SessionsPage })),
   },
   {
     path: '/sessions/:id',
-    page: lazy(async () => ({ default: (await import('../session/session-page.tsx')).SessionPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../session/session-page.tsx'))).SessionPage })),
   },
   {
     path: '/manage/secrets',
-    page: lazy(async () => ({ default: (await import('../secrets/secrets-page.tsx')).SecretsPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../secrets/secrets-page.tsx'))).SecretsPage })),
   },
   {
     path: '/manage/playbooks',
-    page: lazy(async () => ({ default: (await import('../manage/playbooks/playbooks-page.tsx')).PlaybooksPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/playbooks/playbooks-page.tsx'))).PlaybooksPage })),
   },
   {
     path: '/manage/playbooks/:id',
-    page: lazy(async () => ({ default: (await import('../manage/playbooks/playbook-page.tsx')).PlaybookPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/playbooks/playbook-page.tsx'))).PlaybookPage })),
   },
   {
     path: '/manage/knowledge',
-    page: lazy(async () => ({ default: (await import('../manage/knowledge/knowledge-page.tsx')).KnowledgePage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/knowledge/knowledge-page.tsx'))).KnowledgePage })),
   },
   {
     path: '/manage/knowledge/:id',
-    page: lazy(async () => ({ default: (await import('../manage/knowledge/note-page.tsx')).NotePage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/knowledge/note-page.tsx'))).NotePage })),
   },
   {
     path: '/manage/automations',
-    page: lazy(async () => ({ default: (await import('../manage/automations/automations-page.tsx')).AutomationsPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/automations/automations-page.tsx'))).AutomationsPage })),
   },
   {
     path: '/manage/automations/:id',
-    page: lazy(async () => ({ default: (await import('../manage/automations/automation-page.tsx')).AutomationPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/automations/automation-page.tsx'))).AutomationPage })),
   },
   {
     path: '/manage/webhooks',
-    page: lazy(async () => ({ default: (await import('../manage/webhooks/webhooks-page.tsx')).WebhooksPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/webhooks/webhooks-page.tsx'))).WebhooksPage })),
   },
   {
     path: '/manage/webhooks/:id',
-    page: lazy(async () => ({ default: (await import('../manage/webhooks/webhook-page.tsx')).WebhookPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/webhooks/webhook-page.tsx'))).WebhookPage })),
   },
   {
     path: '/manage/members',
-    page: lazy(async () => ({ default: (await import('../manage/members/members-page.tsx')).MembersPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/members/members-page.tsx'))).MembersPage })),
   },
   {
     path: '/manage/roles',
-    page: lazy(async () => ({ default: (await import('../manage/roles/roles-page.tsx')).RolesPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/roles/roles-page.tsx'))).RolesPage })),
   },
   {
     path: '/manage/service-users',
-    page: lazy(async () => ({
-      default: (await import('../manage/service-users/service-users-page.tsx')).ServiceUsersPage,
-    })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/service-users/service-users-page.tsx'))).ServiceUsersPage })),
   },
   {
     path: '/manage/service-users/:id',
-    page: lazy(async () => ({
-      default: (await import('../manage/service-users/service-user-page.tsx')).ServiceUserPage,
-    })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/service-users/service-user-page.tsx'))).ServiceUserPage })),
   },
   {
     path: '/manage/organization',
-    page: lazy(async () => ({ default: (await import('../manage/settings/settings-page.tsx')).SettingsPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/settings/settings-page.tsx'))).SettingsPage })),
   },
   {
     path: '/manage/enterprise',
-    page: lazy(async () => ({ default: (await import('../manage/settings/enterprise-page.tsx')).EnterprisePage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/settings/enterprise-page.tsx'))).EnterprisePage })),
   },
   {
     path: '/manage/audit-log',
-    page: lazy(async () => ({ default: (await import('../manage/audit/audit-page.tsx')).AuditPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/audit/audit-page.tsx'))).AuditPage })),
   },
   {
     path: '/manage/legacy-api',
-    page: lazy(async () => ({ default: (await import('../manage/legacy/legacy-page.tsx')).LegacyPage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../manage/legacy/legacy-page.tsx'))).LegacyPage })),
   },
   {
     path: '/usage',
-    page: lazy(async () => ({ default: (await import('../usage/usage-page.tsx')).UsagePage })),
+    page: lazy(async () => ({ default: (await patient(() => import('../usage/usage-page.tsx'))).UsagePage })),
   },
 ] satisfies readonly PageEntry[];
 

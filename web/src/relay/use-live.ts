@@ -58,7 +58,7 @@ export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveS
         clearTimeout(settled);
         wasBroken = true;
         setState('offline');
-        if (error instanceof ServiceError && error.code !== 'LIMIT_EXCEEDED' && error.code !== 'RATE_LIMITED') return;
+        if (error instanceof ServiceError && !/LIMIT|HTTP_5|INTERNAL/.test(error.code)) return;
         timer = window.setTimeout(begin, waitBefore(attempt++));
       };
       open = requestSubscription<T>(environment, {

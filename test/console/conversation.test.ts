@@ -1,0 +1,92 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { sayMany } from '../support/many.ts';
+import { createSession } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('the conversation of a session', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const bareId = (id: string) => id.replace(/^[a-z]+-/, '');
+  const run = (sql: string, values: readonly unknown[]) => test.app.services.store.execute(sql, values);
+  const terminate = (sessionId: string) =>
+    graphql(
+      test,
+      test.adminToken,
+      'mutation($input: TerminateSessionInput!) { terminateSession(input: $input) { userErrors { message } } }',
+      { input: { sessionId } },
+    );
+
+  it('shows the files of a message by their names, and opens them', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'say **hello** and `code`' });
+    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/sessions/${id}`);
+    await page.getByRole('heading', { name: 'say hello and code' }).waitFor();
+    const chosen = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Attach files' }).click();
+    await (await chosen).setFiles([{ name: 'the note.txt', mimeType: 'text/plain', buffer: Buffer.from('trains') }]);
+    await page.getByLabel('Message to the agent').fill('Look at this');
+    await page.getByRole('button', { name: 'Send' }).click();
+    const message = page.getByRole('article').filter({ hasText: 'Look at this' });
+    const file = message.getByRole('link', { name: 'the note.txt' });
+    await file.waitFor();
+    expect(await message.textContent()).not.toContain('ATTACHMENT');
+    await picture('message-file');
+    const address = (await file.getAttribute('href')) ?? '';
+    expect(await (await fetch(address)).text()).toBe('trains');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('goes to what one sends oneself, from wherever one was reading', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'Scrolled' });
+    await sayMany(test, id, 200);
+    const { page } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/sessions/${id}`);
+    await page.getByText('m199', { exact: true }).waitFor();
+    const log = page.getByRole('log');
+    await log.evaluate((box) => box.scrollTo(0, box.scrollTop - 1_500));
+    await page.getByRole('button', { name: 'To the end' }).waitFor();
+    await page.getByLabel('Message to the agent').fill('My own words');
+    await page.keyboard.press('Enter');
+    await page.getByText('My own words', { exact: true }).waitFor();
+    await expect
+      .poll(() => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight))
+      .toBeLessThan(5);
+    await page.context().close();
+  });
+
+  it('shows sub-sessions as they stand, and of what has ended only that it has', async () => {
+    const [parent, child] = [
+      await createSession(test, { prompt: 'Wait', title: 'The parent' }),
+      await createSession(test, { prompt: 'Wait', title: 'The child' }),
+    ];
+    await run('update session set parent_id = $1 where id = $2', [bareId(parent), bareId(child)]);
+    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken, { theme: 'dark' });
+    await page.goto(`/sessions/${parent}`);
+    const details = page.getByRole('complementary', { name: 'Details' });
+    const line = details.getByRole('listitem').filter({ hasText: 'The child' });
+    await line.getByText('Queued').waitFor();
+    await page.getByText('Waits for a worker.').waitFor();
+    await picture('session-queued');
+    await terminate(child);
+    await line.getByText('Terminated').waitFor();
+    await terminate(parent);
+    await page.getByText('This session was terminated: it takes no messages.').waitFor();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Unarchive' }).waitFor();
+    expect(await page.getByText('Unarchive it to go on').count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

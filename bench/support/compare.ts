@@ -41,12 +41,13 @@ export async function compare(
       connections,
       ms,
       isVarying,
-      ...(times === undefined ? {} : { times }),
+      // Fewer would not say much, on a machine that has others to serve.
+      ...(times === undefined ? { atLeast: 200 } : { times }),
     } satisfies LoadRequest);
   const rounds = new Map<string, { cpu: number[]; rate: number[]; count: number }>();
   // By number: what is compiled late depends on how often it ran, and a busy machine runs it less often in the same time.
   for (const candidate of candidates) {
-    const { count } = await ask(candidate, isQuick ? 4_000 : 20_000, isQuick ? 800 : 4_000);
+    const { count } = await ask(candidate, isQuick ? 20_000 : 60_000, isQuick ? 800 : 4_000);
     rounds.set(candidate.name, { cpu: [], rate: [], count });
   }
   for (let round = 0; round < 3; round++) {

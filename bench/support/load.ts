@@ -10,13 +10,14 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** Requests in turn, over so many connections, for so long, or so often if `times` is said. */
+/** Requests in turn, over so many connections, for so long (and at least `atLeast` of them), or so often if `times` is said. */
 export interface LoadRequest {
   readonly url: string;
   readonly requests: readonly HttpRequest[];
   readonly connections: number;
   readonly ms: number;
   readonly times?: number;
+  readonly atLeast?: number;
   /** Whether each answer to the same request may be another, as those to writes are. */
   readonly isVarying?: boolean;
 }
@@ -37,6 +38,7 @@ async function run({
   connections,
   ms,
   times = Number.POSITIVE_INFINITY,
+  atLeast = 0,
   isVarying = false,
 }: LoadRequest): Promise<LoadResult> {
   const key = `${url} ${connections}`;
@@ -47,7 +49,7 @@ async function run({
   let begun = 0;
   const startedAt = performance.now();
   const lane = async () => {
-    while (begun < times && performance.now() - startedAt < ms) {
+    while (begun < times && (begun < atLeast || performance.now() - startedAt < ms)) {
       const n = begun++ % requests.length;
       const { method, path, headers, body } = requests[n] as HttpRequest;
       const sentAt = performance.now();

@@ -7,7 +7,7 @@ import { serveRequests } from './processes.ts';
 export type PublisherRequest =
   /** A message to each of these sessions. */
   | { readonly act: 'publish'; readonly sessionIds: readonly string[]; readonly body: string }
-  /** So many messages a second to these in turn, for so long; each says when it was sent. Gives how many they were. */
+  /** So many messages a second to these in turn, for so long; each says when it was sent. Gives a {@link StreamResult}. */
   | { readonly act: 'stream'; readonly sessionIds: readonly string[]; readonly perSecond: number; readonly ms: number };
 
 const [, , databaseUrl = '', dataDir = '', dist = ''] = process.argv;
@@ -30,23 +30,34 @@ async function publish(sessionId: string, body: string): Promise<void> {
   bell.ring(`session:${sessionId}`);
 }
 
-async function stream(sessionIds: readonly string[], perSecond: number, ms: number): Promise<number> {
-  const sending: Promise<void>[] = [];
+/** How many messages were sent, and the 99th percentile of what writing one took. */
+export interface StreamResult {
+  readonly sent: number;
+  readonly appendP99Ms: number;
+}
+
+async function stream(sessionIds: readonly string[], perSecond: number, ms: number): Promise<StreamResult> {
+  const sending: Promise<number>[] = [];
+  const send = async (sessionId: string) => {
+    const sentAt = performance.now();
+    await publish(sessionId, `sent:${process.hrtime.bigint()}; and some words, as messages have them.`);
+    return performance.now() - sentAt;
+  };
   const startedAt = performance.now();
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const elapsed = Math.min(ms, performance.now() - startedAt);
       while (sending.length < (elapsed * perSecond) / 1_000) {
         const sessionId = sessionIds[sending.length % sessionIds.length] as string;
-        sending.push(publish(sessionId, `sent:${process.hrtime.bigint()}; and some words, as messages have them.`));
+        sending.push(send(sessionId));
       }
       if (elapsed < ms) return;
       clearInterval(timer);
       resolve();
     }, 1);
   });
-  await Promise.all(sending);
-  return sending.length;
+  const took = (await Promise.all(sending)).sort((a, b) => a - b);
+  return { sent: took.length, appendP99Ms: took[Math.ceil(0.99 * took.length) - 1] ?? Number.NaN };
 }
 
 let started: Promise<void> | null = null;

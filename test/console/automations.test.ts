@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { automationFields, automationOptions, createAutomation, recurring } from '../support/automations.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { runMutation } from '../support/people.ts';
 
 const all = (...conditions: readonly [string, string, unknown?][]) => ({
@@ -189,6 +189,25 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     });
     expect(complaints).toEqual([]);
     await page.context().close();
+  });
+
+  it('fits a phone, and can be used by everybody', async () => {
+    const { automation } = await makeRich();
+    for (const theme of ['light', 'dark'] as const) {
+      const { page, picture } = await openSignedIn(browser, test, test.adminToken, { width: 390, theme });
+      for (const [address, act, sign] of [
+        [`/manage/automations/${automation.id}`, 'Change', 'Trigger 7'],
+        ['/manage/automations/new', 'Add another trigger', 'Trigger 2'],
+      ] as const) {
+        await page.goto(address);
+        await page.getByRole('button', { name: act, exact: true }).click();
+        await page.getByText(sign, { exact: true }).waitFor();
+        await picture(`automation-form-${act.split(' ')[0]}`);
+        expect(await seriousFindings(page)).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+      }
+      await page.context().close();
+    }
   });
 
   it('makes triggers, groups of conditions and actions, and takes them out again', async () => {

@@ -50,6 +50,16 @@ const operators: Readonly<Record<string, string>> = {
   neq: 'is not',
   in: 'is one of',
   'not_in': 'is none of',
+  'not_contains': 'does not contain',
+  'not_starts_with': 'does not start with',
+  'not_ends_with': 'does not end with',
+  'gt': 'is above',
+  'lt': 'is below',
+  'gte': 'is at least',
+  'lte': 'is at most',
+  'not_matches': 'does not match',
+  'globs': 'fits one of',
+  'not_globs': 'fits none of',
 };
 
 /** An operator of conditions in words. */

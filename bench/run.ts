@@ -40,6 +40,8 @@ for (const prefix of options.only) {
     throw new Error(`No row begins with "${prefix}". There are: ${Object.keys(measures).join(', ')}.`);
 }
 
+// Each program that runs is stopped when this process ends.
+process.setMaxListeners(50);
 const cluster = await openCluster();
 const rows: Row[] = [];
 let stopNow: () => Promise<void> = async () => undefined;

@@ -108,6 +108,34 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
     'webhook-form': press('New webhook', 'It hears of'),
     'webhook': at(() => `/manage/webhooks/${ids.hook}`, 'Nothing was sent'),
     'members': at(() => '/manage/members', 'Ada'),
+    'users': at(() => '/manage/users', 'Ada'),
+    'user-form': async ({ page }) => {
+      await page.getByRole('button', { name: 'New user' }).click();
+      await page.getByLabel('Address').waitFor();
+    },
+    'user': async ({ page }) => {
+      await page.goto('/manage/users');
+      await page.getByRole('link', { name: 'Ada' }).click();
+      await page.getByText('ada@example.com').waitFor();
+    },
+    'user-role': async ({ page }) => {
+      await page.getByRole('button', { name: 'Add to an organization' }).click();
+      await page.getByRole('dialog').getByRole('combobox', { name: 'Organization' }).click();
+      await page.getByRole('listbox').getByRole('option').first().waitFor();
+    },
+    'organizations': at(() => '/manage/organizations', 'no limit'),
+    'organization-form': async ({ page }) => {
+      await page.getByRole('button', { name: 'New organization' }).click();
+      await page.getByLabel('Name').waitFor();
+    },
+    'organization-delete': async ({ page }) => {
+      await page.goto('/manage/organizations');
+      await page
+        .getByRole('button', { name: /^Delete/ })
+        .first()
+        .click();
+      await page.getByText('This cannot be taken back').waitFor();
+    },
     'roles': at(() => '/manage/roles', 'Reader'),
     'role-form': press('New role', 'Who has it may'),
     'service-users': at(() => '/manage/service-users', 'For the pipeline'),
@@ -117,6 +145,10 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
     'audit-log': async ({ page }) => {
       await page.goto('/manage/audit-log');
       await page.getByRole('cell', { name: /create playbook/ }).waitFor();
+    },
+    'audit-log-who': async ({ page }) => {
+      await page.getByRole('combobox', { name: 'Who' }).click();
+      await page.getByRole('listbox').getByRole('option').nth(1).waitFor();
     },
     'legacy-api': at(() => '/manage/legacy-api', 'No calls'),
     'usage': at(() => '/usage', 'ACUs by playbook'),

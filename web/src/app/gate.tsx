@@ -114,22 +114,32 @@ function Known({ children, onKnown }: GateProps) {
     nowShown().who = word;
   }, [word]);
   useState(() => forgetDrafts(wordOf({ ...viewer, permissions: [] })));
-  const choose = useCallback((organizationId: string) => {
-    localStorage.setItem(chosenKey, organizationId);
-    change(() => setChosen(organizationId));
-  }, []);
-  const reload = useCallback(() => change(() => setFetchKey((before) => before + 1)), []);
+  const choose = useCallback((organizationId: string) => change(() => setChosen(organizationId)), []);
+  const current = organization ?? organizations.nodes[0] ?? null;
+  const currentId = current?.organizationId ?? null;
+  // One that is made later comes first of all, and would take the place of the one whose pages are shown.
+  useEffect(() => {
+    if (currentId !== null) localStorage.setItem(chosenKey, currentId);
+  }, [currentId]);
+  const reload = useCallback(
+    () =>
+      change(() => {
+        setChosen(currentId);
+        setFetchKey((before) => before + 1);
+      }),
+    [currentId],
+  );
   const signed = useMemo<Signed>(() => {
     const { user, serviceUser } = viewer;
     return {
       viewer,
       name: user?.name ?? user?.email ?? serviceUser?.name ?? 'Service key',
       hasSeveral: organizations.nodes.length > 1,
-      organization: organization ?? organizations.nodes[0] ?? null,
+      organization: current,
       choose,
       reload,
       may: (permission) => viewer.permissions.includes(permission),
     };
-  }, [viewer, organizations, organization, choose, reload]);
+  }, [viewer, organizations, current, choose, reload]);
   return <SignedContext value={signed}>{children}</SignedContext>;
 }

@@ -63,6 +63,20 @@ const pages = [
     page: lazy(async () => ({ default: (await patient(() => import('../manage/members/members-page.tsx'))).MembersPage })),
   },
   {
+    path: '/manage/users',
+    page: lazy(async () => ({ default: (await import('../manage/users/users-page.tsx')).UsersPage })),
+  },
+  {
+    path: '/manage/users/:id',
+    page: lazy(async () => ({ default: (await import('../manage/users/user-page.tsx')).UserPage })),
+  },
+  {
+    path: '/manage/organizations',
+    page: lazy(async () => ({
+      default: (await import('../manage/organizations/organizations-page.tsx')).OrganizationsPage,
+    })),
+  },
+  {
     path: '/manage/roles',
     page: lazy(async () => ({ default: (await patient(() => import('../manage/roles/roles-page.tsx'))).RolesPage })),
   },

@@ -13,6 +13,7 @@ export interface NavigationItem {
 const mayViewAutomations = ({ may }: Signed) => may('VIEW_ORG_AUTOMATIONS') || may('MANAGE_ORG_AUTOMATIONS');
 const mayChangeSettings = ({ may }: Signed) => may('MANAGE_ENTERPRISE_SETTINGS');
 const mayChangeOrganization = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') || may('MANAGE_ENTERPRISE_SETTINGS');
+const mayChangeOrganizations = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') && may('READ_ACCOUNT_META');
 const mayChangeEnterprise = ({ may }: Signed) => may('MANAGE_BILLING') || may('MANAGE_ENTERPRISE_SETTINGS');
 
 /** The navigation, in groups. A new page that belongs into it has its line here. */
@@ -33,6 +34,7 @@ export const navigation: readonly { readonly label: string; readonly items: read
     items: [
       { path: '/usage', label: 'Usage', icon: 'gauge', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/manage/members', label: 'Members', icon: 'users', isFor: ({ may }) => may('VIEW_ORG_MEMBERSHIP') },
+      { path: '/manage/users', label: 'Users', icon: 'user', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
       { path: '/manage/roles', label: 'Roles', icon: 'check', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
       {
         path: '/manage/service-users',
@@ -41,6 +43,7 @@ export const navigation: readonly { readonly label: string; readonly items: read
         isFor: ({ may }) => may('MANAGE_ORG_SERVICE_USERS'),
       },
       { path: '/manage/organization', label: 'Organization', icon: 'gear', isFor: mayChangeOrganization },
+      { path: '/manage/organizations', label: 'Organizations', icon: 'building', isFor: mayChangeOrganizations },
       { path: '/manage/enterprise', label: 'Enterprise', icon: 'system', isFor: mayChangeEnterprise },
       { path: '/manage/audit-log', label: 'Audit log', icon: 'file', isFor: mayChangeSettings },
       { path: '/manage/legacy-api', label: 'Legacy API', icon: 'warning', isFor: mayChangeSettings },

@@ -1,6 +1,7 @@
 import { graphql } from 'react-relay';
+import type { useOrganizationChoicesAllQuery } from '../__generated__/useOrganizationChoicesAllQuery.graphql.ts';
 import type { useOrganizationChoicesQuery } from '../__generated__/useOrganizationChoicesQuery.graphql.ts';
-import type { ChoiceSource } from '../ui/use-choices.ts';
+import type { Choice, ChoiceSource } from '../ui/use-choices.ts';
 import { useSource } from './use-source.ts';
 
 /** The organizations that the viewer may use. */
@@ -22,8 +23,41 @@ export function useOrganizationChoices(): ChoiceSource {
     `,
     {},
     ({ organizations: { nodes, pageInfo } }) => ({
-      choices: nodes.map(({ organizationId, name }) => ({ value: organizationId, label: name })),
+      choices: nodes.map(choiceOf),
       pageInfo,
     }),
   );
 }
+
+/** All organizations of the enterprise, also those that the viewer may not use. Needs READ_ACCOUNT_META. */
+export function useAllOrganizationChoices(): ChoiceSource {
+  return useSource<useOrganizationChoicesAllQuery>(
+    graphql`
+      query useOrganizationChoicesAllQuery($after: String) {
+        enterprise {
+          organizations(first: 100, after: $after) {
+            nodes {
+              organizationId
+              name
+            }
+            pageInfo {
+              hasNextPage
+              endCursor
+            }
+          }
+        }
+      }
+    `,
+    {},
+    ({ enterprise }) =>
+      enterprise && {
+        choices: enterprise.organizations.nodes.map(choiceOf),
+        pageInfo: enterprise.organizations.pageInfo,
+      },
+  );
+}
+
+const choiceOf = (organization: { readonly organizationId: string; readonly name: string }): Choice => ({
+  value: organization.organizationId,
+  label: organization.name,
+});

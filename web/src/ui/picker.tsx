@@ -4,6 +4,7 @@ import { describeField, FieldFrame, type FieldProps } from './field.tsx';
 import { Icon } from './icons.tsx';
 import { type Choice, type ChoiceSource, useChoices } from './use-choices.ts';
 import { usePlaced } from './use-placed.ts';
+import { hasWords } from './words.ts';
 
 interface PickerProps extends FieldProps {
   readonly source: ChoiceSource;
@@ -63,7 +64,10 @@ export function Picker(props: PickerProps) {
     (known.current?.value === value ? known.current.label : null) ??
     (value === (props.value ?? props.defaultValue) ? valueLabel : null) ??
     (hasMore && problem === null && choices.length < mostLookedAt ? null : value);
-  const shown = useMemo(() => all.filter((choice) => fits(choice, text ?? '')), [all, text]);
+  const shown = useMemo(
+    () => all.filter(({ label: name, under }) => hasWords(`${name} ${under ?? ''}`, text ?? '')),
+    [all, text],
+  );
   const wantsMore = isOpen
     ? shown.length < enough || active > shown.length - enough
     : called === null && value !== '' && choices.length < mostLookedAt;
@@ -184,15 +188,6 @@ export function Picker(props: PickerProps) {
 }
 
 const keepFocus = (event: { preventDefault(): void }) => event.preventDefault();
-
-/** Whether all words that were typed are in its names. */
-function fits({ label, under }: Choice, text: string): boolean {
-  const names = `${label} ${under ?? ''}`.toLowerCase();
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => names.includes(word));
-}
 
 function countOf(count: number, hasMore: boolean, isLoading: boolean): string {
   if (isLoading) return 'Loading';

@@ -7,6 +7,7 @@ interface FormDialogProps {
   readonly title: string;
   /** What the button that sends it says. */
   readonly act: string;
+  readonly tone?: 'primary' | 'danger';
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
   /** The names of the fields that show their errors themselves. */
@@ -19,7 +20,18 @@ interface FormDialogProps {
 
 /** A dialog with a form: what was refused is shown beside its fields, or below them. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, act, isBusy, errors, placed = [], size = 'small', onClose, onSubmit, children } = props;
+  const {
+    title,
+    act,
+    tone = 'primary',
+    isBusy,
+    errors,
+    placed = [],
+    size = 'small',
+    onClose,
+    onSubmit,
+    children,
+  } = props;
   const form = useId();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -33,7 +45,7 @@ export function FormDialog(props: FormDialogProps) {
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
+          <Button type="submit" form={form} tone={tone} isBusy={isBusy}>
             {act}
           </Button>
         </>

@@ -19,6 +19,10 @@ interface ListProps<Row> {
 /** A list of things that are managed: a table, its further pages, or why there is nothing. `j` and `k` go along its links. */
 export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoading, onMore }: ListProps<Row>) {
   const list = useListKeys<HTMLDivElement>();
+  if (edges.length === 0 && hasMore) {
+    // What is read is narrowed here: something may fit among what is not read yet.
+    return <More {...{ hasMore, isLoading, onMore }} />;
+  }
   if (edges.length === 0) {
     return (
       <Empty title={empty.title} text={empty.text}>

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
-import type { memberFormsAssignMutation } from '../../__generated__/memberFormsAssignMutation.graphql.ts';
 import type { memberFormsCreateMutation } from '../../__generated__/memberFormsCreateMutation.graphql.ts';
 import type { memberFormsFindQuery } from '../../__generated__/memberFormsFindQuery.graphql.ts';
 import type { memberFormsNameMutation } from '../../__generated__/memberFormsNameMutation.graphql.ts';
@@ -9,6 +8,7 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
+import { useAssign } from '../users/use-assign.ts';
 
 interface NewMemberProps {
   readonly organizationId: string;
@@ -85,25 +85,6 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
       <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
       <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />
     </FormDialog>
-  );
-}
-
-function useAssign() {
-  return useAct<memberFormsAssignMutation>(
-    graphql`
-      mutation memberFormsAssignMutation($input: AssignRoleInput!) {
-        assignRole(input: $input) {
-          user {
-            id
-          }
-          userErrors {
-            message
-            path
-          }
-        }
-      }
-    `,
-    { isQuiet: true },
   );
 }
 

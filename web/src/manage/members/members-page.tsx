@@ -6,10 +6,8 @@ import type {
 } from '../../__generated__/membersPage_organization.graphql.ts';
 import type { membersPagePaginationQuery } from '../../__generated__/membersPagePaginationQuery.graphql.ts';
 import type { membersPageQuery } from '../../__generated__/membersPageQuery.graphql.ts';
-import type { membersPageRemoveMutation } from '../../__generated__/membersPageRemoveMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -17,6 +15,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { actsColumn, List } from '../kit/kit.ts';
+import { useUnassign } from '../users/use-assign.ts';
 import { ChangeMember, NewMember } from './member-forms.tsx';
 
 type Member = membersPage_organization$data['members']['edges'][number]['node'];
@@ -92,18 +91,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
   const [isNew, setNew] = useState(false);
   const [changing, setChanging] = useState<Member | null>(null);
   const [leaving, setLeaving] = useState<Member | null>(null);
-  const [remove, isRemoving] = useAct<membersPageRemoveMutation>(graphql`
-    mutation membersPageRemoveMutation($input: UnassignRoleInput!) {
-      unassignRole(input: $input) {
-        user {
-          id
-        }
-        userErrors {
-          message
-        }
-      }
-    }
-  `);
+  const [remove, isRemoving] = useUnassign();
   const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
   const columns: readonly Column<Member>[] = [
     {

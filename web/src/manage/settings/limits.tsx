@@ -1,37 +1,47 @@
 import { type FormEvent, useState } from 'react';
-import { graphql, useFragment } from 'react-relay';
+import { graphql, usePaginationFragment } from 'react-relay';
 import type { limits_enterprise$data, limits_enterprise$key } from '../../__generated__/limits_enterprise.graphql.ts';
 import type { limitsDeleteMutation } from '../../__generated__/limitsDeleteMutation.graphql.ts';
 import type { limitsEnterpriseMutation } from '../../__generated__/limitsEnterpriseMutation.graphql.ts';
+import type { limitsPaginationQuery } from '../../__generated__/limitsPaginationQuery.graphql.ts';
 import type { limitsUpdateMutation } from '../../__generated__/limitsUpdateMutation.graphql.ts';
 import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
+import { More } from '../../ui/more.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { actsColumn, FormDialog, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
 
-type Organization = limits_enterprise$data['organizations']['nodes'][number];
+type Organization = limits_enterprise$data['organizations']['edges'][number]['node'];
 
 /** How many ACUs the enterprise, and each of its organizations, may use in a cycle. */
 export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$key }) {
-  const { maxCycleAcuLimit, organizations } = useFragment(
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    limitsPaginationQuery,
+    limits_enterprise$key
+  >(
     graphql`
-      fragment limits_enterprise on Enterprise {
+      fragment limits_enterprise on Enterprise
+      @refetchable(queryName: "limitsPaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         id
         maxCycleAcuLimit
-        organizations(first: 100) {
-          nodes {
-            id
-            organizationId
-            name
-            maxCycleAcuLimit
+        organizations(first: $count, after: $cursor) @connection(key: "limits_organizations") {
+          edges {
+            node {
+              id
+              organizationId
+              name
+              maxCycleAcuLimit
+            }
           }
         }
       }
     `,
     enterprise,
   );
+  const { maxCycleAcuLimit, organizations } = data;
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [changing, setChanging] = useState<Organization | null>(null);
@@ -91,7 +101,13 @@ export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$
         </div>
         <FormErrors errors={errors} placed={['maxCycleAcuLimit']} />
       </form>
-      <Table label="Limits of organizations" columns={columns} rows={organizations.nodes} keyOf={({ id }) => id} />
+      <Table
+        label="Limits of organizations"
+        columns={columns}
+        rows={organizations.edges.map(({ node }) => node)}
+        keyOf={({ id }) => id}
+      />
+      <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
       {changing && <LimitForm organization={changing} onClose={() => setChanging(null)} />}
     </section>
   );

@@ -1,0 +1,181 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn, pick } from '../support/console-browser.ts';
+import { makeManager, rolesOf, runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { createSession } from '../support/sessions.ts';
+
+/** Another's work on the machine is waited for. */
+const soon = { timeout: 20_000 };
+
+describe.skipIf(missing !== null)(
+  'the users and the organizations of an enterprise, in the console',
+  { timeout: 120_000 },
+  () => {
+    let test: TestApp;
+    let browser: Browser;
+    beforeAll(async () => {
+      test = await startApp();
+      browser = await openBrowser();
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await test?.close();
+    });
+
+    const open = async (path: string, token: string = test.adminToken) => {
+      const window = await openSignedIn(browser, test, token);
+      await window.page.goto(path);
+      return window;
+    };
+    const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });
+    const navigation = (page: Page) => page.getByRole('navigation', { name: 'Pages' });
+
+    it('a user is made in one organization, gets into another, gets a role on the enterprise, leaves and is deleted', async () => {
+      const { page, complaints } = await open('/manage/users');
+      const { organization } = await runMutation(test, 'createOrganization', 'organization { organizationId }', {
+        name: 'The other one',
+      });
+      await page.reload();
+      await page.getByRole('button', { name: 'New user' }).click();
+      await page.getByLabel('Address').fill('ada@example.com');
+      await page.getByLabel('Name').fill('Ada');
+      await inDialog(page, 'Add').click();
+      const row = page.getByRole('row', { name: /Ada/ });
+      await row.getByText('(Member)').waitFor();
+      await page.getByRole('link', { name: 'Ada' }).click();
+      await page.getByRole('heading', { name: 'Ada' }).waitFor();
+      const userId = (await page.locator('.facts code').first().textContent()) ?? '';
+      await page.getByRole('button', { name: 'Add to an organization' }).click();
+      await inDialog(page, 'Add').click();
+      await page.getByText('Choose an organization first.').waitFor();
+      const where = page.getByRole('dialog').getByRole('combobox', { name: 'Organization' });
+      await where.click();
+      await page.keyboard.type('the other');
+      await page.getByRole('option', { name: 'The other one' }).click();
+      expect(await where.inputValue()).toBe('The other one');
+      await pick(page, 'Role', 'Admin');
+      await inDialog(page, 'Add').click();
+      const place = page.getByRole('row', { name: /The other one/ });
+      await place.getByText('Admin').waitFor();
+      await page.getByRole('button', { name: 'Give a role on the enterprise' }).click();
+      await inDialog(page, 'Save').click();
+      await page.getByRole('cell', { name: 'The enterprise', exact: true }).waitFor();
+      const has = async () => (await rolesOf(test, userId)).map(([where, role]) => `${where}: ${role}`);
+      await expect.poll(has, soon).toContain('null: account_member');
+      expect(await has()).toContain(`${organization.organizationId}: org_admin`);
+      await page.getByRole('button', { name: 'Remove from The other one' }).click();
+      await inDialog(page, 'Remove').click();
+      await place.waitFor({ state: 'detached' });
+      expect(await has()).toEqual(['null: account_member', `org-${test.organizationId}: org_member`]);
+      await page.getByLabel('Name').fill('Ada L.');
+      await page.getByRole('button', { name: 'Save the name' }).click();
+      await page.getByRole('heading', { name: 'Ada L.' }).waitFor();
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await inDialog(page, 'Delete').click();
+      await page.getByRole('heading', { name: 'Users' }).waitFor();
+      await page.getByText('admin@localhost').first().waitFor();
+      await expect.poll(() => page.getByRole('link', { name: 'Ada L.' }).count(), soon).toBe(0);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('a user is found by a part of the name or the address, also behind the pages that were read', async () => {
+      for (let n = 0; n < 130; n += 10) {
+        await Promise.all(
+          Array.from({ length: 10 }, (_, at) =>
+            runMutation(test, 'createUser', 'user { id }', {
+              organizationId: test.organizationId,
+              email: `worker-${n + at}@crowd.example.com`,
+              roleId: 'org_member',
+            }),
+          ),
+        );
+      }
+      const { page, complaints } = await open('/manage/users');
+      await page.getByRole('link', { name: 'worker-' }).first().waitFor();
+      await page.getByLabel('Search').fill('admin@local');
+      await page.getByText('admin@localhost').first().waitFor();
+      await page.reload();
+      expect(await page.getByLabel('Search').inputValue()).toBe('admin@local');
+      await page.getByText('admin@localhost').first().waitFor();
+      expect(await page.getByRole('link', { name: 'worker-' }).count()).toBe(0);
+      await page.getByLabel('Search').fill('nobody of that name');
+      await page.getByText('Nothing fits').waitFor();
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('an organization is made, limited, opened, and deleted only when its name is typed', async () => {
+      const { page, complaints } = await open('/manage/organizations');
+      await page.getByRole('button', { name: 'New organization' }).first().click();
+      await page.getByLabel('Name').fill('Backend');
+      await page.getByLabel('ACUs in a month at most').fill('50');
+      await inDialog(page, 'Save').click();
+      const row = page.getByRole('row', { name: /Backend/ });
+      await row.getByText('50').waitFor();
+      const id = (await row.locator('.under').textContent()) ?? '';
+      await page.getByRole('button', { name: 'Change Backend' }).click();
+      await page.getByLabel('Name').fill('Backend two');
+      await page.getByLabel('ACUs of a session at most').fill('7');
+      await inDialog(page, 'Save').click();
+      await page
+        .getByRole('row', { name: /Backend two/ })
+        .getByText('7', { exact: true })
+        .waitFor();
+      const { session } = await runMutation(test, 'createSession', 'session { sessionId }', {
+        organizationId: id,
+        prompt: 'Do it.',
+        title: 'In the new one',
+      });
+      expect(session).toBeTruthy();
+      await page.getByRole('button', { name: 'Open Backend two' }).click();
+      await page.getByRole('link', { name: 'In the new one' }).waitFor();
+      await page.goto('/manage/organizations');
+      await page.getByRole('button', { name: 'Delete Backend two' }).click();
+      await page.getByLabel('Its name, to be sure').fill('Backend');
+      await inDialog(page, 'Delete').click();
+      await page.getByText('Type its name, Backend two').waitFor();
+      await page.getByLabel('Its name, to be sure').fill('Backend two');
+      await inDialog(page, 'Delete').click();
+      await page.getByRole('row', { name: /Backend two/ }).waitFor({ state: 'detached' });
+      // It was the one whose pages were open: another takes its place.
+      await page.goto('/sessions');
+      await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+      await expect.poll(() => page.getByText('Backend two').count(), soon).toBe(0);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('who may not see them is offered neither, and is told so at their addresses', async () => {
+      const { token } = await makeUser(test, { roleId: 'org_admin' });
+      await createSession(test, { title: 'Something to see' }, token);
+      const { page } = await open('/sessions', token);
+      await page.getByRole('link', { name: 'Something to see' }).waitFor();
+      expect(await navigation(page).getByRole('link', { name: 'Users', exact: true }).count()).toBe(0);
+      expect(await navigation(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
+      await page.goto('/manage/organizations');
+      await page.getByText('You may not see the organizations').waitFor();
+      await page.goto('/manage/users');
+      await page
+        .getByText(/You may not see the users|Missing permission/)
+        .first()
+        .waitFor();
+      await page.context().close();
+    });
+
+    it('who may only look at users can change nothing about them', async () => {
+      const { token } = await makeManager(test, 'VIEW_ACCOUNT_MEMBERSHIP', 'READ_ACCOUNT_META', 'VIEW_ORG_SESSIONS');
+      const { page, complaints } = await open('/manage/users', token);
+      await page.locator('.row-link').first().waitFor();
+      expect(await page.getByRole('button', { name: 'New user' }).count()).toBe(0);
+      await page.locator('.row-link').first().click();
+      await page.getByRole('heading', { name: 'Roles' }).waitFor();
+      expect(await page.getByRole('button', { name: /Remove|Change|Delete|Add to|Save/ }).count()).toBe(0);
+      expect(await navigation(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+  },
+);

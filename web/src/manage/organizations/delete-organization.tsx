@@ -1,0 +1,71 @@
+import { useState } from 'react';
+import { graphql } from 'react-relay';
+import type { deleteOrganizationMutation } from '../../__generated__/deleteOrganizationMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+
+interface DeleteOrganizationProps {
+  readonly organization: { readonly organizationId: string; readonly name: string };
+  readonly connections: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Deletes an organization, when its name is typed: all that is in it goes with it. */
+export function DeleteOrganization({ organization, connections, onClose }: DeleteOrganizationProps) {
+  const { organizationId, name } = organization;
+  const { reload } = useSigned();
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [remove, isBusy] = useAct<deleteOrganizationMutation>(
+    graphql`
+      mutation deleteOrganizationMutation($input: DeleteOrganizationInput!, $connections: [ID!]!) {
+        deleteOrganization(input: $input) {
+          deletedOrganizationId @deleteEdge(connections: $connections)
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (given: Given) => {
+    if (given.text('confirmed') !== name.trim()) {
+      return setErrors([{ message: `Type its name, ${name}, to delete it.`, path: ['confirmed'] }]);
+    }
+    const { errors: refused } = await remove({ input: { organizationId }, connections });
+    setErrors(refused);
+    if (refused !== null) return;
+    toasts.say(`${name} is deleted.`);
+    reload();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={`Delete ${name}?`}
+      act="Delete"
+      tone="danger"
+      isBusy={isBusy}
+      errors={errors}
+      placed={['confirmed']}
+      onClose={onClose}
+      onSubmit={(given) => void submit(given)}
+    >
+      <p>
+        Its sessions are stopped, its keys and service users end, and nothing in it can be reached any more. This cannot
+        be taken back.
+      </p>
+      <TextField
+        label="Its name, to be sure"
+        name="confirmed"
+        autoFocus
+        spellCheck={false}
+        error={errorOf(errors, 'confirmed')}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,166 @@
+import { useState } from 'react';
+import { graphql } from 'react-relay';
+import type { organizationFormsCreateMutation } from '../../__generated__/organizationFormsCreateMutation.graphql.ts';
+import type { organizationFormsUpdateMutation } from '../../__generated__/organizationFormsUpdateMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+
+interface OrganizationFields {
+  readonly name: string;
+  readonly maxCycleAcuLimit: number | null | undefined;
+  readonly maxSessionAcuLimit: number | null | undefined;
+}
+
+const placed = ['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit'];
+
+const inputOf = (given: Given) => ({
+  name: given.text('name'),
+  maxCycleAcuLimit: given.number('maxCycleAcuLimit'),
+  maxSessionAcuLimit: given.number('maxSessionAcuLimit'),
+});
+
+interface NewOrganizationProps {
+  readonly connections: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Makes an organization. */
+export function NewOrganization({ connections, onClose }: NewOrganizationProps) {
+  const { reload } = useSigned();
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [create, isBusy] = useAct<organizationFormsCreateMutation>(
+    graphql`
+      mutation organizationFormsCreateMutation($input: CreateOrganizationInput!, $connections: [ID!]!) {
+        createOrganization(input: $input) {
+          organization @prependNode(connections: $connections, edgeTypeName: "OrganizationEdge") {
+            id
+            organizationId
+            name
+            createdAt
+            maxCycleAcuLimit
+            maxSessionAcuLimit
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (given: Given) => {
+    const input = inputOf(given);
+    const { errors: refused } = await create({ input, connections });
+    setErrors(refused);
+    if (refused !== null) return;
+    toasts.say(`${input.name} is made.`);
+    reload();
+    onClose();
+  };
+  return (
+    <OrganizationForm title="New organization" isBusy={isBusy} errors={errors} onClose={onClose} onSubmit={submit} />
+  );
+}
+
+interface ChangeOrganizationProps {
+  readonly organization: OrganizationFields & { readonly organizationId: string };
+  readonly onClose: () => void;
+}
+
+/** Calls an organization differently, or limits it otherwise. */
+export function ChangeOrganization({ organization, onClose }: ChangeOrganizationProps) {
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [update, isBusy] = useAct<organizationFormsUpdateMutation>(
+    graphql`
+      mutation organizationFormsUpdateMutation($input: UpdateOrganizationInput!) {
+        updateOrganization(input: $input) {
+          organization {
+            id
+            name
+            maxCycleAcuLimit
+            maxSessionAcuLimit
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (given: Given) => {
+    const input = inputOf(given);
+    const { errors: refused } = await update({ input: { ...input, organizationId: organization.organizationId } });
+    setErrors(refused);
+    if (refused !== null) return;
+    toasts.say(`${input.name} is saved.`);
+    onClose();
+  };
+  return (
+    <OrganizationForm
+      title={`Change ${organization.name}`}
+      organization={organization}
+      isBusy={isBusy}
+      errors={errors}
+      onClose={onClose}
+      onSubmit={submit}
+    />
+  );
+}
+
+interface OrganizationFormProps {
+  readonly title: string;
+  readonly organization?: OrganizationFields;
+  readonly isBusy: boolean;
+  readonly errors: readonly FormProblem[] | null;
+  readonly onClose: () => void;
+  readonly onSubmit: (given: Given) => Promise<void>;
+}
+
+function OrganizationForm({ title, organization, isBusy, errors, onClose, onSubmit }: OrganizationFormProps) {
+  return (
+    <FormDialog
+      title={title}
+      act="Save"
+      isBusy={isBusy}
+      errors={errors}
+      placed={placed}
+      onClose={onClose}
+      onSubmit={(given) => void onSubmit(given)}
+    >
+      <TextField
+        label="Name"
+        name="name"
+        required
+        autoFocus
+        defaultValue={organization?.name}
+        error={errorOf(errors, 'name')}
+      />
+      <TextField
+        label="ACUs in a month at most"
+        name="maxCycleAcuLimit"
+        type="number"
+        min={0}
+        placeholder="As many as it likes"
+        defaultValue={organization?.maxCycleAcuLimit ?? ''}
+        error={errorOf(errors, 'maxCycleAcuLimit')}
+      />
+      <TextField
+        label="ACUs of a session at most"
+        name="maxSessionAcuLimit"
+        type="number"
+        min={0}
+        placeholder="No limit"
+        defaultValue={organization?.maxSessionAcuLimit ?? ''}
+        error={errorOf(errors, 'maxSessionAcuLimit')}
+      />
+    </FormDialog>
+  );
+}

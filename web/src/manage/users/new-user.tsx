@@ -1,0 +1,75 @@
+import { useState } from 'react';
+import { graphql } from 'react-relay';
+import type { newUserMutation } from '../../__generated__/newUserMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { RoleSelect } from '../kit/role-select.tsx';
+import { OrganizationPicker } from './organization-picker.tsx';
+
+interface NewUserProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Makes a user with its first role: in an organization, or on the enterprise. */
+export function NewUser({ onClose, onDone }: NewUserProps) {
+  const { organization } = useSigned();
+  const toasts = useToasts();
+  const [place, setPlace] = useState(organization?.organizationId ?? '');
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [create, isBusy] = useAct<newUserMutation>(
+    graphql`
+      mutation newUserMutation($input: CreateUserInput!) {
+        createUser(input: $input) {
+          user {
+            id
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (given: Given) => {
+    const input = { email: given.text('email'), name: given.word('name'), roleId: given.text('roleId') };
+    const { errors: refused } = await create({ input: place === '' ? input : { ...input, organizationId: place } });
+    setErrors(refused);
+    if (refused !== null) return;
+    toasts.say(`${input.name ?? input.email} is a user.`);
+    onDone();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title="New user"
+      act="Add"
+      isBusy={isBusy}
+      errors={errors}
+      placed={['email', 'name', 'organizationId', 'roleId']}
+      onClose={onClose}
+      onSubmit={(given) => void submit(given)}
+    >
+      <TextField label="Address" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
+      <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
+      <OrganizationPicker
+        none="None: a role on the enterprise"
+        value={place}
+        valueLabel={place === organization?.organizationId ? organization.name : undefined}
+        error={errorOf(errors, 'organizationId')}
+        onChange={setPlace}
+      />
+      <RoleSelect
+        key={place === '' ? 'enterprise' : 'organization'}
+        scope={place === '' ? 'ENTERPRISE' : 'ORGANIZATION'}
+        defaultValue={place === '' ? 'account_member' : 'org_member'}
+        error={errorOf(errors, 'roleId')}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,265 @@
+import { type FormEvent, Suspense, useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { Link, useLocation } from 'wouter';
+import type { userPage_user$data, userPage_user$key } from '../../__generated__/userPage_user.graphql.ts';
+import type { userPageDeleteMutation } from '../../__generated__/userPageDeleteMutation.graphql.ts';
+import type { userPagePaginationQuery } from '../../__generated__/userPagePaginationQuery.graphql.ts';
+import type { userPageQuery } from '../../__generated__/userPageQuery.graphql.ts';
+import type { userPageUpdateMutation } from '../../__generated__/userPageUpdateMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAct } from '../../relay/use-act.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { errorOf, TextField } from '../../ui/field.tsx';
+import { More } from '../../ui/more.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { actsColumn, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+import { RoleForm, type RolePlace } from './role-form.tsx';
+import { useUnassign } from './use-assign.ts';
+
+type Assignment = userPage_user$data['roleAssignments']['edges'][number]['node'];
+
+/** `/manage/users/:id`: somebody of the enterprise, with a role in each of their places. */
+export function UserPage({ id }: { readonly id: string }) {
+  const [fetchKey, setFetchKey] = useState(0);
+  const { node } = useLazyLoadQuery<userPageQuery>(
+    graphql`
+      query userPageQuery($id: ID!) {
+        node(id: $id) {
+          __typename
+          ... on User {
+            deletedAt
+            ...userPage_user @alias(as: "user")
+          }
+        }
+      }
+    `,
+    { id },
+    { fetchPolicy: 'store-and-network', fetchKey },
+  );
+  if (node?.__typename !== 'User' || node.deletedAt || !node.user) {
+    return <Empty title="There is no such user" text="They may have been deleted." />;
+  }
+  return <Known user={node.user} onChanged={() => setFetchKey((before) => before + 1)} />;
+}
+
+const keyOf = ({ organizationId }: Assignment) => organizationId ?? '';
+const nameOf = ({ organizationId, organization }: Assignment) =>
+  organizationId == null ? 'The enterprise' : (organization?.name ?? organizationId);
+
+function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly onChanged: () => void }) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<userPagePaginationQuery, userPage_user$key>(
+    graphql`
+      fragment userPage_user on User
+      @refetchable(queryName: "userPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        id
+        userId
+        name
+        email
+        createdAt
+        roleAssignments(first: $count, after: $cursor) @connection(key: "userPage_roleAssignments") {
+          edges {
+            node {
+              organizationId
+              organization {
+                id
+                name
+              }
+              role {
+                id
+                roleId
+                name
+              }
+            }
+          }
+        }
+      }
+    `,
+    user,
+  );
+  const { may } = useSigned();
+  const toasts = useToasts();
+  const [, go] = useLocation();
+  const [form, setForm] = useState<RolePlace | 'organization' | null>(null);
+  const [leaving, setLeaving] = useState<Assignment | 'all' | null>(null);
+  const [unassign, isRemoving] = useUnassign();
+  const [remove, isDeleting] = useAct<userPageDeleteMutation>(graphql`
+    mutation userPageDeleteMutation($input: DeleteUserInput!) {
+      deleteUser(input: $input) {
+        deletedUserId @deleteRecord
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const called = data.name ?? data.email;
+  const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
+  const places = data.roleAssignments.edges.map(({ node }) => node);
+  const leave = async () => {
+    if (leaving === null) return;
+    const { userId } = data;
+    const { errors } =
+      leaving === 'all'
+        ? await remove({ input: { userId } })
+        : await unassign({ input: { userId, organizationId: leaving.organizationId ?? null } });
+    setLeaving(null);
+    if (errors !== null) return;
+    toasts.say(leaving === 'all' ? `${called} is deleted.` : `${called} has no role there any more.`);
+    if (leaving === 'all') go('/manage/users');
+    else onChanged();
+  };
+  const columns: readonly Column<Assignment>[] = [
+    { label: 'Where', cell: nameOf },
+    { label: 'Role', cell: ({ role }) => role.name },
+    actsColumn((place) =>
+      mayChange ? (
+        <>
+          <Button
+            size="small"
+            aria-label={`Change the role: ${nameOf(place)}`}
+            onClick={() => setForm({ organizationId: place.organizationId ?? null, roleId: place.role.roleId })}
+          >
+            Change
+          </Button>
+          <Button
+            size="small"
+            tone="danger"
+            aria-label={`Remove from ${nameOf(place)}`}
+            onClick={() => setLeaving(place)}
+          >
+            Remove
+          </Button>
+        </>
+      ) : null,
+    ),
+  ];
+  const isOnEnterprise = places.some(({ organizationId }) => organizationId == null);
+  return (
+    <Page
+      title={called}
+      actions={
+        mayChange && (
+          <Button tone="danger" onClick={() => setLeaving('all')}>
+            Delete
+          </Button>
+        )
+      }
+    >
+      <div className="sheets">
+        <Facts user={data} mayChange={mayChange} />
+        <section className="card sheet" aria-labelledby="roles">
+          <header>
+            <h2 id="roles">Roles</h2>
+            {mayChange && (
+              <div className="buttons">
+                {!isOnEnterprise && !hasNext && (
+                  <Button onClick={() => setForm({ organizationId: null, roleId: 'account_member' })}>
+                    Give a role on the enterprise
+                  </Button>
+                )}
+                <Button icon="plus" onClick={() => setForm('organization')}>
+                  Add to an organization
+                </Button>
+              </div>
+            )}
+          </header>
+          {places.length === 0 ? (
+            <p className="soft">They have no role that you may see: their keys open nothing.</p>
+          ) : (
+            <Table label="Roles" columns={columns} rows={places} keyOf={keyOf} />
+          )}
+          <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
+        </section>
+        <p>
+          <Link href="/manage/users">All users</Link>
+        </p>
+      </div>
+      {form && (
+        <Suspense fallback={null}>
+          <RoleForm
+            userId={data.userId}
+            place={form === 'organization' ? null : form}
+            onClose={() => setForm(null)}
+            onDone={onChanged}
+          />
+        </Suspense>
+      )}
+      {leaving && (
+        <Confirm
+          title={leaving === 'all' ? `Delete ${called}?` : `Remove ${called} from ${nameOf(leaving)}?`}
+          text={
+            leaving === 'all'
+              ? 'All their roles and keys end. What they made stays.'
+              : 'They may use it no more, and their keys for it end. Their sessions stay.'
+          }
+          act={leaving === 'all' ? 'Delete' : 'Remove'}
+          isBusy={isRemoving || isDeleting}
+          onClose={() => setLeaving(null)}
+          onConfirm={() => void leave()}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonly mayChange: boolean }) {
+  const toasts = useToasts();
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [update, isBusy] = useAct<userPageUpdateMutation>(
+    graphql`
+      mutation userPageUpdateMutation($input: UpdateUserInput!) {
+        updateUser(input: $input) {
+          user {
+            id
+            name
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const name = new Given(event.currentTarget).word('name');
+    const { errors: refused } = await update({ input: { userId: user.userId, name } });
+    setErrors(refused);
+    if (refused === null) toasts.say('The name is saved.');
+  };
+  return (
+    <section className="card sheet" aria-label="The user">
+      <dl className="facts">
+        <dt>Address</dt>
+        <dd>{user.email}</dd>
+        <dt>Id</dt>
+        <dd>
+          <code>{user.userId}</code>
+        </dd>
+        <dt>Since</dt>
+        <dd>
+          <Time at={user.createdAt} />
+        </dd>
+      </dl>
+      {mayChange && (
+        <form className="form" onSubmit={(event) => void submit(event)}>
+          <div className="add-line">
+            <TextField label="Name" name="name" defaultValue={user.name ?? ''} error={errorOf(errors, 'name')} />
+            <Button type="submit" isBusy={isBusy}>
+              Save the name
+            </Button>
+          </div>
+          <FormErrors errors={errors} placed={['name']} />
+        </form>
+      )}
+    </section>
+  );
+}

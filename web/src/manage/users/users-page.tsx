@@ -1,0 +1,152 @@
+import { Suspense, useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type {
+  usersPage_enterprise$data,
+  usersPage_enterprise$key,
+} from '../../__generated__/usersPage_enterprise.graphql.ts';
+import type { usersPagePaginationQuery } from '../../__generated__/usersPagePaginationQuery.graphql.ts';
+import type { usersPageQuery } from '../../__generated__/usersPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { useAddressWords } from '../../layout/use-address-words.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { hasWords } from '../../ui/words.ts';
+import { List } from '../kit/kit.ts';
+import { NewUser } from './new-user.tsx';
+
+type User = usersPage_enterprise$data['users']['edges'][number]['node'];
+
+const names = ['q'] as const;
+
+/** `/manage/users`: everybody of the enterprise, in whatever organizations they are. */
+export function UsersPage() {
+  const [fetchKey, setFetchKey] = useState(0);
+  const { enterprise } = useLazyLoadQuery<usersPageQuery>(
+    graphql`
+      query usersPageQuery {
+        enterprise {
+          ...usersPage_enterprise
+        }
+      }
+    `,
+    {},
+    { fetchPolicy: 'store-and-network', fetchKey },
+  );
+  if (!enterprise) return <Empty title="You may not see the users" text="It needs a role on the enterprise." />;
+  return <Users enterprise={enterprise} onChanged={() => setFetchKey((before) => before + 1)} />;
+}
+
+interface UsersProps {
+  readonly enterprise: usersPage_enterprise$key;
+  readonly onChanged: () => void;
+}
+
+function Users({ enterprise, onChanged }: UsersProps) {
+  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+    usersPagePaginationQuery,
+    usersPage_enterprise$key
+  >(
+    graphql`
+      fragment usersPage_enterprise on Enterprise
+      @refetchable(queryName: "usersPagePaginationQuery")
+      @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
+        users(first: $count, after: $cursor) @connection(key: "usersPage_users") {
+          edges {
+            node {
+              id
+              name
+              email
+              createdAt
+              roleAssignments(first: 5) {
+                nodes {
+                  organizationId
+                  organization {
+                    id
+                    name
+                  }
+                  role {
+                    id
+                    name
+                  }
+                }
+                pageInfo {
+                  hasNextPage
+                }
+              }
+            }
+          }
+        }
+      }
+    `,
+    enterprise,
+  );
+  const { may } = useSigned();
+  const { words, change } = useAddressWords(names);
+  const [isNew, setNew] = useState(false);
+  const add = may('MANAGE_ACCOUNT_MEMBERSHIP') ? (
+    <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
+      New user
+    </Button>
+  ) : null;
+  return (
+    <Page title="Users" actions={add}>
+      <search className="tool-row">
+        <TextField
+          label="Search"
+          type="search"
+          placeholder="In names and addresses"
+          value={words.q}
+          onChange={({ target }) => change({ q: target.value })}
+        />
+      </search>
+      <List
+        label="Users"
+        columns={columns}
+        edges={data.users.edges.filter(({ node }) => hasWords(`${node.name ?? ''} ${node.email}`, words.q))}
+        keyOf={({ id }) => id}
+        empty={{ title: 'Nothing fits', text: 'Nobody of the enterprise is called that.' }}
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(100)}
+      />
+      {isNew && (
+        <Suspense fallback={null}>
+          <NewUser onClose={() => setNew(false)} onDone={onChanged} />
+        </Suspense>
+      )}
+    </Page>
+  );
+}
+
+const columns: readonly Column<User>[] = [
+  {
+    label: 'Name',
+    cell: ({ id, name, email }) => (
+      <div>
+        <Link href={`/manage/users/${id}`} className="row-link" data-list-item>
+          {name ?? email}
+        </Link>
+        {name && <span className="under">{email}</span>}
+      </div>
+    ),
+  },
+  {
+    label: 'On the enterprise',
+    cell: ({ roleAssignments: { nodes } }) => nodes.find((each) => each.organizationId === null)?.role.name ?? '',
+  },
+  {
+    label: 'Organizations',
+    cell: ({ roleAssignments: { nodes, pageInfo } }) => {
+      const places = nodes
+        .filter((each) => each.organizationId !== null)
+        .map(({ organization, organizationId, role }) => `${organization?.name ?? organizationId} (${role.name})`);
+      return [...places, ...(pageInfo.hasNextPage ? ['more'] : [])].join(', ');
+    },
+  },
+  { label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+];

@@ -9,17 +9,15 @@ import type { secretsPagePaginationQuery } from '../__generated__/secretsPagePag
 import type { secretsPageQuery } from '../__generated__/secretsPageQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
+import { ConfirmAct } from '../manage/kit/kit.ts';
 import { useAct } from '../relay/use-act.ts';
 import { nameOf } from '../ui/actor.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Confirm } from '../ui/dialog.tsx';
 import { More } from '../ui/more.tsx';
 import { Empty } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
-import { useToasts } from '../ui/toasts.tsx';
-import '../manage/kit/kit.ts';
 import { SecretForm } from './secret-form.tsx';
 
 type Secret = secretsPage_organization$data['secrets']['edges'][number]['node'];
@@ -86,11 +84,10 @@ function Secrets({ organization, organizationId }: SecretsProps) {
     `,
     organization,
   );
-  const toasts = useToasts();
   const [form, setForm] = useState<Secret | 'new' | null>(null);
   const [leaving, setLeaving] = useState<Secret | null>(null);
   const { __id: connectionId, edges } = data.secrets;
-  const [remove, isRemoving] = useAct<secretsPageDeleteMutation>(graphql`
+  const [remove] = useAct<secretsPageDeleteMutation>(graphql`
     mutation secretsPageDeleteMutation($input: DeleteSecretInput!, $connections: [ID!]!) {
       deleteSecret(input: $input) {
         deletedSecretId @deleteEdge(connections: $connections)
@@ -155,18 +152,13 @@ function Secrets({ organization, organizationId }: SecretsProps) {
         />
       )}
       {leaving && (
-        <Confirm
+        <ConfirmAct
           title={`Delete ${leaving.key}?`}
           text="Sessions that are started from now on do not have it. It cannot be brought back."
           act="Delete"
-          isBusy={isRemoving}
+          said={`${leaving.key} is deleted.`}
+          run={() => remove({ input: { secretId: leaving.secretId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
-          onConfirm={() =>
-            void remove({ input: { secretId: leaving.secretId }, connections: [connectionId] }).then(({ errors }) => {
-              if (errors === null) toasts.say(`${leaving.key} is deleted.`);
-              setLeaving(null);
-            })
-          }
         />
       )}
     </Page>

@@ -1,3 +1,4 @@
+import './markdown.css';
 import { Component, memo, type ReactNode } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';

@@ -134,8 +134,11 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
     ['Pull requests, merged', `${pullRequests.createdCount}, ${pullRequests.mergedCount}`],
   ] as const;
   const file = (name: string) => `${name}-${from}-${to}`;
-  const noteOf = ({ pageInfo }: { readonly pageInfo: { readonly hasNextPage: boolean } }) =>
-    pageInfo.hasNextPage ? 'Only the newest hundred are counted here.' : null;
+  const shares = [
+    ...(hasOrganizations ? [{ of: 'Organization', bars: organizations, pageInfo: used.organizations.pageInfo }] : []),
+    { of: 'User', bars: actors, pageInfo: used.actors.pageInfo },
+    { of: 'Playbook', bars: playbooks, pageInfo: used.playbooks.pageInfo },
+  ];
   return (
     <>
       <dl className="totals">
@@ -154,32 +157,17 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
           file={file('acus-by-day')}
           bars={daysBetween(from, to).map((day) => ({ label: day, value: byDay.get(day) ?? 0 }))}
         />
-        {hasOrganizations && (
+        {shares.map(({ of, bars, pageInfo }) => (
           <Figure
-            title="ACUs by organization"
+            key={of}
+            title={`ACUs by ${of.toLowerCase()}`}
             kind="rows"
-            heads={['Organization', 'ACUs']}
-            file={file('acus-by-organization')}
-            bars={sorted(organizations)}
-            note={noteOf(used.organizations)}
+            heads={[of, 'ACUs']}
+            file={file(`acus-by-${of.toLowerCase()}`)}
+            bars={sorted(bars)}
+            note={pageInfo.hasNextPage ? 'Only the newest hundred are counted here.' : null}
           />
-        )}
-        <Figure
-          title="ACUs by user"
-          kind="rows"
-          heads={['User', 'ACUs']}
-          file={file('acus-by-user')}
-          bars={sorted(actors)}
-          note={noteOf(used.actors)}
-        />
-        <Figure
-          title="ACUs by playbook"
-          kind="rows"
-          heads={['Playbook', 'ACUs']}
-          file={file('acus-by-playbook')}
-          bars={sorted(playbooks)}
-          note={noteOf(used.playbooks)}
-        />
+        ))}
         <Figure
           title="Sessions by outcome"
           kind="rows"

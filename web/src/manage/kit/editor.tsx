@@ -2,7 +2,6 @@ import { useId, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
-import '../../session/rows.css';
 
 interface EditorProps {
   readonly label: string;

@@ -10,10 +10,9 @@ import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
+import { ConfirmAct } from '../kit/kit.ts';
 import type { Folder } from './folder.ts';
 import { FolderForm } from './folder-form.tsx';
 import { Notes } from './notes.tsx';
@@ -156,9 +155,8 @@ interface FoldersProps {
 
 function Folders(props: FoldersProps) {
   const { folders, folder, folderPath, setFolderPath, organizationId, connectionId, mayChange, more } = props;
-  const toasts = useToasts();
   const [form, setForm] = useState<'new' | 'change' | 'delete' | null>(null);
-  const [remove, isRemoving] = useAct<knowledgePageDeleteFolderMutation>(graphql`
+  const [remove] = useAct<knowledgePageDeleteFolderMutation>(graphql`
     mutation knowledgePageDeleteFolderMutation($input: DeleteKnowledgeFolderInput!, $connections: [ID!]!) {
       deleteKnowledgeFolder(input: $input) {
         deletedKnowledgeFolderId @deleteEdge(connections: $connections)
@@ -215,20 +213,14 @@ function Folders(props: FoldersProps) {
         />
       )}
       {form === 'delete' && folder && (
-        <Confirm
+        <ConfirmAct
           title={`Delete the folder ${folder.name}?`}
           text="A folder that has notes or folders in it must be emptied first."
           act="Delete"
-          isBusy={isRemoving}
+          said={`${folder.name} is deleted.`}
+          run={() => remove({ input: { knowledgeFolderId: folder.id }, connections: [connectionId] })}
           onClose={() => setForm(null)}
-          onConfirm={() =>
-            void remove({ input: { knowledgeFolderId: folder.id }, connections: [connectionId] }).then(({ errors }) => {
-              setForm(null);
-              if (errors !== null) return;
-              toasts.say(`${folder.name} is deleted.`);
-              setFolderPath(null);
-            })
-          }
+          onDone={() => setFolderPath(null)}
         />
       )}
     </section>

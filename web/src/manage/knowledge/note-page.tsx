@@ -1,19 +1,18 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import type { notePageCreateMutation } from '../../__generated__/notePageCreateMutation.graphql.ts';
 import type { notePageQuery, notePageQuery$data } from '../../__generated__/notePageQuery.graphql.ts';
 import type { notePageUpdateMutation } from '../../__generated__/notePageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { Page } from '../../layout/page.tsx';
 import { useFolderChoices } from '../../pickers/use-folder-choices.ts';
 import { useAct } from '../../relay/use-act.ts';
-import { Button } from '../../ui/button.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { Editor, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+import { Editor, EditorPage, type FormProblem, type Given } from '../kit/kit.ts';
+import { placeOf } from '../kit/whose.ts';
 
 type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly __typename: 'KnowledgeNote' }>;
 
@@ -111,9 +110,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     `,
     { isQuiet: true },
   );
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const given = new Given(event.currentTarget);
+  const submit = async (given: Given) => {
     const input = {
       name: given.text('name'),
       trigger: given.text('trigger'),
@@ -125,88 +122,77 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     };
     const { errors: refused } = note
       ? await update({ input: { ...input, knowledgeNoteId: note.knowledgeNoteId } })
-      : await create({
-          input: isOfEnterprise
-            ? { ...input, accessType: 'ENTERPRISE' }
-            : { ...input, organizationId: organization?.organizationId ?? null },
-        });
+      : await create({ input: { ...input, ...placeOf(isOfEnterprise, organization) } });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(`${input.name} is saved.`);
     go('/manage/knowledge');
   };
   return (
-    <Page title={note ? note.name : isOfEnterprise ? 'New note of the enterprise' : 'New note'}>
-      <form className="form card sheet" onSubmit={(event) => void submit(event)}>
-        <div className="fields">
-          <TextField
-            label="Name"
-            name="name"
-            required
-            autoFocus={note === null}
-            defaultValue={note?.name}
-            error={errorOf(errors, 'name')}
-          />
-          <TextField
-            label="Trigger"
-            name="trigger"
-            required
-            defaultValue={note?.trigger}
-            placeholder="When working on the billing service"
-            hint="When an agent should know it."
-            error={errorOf(errors, 'trigger')}
-          />
-          <TextField
-            label="Macro"
-            name="macro"
-            placeholder="!billing"
-            spellCheck={false}
-            defaultValue={note?.macro ?? ''}
-            error={errorOf(errors, 'macro')}
-          />
-          <TextField
-            label="Pinned to"
-            name="pinnedRepo"
-            placeholder="owner/repo, or all"
-            spellCheck={false}
-            defaultValue={note?.pinnedRepo ?? ''}
-            hint="Told to every agent that works on it."
-            error={errorOf(errors, 'pinnedRepo')}
-          />
-          {!isOfEnterprise && (
-            <Picker
-              label="Folder"
-              name="folderId"
-              none="None"
-              source={folders}
-              defaultValue={note ? (note.folder?.id ?? '') : (asked.get('folder') ?? '')}
-              valueLabel={note?.folder?.path}
-              error={errorOf(errors, 'folderId')}
-            />
-          )}
-        </div>
-        <label className="check">
-          <input type="checkbox" name="isEnabled" defaultChecked={note?.isEnabled ?? true} /> Agents are told of it
-        </label>
-        <Editor
-          label="Text"
-          name="body"
-          defaultValue={note?.body ?? ''}
-          hint="Markdown"
-          error={errorOf(errors, 'body')}
+    <EditorPage
+      title={note ? note.name : isOfEnterprise ? 'New note of the enterprise' : 'New note'}
+      list="/manage/knowledge"
+      isBusy={isCreating || isUpdating}
+      {...{ mayChange, errors, placed }}
+      onSubmit={(given) => void submit(given)}
+    >
+      <div className="fields">
+        <TextField
+          label="Name"
+          name="name"
+          required
+          autoFocus={note === null}
+          defaultValue={note?.name}
+          error={errorOf(errors, 'name')}
         />
-        <FormErrors errors={errors} placed={placed} />
-        <div className="buttons">
-          <Link className="button plain normal" href="/manage/knowledge">
-            {mayChange ? 'Cancel' : 'Back'}
-          </Link>
-          {mayChange && (
-            <Button type="submit" tone="primary" isBusy={isCreating || isUpdating}>
-              Save
-            </Button>
-          )}
-        </div>
-      </form>
-    </Page>
+        <TextField
+          label="Trigger"
+          name="trigger"
+          required
+          defaultValue={note?.trigger}
+          placeholder="When working on the billing service"
+          hint="When an agent should know it."
+          error={errorOf(errors, 'trigger')}
+        />
+        <TextField
+          label="Macro"
+          name="macro"
+          placeholder="!billing"
+          spellCheck={false}
+          defaultValue={note?.macro ?? ''}
+          error={errorOf(errors, 'macro')}
+        />
+        <TextField
+          label="Pinned to"
+          name="pinnedRepo"
+          placeholder="owner/repo, or all"
+          spellCheck={false}
+          defaultValue={note?.pinnedRepo ?? ''}
+          hint="Told to every agent that works on it."
+          error={errorOf(errors, 'pinnedRepo')}
+        />
+        {!isOfEnterprise && (
+          <Picker
+            label="Folder"
+            name="folderId"
+            none="None"
+            source={folders}
+            defaultValue={note ? (note.folder?.id ?? '') : (asked.get('folder') ?? '')}
+            valueLabel={note?.folder?.path}
+            error={errorOf(errors, 'folderId')}
+          />
+        )}
+      </div>
+      <label className="check">
+        <input type="checkbox" name="isEnabled" defaultChecked={note?.isEnabled ?? true} /> Agents are told of it
+      </label>
+      <Editor
+        label="Text"
+        name="body"
+        defaultValue={note?.body ?? ''}
+        hint="Markdown"
+        error={errorOf(errors, 'body')}
+      />
+    </EditorPage>
   );
 }

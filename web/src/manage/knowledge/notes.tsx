@@ -12,11 +12,9 @@ import type { notesSwitchMutation } from '../../__generated__/notesSwitchMutatio
 import { useAct } from '../../relay/use-act.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { actsColumn, List } from '../kit/kit.ts';
+import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 
 type Note = notes_organization$data['knowledgeNotes']['edges'][number]['node'];
 
@@ -103,10 +101,9 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
     `,
     organization,
   );
-  const toasts = useToasts();
   const [leaving, setLeaving] = useState<Note | null>(null);
   const { __id: connectionId, edges } = data.knowledgeNotes;
-  const [remove, isRemoving] = useAct<notesDeleteMutation>(graphql`
+  const [remove] = useAct<notesDeleteMutation>(graphql`
     mutation notesDeleteMutation($input: DeleteKnowledgeNoteInput!, $connections: [ID!]!) {
       deleteKnowledgeNote(input: $input) {
         deletedKnowledgeNoteId @deleteEdge(connections: $connections)
@@ -192,21 +189,18 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
         onMore={() => loadNext(50)}
       />
       {leaving && (
-        <Confirm
+        <ConfirmAct
           title={`Delete ${leaving.name}?`}
           text="Agents are not told of it any more. It cannot be brought back."
           act="Delete"
-          isBusy={isRemoving}
-          onClose={() => setLeaving(null)}
-          onConfirm={() =>
-            void remove({
+          said={`${leaving.name} is deleted.`}
+          run={() =>
+            remove({
               input: { knowledgeNoteId: leaving.knowledgeNoteId },
               connections: [connectionId],
-            }).then(({ errors }) => {
-              if (errors === null) toasts.say(`${leaving.name} is deleted.`);
-              setLeaving(null);
             })
           }
+          onClose={() => setLeaving(null)}
         />
       )}
     </div>

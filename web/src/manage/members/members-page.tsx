@@ -9,12 +9,10 @@ import type { membersPageQuery } from '../../__generated__/membersPageQuery.grap
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { actsColumn, List } from '../kit/kit.ts';
+import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 import { useUnassign } from '../users/use-assign.ts';
 import { ChangeMember, NewMember } from './member-forms.tsx';
 
@@ -87,11 +85,10 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
     organization,
   );
   const { may } = useSigned();
-  const toasts = useToasts();
   const [isNew, setNew] = useState(false);
   const [changing, setChanging] = useState<Member | null>(null);
   const [leaving, setLeaving] = useState<Member | null>(null);
-  const [remove, isRemoving] = useUnassign();
+  const [remove] = useUnassign();
   const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
   const columns: readonly Column<Member>[] = [
     {
@@ -158,20 +155,14 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
         )}
       </Suspense>
       {leaving && (
-        <Confirm
+        <ConfirmAct
           title={`Remove ${nameOfMember(leaving)}?`}
           text="They may use this organization no more, nor may their keys for it, unless a role in the enterprise lets them. Their sessions stay."
           act="Remove"
-          isBusy={isRemoving}
+          said={`${nameOfMember(leaving)} is removed.`}
+          run={() => remove({ input: { userId: leaving.user.userId, organizationId } })}
           onClose={() => setLeaving(null)}
-          onConfirm={() =>
-            void remove({ input: { userId: leaving.user.userId, organizationId } }).then(({ errors }) => {
-              setLeaving(null);
-              if (errors !== null) return;
-              toasts.say(`${nameOfMember(leaving)} is removed.`);
-              onChanged();
-            })
-          }
+          onDone={onChanged}
         />
       )}
     </Page>

@@ -1,17 +1,16 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import type { playbookPageCreateMutation } from '../../__generated__/playbookPageCreateMutation.graphql.ts';
 import type { playbookPageQuery, playbookPageQuery$data } from '../../__generated__/playbookPageQuery.graphql.ts';
 import type { playbookPageUpdateMutation } from '../../__generated__/playbookPageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { Page } from '../../layout/page.tsx';
 import { useAct } from '../../relay/use-act.ts';
-import { Button } from '../../ui/button.tsx';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { Editor, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+import { Editor, EditorPage, type FormProblem, type Given } from '../kit/kit.ts';
+import { placeOf } from '../kit/whose.ts';
 
 type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly __typename: 'Playbook' }>;
 
@@ -98,9 +97,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
     ? playbook.organization === null
     : new URLSearchParams(location.search).get('whose') === 'ENTERPRISE';
   const mayChange = may(isOfEnterprise ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const given = new Given(event.currentTarget);
+  const submit = async (given: Given) => {
     const schema = readJson(given.text('structuredOutputSchema'));
     if (schema.problem) {
       return setErrors([{ message: schema.problem, path: ['structuredOutputSchema'] }]);
@@ -113,69 +110,58 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
     };
     const { errors: refused } = playbook
       ? await update({ input: { ...input, playbookId: playbook.playbookId } })
-      : await create({
-          input: isOfEnterprise
-            ? { ...input, accessType: 'ENTERPRISE' }
-            : { ...input, organizationId: organization?.organizationId ?? null },
-        });
+      : await create({ input: { ...input, ...placeOf(isOfEnterprise, organization) } });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(`${input.title} is saved.`);
     go('/manage/playbooks');
   };
   return (
-    <Page title={playbook ? playbook.title : isOfEnterprise ? 'New playbook of the enterprise' : 'New playbook'}>
-      <form className="form card sheet" onSubmit={(event) => void submit(event)}>
-        <div className="fields">
-          <TextField
-            label="Title"
-            name="title"
-            required
-            autoFocus={playbook === null}
-            defaultValue={playbook?.title}
-            error={errorOf(errors, 'title')}
-          />
-          <TextField
-            label="Macro"
-            name="macro"
-            placeholder="!mend"
-            spellCheck={false}
-            defaultValue={playbook?.macro ?? ''}
-            hint="Written in what is asked of an agent, it takes this playbook along."
-            error={errorOf(errors, 'macro')}
-          />
-        </div>
-        <Editor
-          label="Instructions"
-          name="body"
-          defaultValue={playbook?.body ?? ''}
-          hint="Markdown"
-          error={errorOf(errors, 'body')}
+    <EditorPage
+      title={playbook ? playbook.title : isOfEnterprise ? 'New playbook of the enterprise' : 'New playbook'}
+      list="/manage/playbooks"
+      isBusy={isCreating || isUpdating}
+      {...{ mayChange, errors, placed }}
+      onSubmit={(given) => void submit(given)}
+    >
+      <div className="fields">
+        <TextField
+          label="Title"
+          name="title"
+          required
+          autoFocus={playbook === null}
+          defaultValue={playbook?.title}
+          error={errorOf(errors, 'title')}
         />
-        <TextArea
-          label="What its sessions produce"
-          name="structuredOutputSchema"
-          rows={5}
+        <TextField
+          label="Macro"
+          name="macro"
+          placeholder="!mend"
           spellCheck={false}
-          placeholder="A JSON Schema (Draft 7), or nothing"
-          defaultValue={
-            playbook?.structuredOutputSchema == null ? '' : JSON.stringify(playbook.structuredOutputSchema, null, 2)
-          }
-          error={errorOf(errors, 'structuredOutputSchema')}
+          defaultValue={playbook?.macro ?? ''}
+          hint="Written in what is asked of an agent, it takes this playbook along."
+          error={errorOf(errors, 'macro')}
         />
-        <FormErrors errors={errors} placed={placed} />
-        <div className="buttons">
-          <Link className="button plain normal" href="/manage/playbooks">
-            {mayChange ? 'Cancel' : 'Back'}
-          </Link>
-          {mayChange && (
-            <Button type="submit" tone="primary" isBusy={isCreating || isUpdating}>
-              Save
-            </Button>
-          )}
-        </div>
-      </form>
-    </Page>
+      </div>
+      <Editor
+        label="Instructions"
+        name="body"
+        defaultValue={playbook?.body ?? ''}
+        hint="Markdown"
+        error={errorOf(errors, 'body')}
+      />
+      <TextArea
+        label="What its sessions produce"
+        name="structuredOutputSchema"
+        rows={5}
+        spellCheck={false}
+        placeholder="A JSON Schema (Draft 7), or nothing"
+        defaultValue={
+          playbook?.structuredOutputSchema == null ? '' : JSON.stringify(playbook.structuredOutputSchema, null, 2)
+        }
+        error={errorOf(errors, 'structuredOutputSchema')}
+      />
+    </EditorPage>
   );
 }
 

@@ -13,13 +13,11 @@ import { Page } from '../../layout/page.tsx';
 import { useAct } from '../../relay/use-act.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { actsColumn, List } from '../kit/kit.ts';
+import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 
 type Playbook = playbooksPage_organization$data['playbooks']['edges'][number]['node'];
 
@@ -89,11 +87,10 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
     organization,
   );
   const { may } = useSigned();
-  const toasts = useToasts();
   const [, go] = useLocation();
   const [leaving, setLeaving] = useState<Playbook | null>(null);
   const { __id: connectionId, edges } = data.playbooks;
-  const [remove, isRemoving] = useAct<playbooksPageDeleteMutation>(graphql`
+  const [remove] = useAct<playbooksPageDeleteMutation>(graphql`
     mutation playbooksPageDeleteMutation($input: DeletePlaybookInput!, $connections: [ID!]!) {
       deletePlaybook(input: $input) {
         deletedPlaybookId @deleteEdge(connections: $connections)
@@ -156,20 +153,13 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
         onMore={() => loadNext(50)}
       />
       {leaving && (
-        <Confirm
+        <ConfirmAct
           title={`Delete ${leaving.title}?`}
           text="No further session can be started with it. Those that were still show what it was called."
           act="Delete"
-          isBusy={isRemoving}
+          said={`${leaving.title} is deleted.`}
+          run={() => remove({ input: { playbookId: leaving.playbookId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
-          onConfirm={() =>
-            void remove({ input: { playbookId: leaving.playbookId }, connections: [connectionId] }).then(
-              ({ errors }) => {
-                if (errors === null) toasts.say(`${leaving.title} is deleted.`);
-                setLeaving(null);
-              },
-            )
-          }
         />
       )}
     </Page>

@@ -12,11 +12,9 @@ import { Page } from '../../layout/page.tsx';
 import { useAct } from '../../relay/use-act.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { actsColumn, List } from '../kit/kit.ts';
+import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 import { RoleForm, wordsOf } from './role-form.tsx';
 
 type Role = rolesPage_enterprise$data['roles']['edges'][number]['node'];
@@ -65,11 +63,10 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
     enterprise,
   );
   const { may } = useSigned();
-  const toasts = useToasts();
   const [form, setForm] = useState<Role | 'new' | null>(null);
   const [leaving, setLeaving] = useState<Role | null>(null);
   const connections = [data.roles.__id];
-  const [remove, isRemoving] = useAct<rolesPageDeleteMutation>(graphql`
+  const [remove] = useAct<rolesPageDeleteMutation>(graphql`
     mutation rolesPageDeleteMutation($input: DeleteRoleInput!, $connections: [ID!]!) {
       deleteRole(input: $input) {
         deletedRoleId @deleteEdge(connections: $connections)
@@ -136,18 +133,13 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
       />
       {form && <RoleForm role={form === 'new' ? null : form} connections={connections} onClose={() => setForm(null)} />}
       {leaving && (
-        <Confirm
+        <ConfirmAct
           title={`Delete ${leaving.name}?`}
           text="It can be deleted when nobody has it any more."
           act="Delete"
-          isBusy={isRemoving}
+          said={`${leaving.name} is deleted.`}
+          run={() => remove({ input: { roleId: leaving.roleId }, connections })}
           onClose={() => setLeaving(null)}
-          onConfirm={() =>
-            void remove({ input: { roleId: leaving.roleId }, connections }).then(({ errors }) => {
-              if (errors === null) toasts.say(`${leaving.name} is deleted.`);
-              setLeaving(null);
-            })
-          }
         />
       )}
     </Page>

@@ -12,12 +12,10 @@ import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { actsColumn, List } from '../kit/kit.ts';
+import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 import { Keys } from './keys.tsx';
 import { ServiceUserForm } from './service-user-form.tsx';
 
@@ -78,11 +76,10 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
     `,
     organization,
   );
-  const toasts = useToasts();
   const [form, setForm] = useState<ServiceUser | 'new' | null>(null);
   const [leaving, setLeaving] = useState<ServiceUser | null>(null);
   const connections = [data.serviceUsers.__id];
-  const [remove, isRemoving] = useAct<serviceUsersPageDeleteMutation>(graphql`
+  const [remove] = useAct<serviceUsersPageDeleteMutation>(graphql`
     mutation serviceUsersPageDeleteMutation($input: DeleteServiceUserInput!, $connections: [ID!]!) {
       deleteServiceUser(input: $input) {
         deletedServiceUserId @deleteEdge(connections: $connections)
@@ -159,18 +156,13 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
         )}
       </Suspense>
       {leaving && (
-        <Confirm
+        <ConfirmAct
           title={`Delete ${leaving.name}?`}
           text="All its keys end at once. Its sessions stay."
           act="Delete"
-          isBusy={isRemoving}
+          said={`${leaving.name} is deleted.`}
+          run={() => remove({ input: { serviceUserId: leaving.serviceUserId }, connections })}
           onClose={() => setLeaving(null)}
-          onConfirm={() =>
-            void remove({ input: { serviceUserId: leaving.serviceUserId }, connections }).then(({ errors }) => {
-              if (errors === null) toasts.say(`${leaving.name} is deleted.`);
-              setLeaving(null);
-            })
-          }
         />
       )}
     </Page>

@@ -13,12 +13,10 @@ import { Page } from '../../layout/page.tsx';
 import { useAct } from '../../relay/use-act.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { actsColumn, List, ShownOnce } from '../kit/kit.ts';
+import { actsColumn, ConfirmAct, List, ShownOnce } from '../kit/kit.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
 type Endpoint = webhooksPage_organization$data['webhookEndpoints']['edges'][number]['node'];
@@ -75,12 +73,11 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
     `,
     organization,
   );
-  const toasts = useToasts();
   const [form, setForm] = useState<Endpoint | 'new' | null>(null);
   const [leaving, setLeaving] = useState<Endpoint | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const connections = [data.webhookEndpoints.__id];
-  const [remove, isRemoving] = useAct<webhooksPageDeleteMutation>(graphql`
+  const [remove] = useAct<webhooksPageDeleteMutation>(graphql`
     mutation webhooksPageDeleteMutation($input: DeleteWebhookEndpointInput!, $connections: [ID!]!) {
       deleteWebhookEndpoint(input: $input) {
         deletedWebhookEndpointId @deleteEdge(connections: $connections)
@@ -157,18 +154,13 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
         />
       )}
       {leaving && (
-        <Confirm
+        <ConfirmAct
           title="Delete this webhook?"
           text={`${leaving.url} is told of nothing any more, and what was sent to it is forgotten.`}
           act="Delete"
-          isBusy={isRemoving}
+          said="The webhook is deleted."
+          run={() => remove({ input: { webhookEndpointId: leaving.webhookEndpointId }, connections })}
           onClose={() => setLeaving(null)}
-          onConfirm={() =>
-            void remove({ input: { webhookEndpointId: leaving.webhookEndpointId }, connections }).then(({ errors }) => {
-              if (errors === null) toasts.say('The webhook is deleted.');
-              setLeaving(null);
-            })
-          }
         />
       )}
     </Page>

@@ -60,9 +60,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.getByLabel('Message to the agent').fill('My own words');
     await page.keyboard.press('Enter');
     await page.getByText('My own words', { exact: true }).waitFor();
-    await expect
-      .poll(() => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight))
-      .toBeLessThan(5);
+    await expect.poll(() => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)).toBeLessThan(5);
     await page.context().close();
   });
 

@@ -4,6 +4,7 @@ import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'reac
 import { Link } from 'wouter';
 import type { sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
 import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
 import { StatusBadge } from '../ui/badge.tsx';
@@ -33,6 +34,15 @@ const query = graphql`
       statusDetail
       endedBy
       isArchived
+      createdBy {
+        __typename
+        ... on User {
+          userId
+        }
+        ... on ServiceUser {
+          serviceUserId
+        }
+      }
       attachments(first: 50) {
         nodes {
           attachmentId
@@ -91,7 +101,9 @@ export function SessionPage({ id }: { readonly id: string }) {
   );
 }
 
-function Known({ session }: { readonly session: NonNullable<sessionPageQuery$data['session']> }) {
+type Session = NonNullable<sessionPageQuery$data['session']>;
+
+function Known({ session }: { readonly session: Session }) {
   const { id, sessionId, status, statusDetail, endedBy, isArchived } = session;
   const title = plainTitle(session.title);
   useTitle(title);
@@ -115,6 +127,14 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
   const [isOpen, setOpen] = useState(false);
   const answer = useCallback((words: string) => void send(words), [send]);
   const stored = session.events.nodes[0]?.entries ?? null;
+  const mayChange = useMayChange(session.createdBy);
+  const toggle = (
+    <span className="details-toggle">
+      <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Details
+      </Button>
+    </span>
+  );
   const plan = lastPlan(feed.entries) ?? stored;
   return (
     <div className="page full session">
@@ -129,13 +149,7 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
           </span>
           {isArchived && <span className="tag">archived</span>}
         </div>
-        <SessionActs session={session}>
-          <span className="details-toggle">
-            <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              Details
-            </Button>
-          </span>
-        </SessionActs>
+        {mayChange ? <SessionActs session={session}>{toggle}</SessionActs> : <div className="actions">{toggle}</div>}
       </header>
       {feed.live === 'offline' && (
         <p className="banner" role="status">
@@ -152,7 +166,7 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
           <Composer
             sessionId={sessionId}
             organizationId={session.organization.organizationId}
-            refusal={refusalOf(endedBy, isArchived)}
+            refusal={refusalOf(endedBy, isArchived) ?? (mayChange ? null : readOnly)}
             placeholder={placeholderOf(status, statusDetail)}
           />
         </section>
@@ -162,6 +176,16 @@ function Known({ session }: { readonly session: NonNullable<sessionPageQuery$dat
       </div>
     </div>
   );
+}
+
+const readOnly = 'You may read this session. To write to it needs a permission that you do not have.';
+
+/** Whether acts may be offered: one's own sessions need less, and the service decides. */
+function useMayChange(createdBy: Session['createdBy']): boolean {
+  const { may, viewer } = useSigned();
+  if (may('MANAGE_ORG_SESSIONS') || may('MANAGE_ACCOUNT_SESSIONS')) return true;
+  if (createdBy?.__typename === 'User') return createdBy.userId === viewer.user?.userId;
+  return createdBy?.__typename === 'ServiceUser' && createdBy.serviceUserId === viewer.serviceUser?.serviceUserId;
 }
 
 function refusalOf(endedBy: string | null | undefined, isArchived: boolean): string | null {

@@ -196,7 +196,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
           text={
             leaving === 'all'
               ? 'All their roles and keys end. What they made stays.'
-              : 'They may use it no more, and their keys for it end. Their sessions stay.'
+              : 'They may use it no more, nor may their keys for it, unless another role lets them. Their sessions stay.'
           }
           act={leaving === 'all' ? 'Delete' : 'Remove'}
           isBusy={isRemoving || isDeleting}

@@ -91,7 +91,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
   const [remove, isDeleting] = useAct<userPageDeleteMutation>(graphql`
     mutation userPageDeleteMutation($input: DeleteUserInput!) {
       deleteUser(input: $input) {
-        deletedUserId @deleteRecord
+        deletedUserId
         userErrors {
           message
         }

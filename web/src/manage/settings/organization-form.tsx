@@ -79,7 +79,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           error={errorOf(errors, 'name')}
         />
         <Select
-          label="Agent of sessions that name none"
+          label="Default agent"
           name="defaultAgent"
           disabled={!mayChange}
           defaultValue={found.defaultAgent ?? ''}

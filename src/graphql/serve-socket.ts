@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Log } from '../domain/context.ts';
 import { createOperationIds, type OperationIds } from './operation-ids.ts';
+import type { Pings } from './pings.ts';
 import { type PacedSocket, paceSocket, slowReaderClose } from './slow-reader.ts';
 
 /** What graphql-ws knows of a socket. */
@@ -13,7 +14,8 @@ export interface SocketExtra {
   readonly connection: Duplex;
   /** How frames are sent that were made for many. */
   frames: (Pick<PacedSocket, 'sendFrame'> & Pick<OperationIds, 'nextTo'>) | null;
-  readonly request: IncomingMessage;
+  /** The headers of the upgrade, until who calls is known. */
+  headers: IncomingHttpHeaders;
   /** The caller's network address. */
   readonly address: string | null;
   /** The ids of the operations that are open; an operation counts from when it is asked for until it has ended. */
@@ -29,14 +31,14 @@ export interface SocketExtra {
 export function serveSocket(
   server: Server<SocketExtra>,
   extra: SocketExtra,
-  options: { readonly keepAliveMs: number; readonly closeMs: number; readonly log: Pick<Log, 'debug' | 'error'> },
+  options: { readonly pings: Pings; readonly closeMs: number; readonly log: Pick<Log, 'debug' | 'error'> },
 ): void {
   const { socket, open } = extra;
   const { log } = options;
   const ids = createOperationIds((id) => open.delete(id));
   // Among others a frame that is too large: ws has closed the socket then, with the code that says so.
   socket.on('error', (error) => log.debug({ err: error }, 'A socket failed.'));
-  const stopPings = startPings(socket, options.keepAliveMs);
+  const stopPings = options.pings.watch(socket);
   const fail = (error: unknown) => {
     log.error({ err: error }, 'A message on a socket could not be handled.');
     socket.close(CloseCode.InternalServerError, 'Unexpected error.');
@@ -58,9 +60,11 @@ export function serveSocket(
       onMessage: (take) => {
         socket.on('message', (data) => {
           const text = String(data);
+          // Looked at now, or each operation would keep the text of its message.
+          const isBad = isServersOwn(text);
           take(ids.fromClient(text)).catch((error: unknown) => {
             // As for any other message that a client cannot send: graphql-ws takes this one for a mistake of the service.
-            if (isServersOwn(text)) socket.close(CloseCode.BadRequest, 'Invalid message received');
+            if (isBad) socket.close(CloseCode.BadRequest, 'Invalid message received');
             else fail(error);
           });
         });
@@ -80,25 +84,10 @@ export function serveSocket(
 const serversOwn: readonly unknown[] = ['connection_ack', 'next', 'error'];
 
 function isServersOwn(text: string): boolean {
+  if (!/"(?:connection_ack|next|error)"|\\u/.test(text)) return false;
   try {
     return serversOwn.includes((JSON.parse(text) as { type?: unknown } | null)?.type);
   } catch {
     return false;
   }
-}
-
-/** A client that does not answer a ping before the next one is due has gone; one that has not read it yet may be slow. */
-function startPings(socket: WebSocket, everyMs: number): () => void {
-  let isAnswered = true;
-  socket.on('pong', () => {
-    isAnswered = true;
-  });
-  const timer = setInterval(() => {
-    // A slow reader, or one that is told to go, has a time-out of its own.
-    if (socket.bufferedAmount > 0 || socket.readyState !== socket.OPEN) return;
-    if (!isAnswered) return socket.terminate();
-    isAnswered = false;
-    socket.ping();
-  }, everyMs);
-  return () => clearInterval(timer);
 }

@@ -10,8 +10,11 @@ import type { SharedOperation, SharedResults } from './subscription-results.ts';
 
 /** How an operation on a socket gets the entries of a log, if it turns out to ask for that. */
 export interface SocketDelivery extends LogDelivery {
-  /** To be called when the operation has begun: `args` are those that it began with. */
-  begin(args: ExecutionArgs, context: GraphqlContext): void;
+  /**
+   * To be called when the operation has begun: `args` are those that it began with. Null when it does not follow a log; else
+   * what ends when it does, and has no results.
+   */
+  begin(args: ExecutionArgs, context: GraphqlContext): AsyncIterableIterator<never> | null;
 }
 
 type Frames = NonNullable<SocketExtra['frames']>;
@@ -59,14 +62,16 @@ class Delivery implements SocketDelivery, LogReader, Sender, AsyncIterableIterat
     return this;
   }
 
-  begin(args: ExecutionArgs, context: GraphqlContext): void {
+  begin(args: ExecutionArgs, context: GraphqlContext): AsyncIterableIterator<never> | null {
+    if (this.#start === null) return null;
     const beginning = this.#frames.nextTo(this.#id);
     // Completed while it began: what ends it has been called, or will be.
-    if (this.#start === null || this.#isOver || beginning === null) return;
+    if (this.#isOver || beginning === null) return this;
     this.#beginning = beginning;
     this.#operation = this.#results.operationOf(args);
     this.#context = context;
     this.#following = context.watches.feeds.follow(this.#start, this);
+    return this;
   }
 
   viewer(): Viewer {
@@ -108,7 +113,8 @@ class Delivery implements SocketDelivery, LogReader, Sender, AsyncIterableIterat
     this.#waiting?.resolve(done);
   }
 
-  fail(reason: unknown): void {
+  fail(error: unknown): void {
+    const reason = this.#results.maskError(error);
     this.#error = { reason };
     this.#leave();
     this.#waiting?.reject(reason);

@@ -19,6 +19,8 @@ export type SharedOperation = Pick<ExecutionArgs, 'schema' | 'document' | 'opera
 /** What subscribers get to see of the entries of logs, made once for all who get to see the same. */
 export interface SharedResults {
   operationOf(args: ExecutionArgs): SharedOperation;
+  /** What a client may see of an error. */
+  maskError(error: unknown): GraphQLError;
   /** The result for the n-th entry of a batch; a promise while it is made: when it has settled, ask again. Never throws. */
   resultOf(
     operation: SharedOperation,
@@ -70,6 +72,7 @@ export function createSharedResults(maskError: (error: unknown) => GraphQLError)
   };
 
   return {
+    maskError,
     operationOf({ schema, document: given, operationName, variableValues }) {
       const document = withoutDefer(given);
       const of = operations.get(document) ?? { own: ownVariables(document), known: new Map() };

@@ -12,6 +12,7 @@ import type { Callers } from './callers.ts';
 import { chargeLeast } from './charge.ts';
 import type { Arrival, GraphqlContext } from './context.ts';
 import { tooDeep } from './operation-ids.ts';
+import { createPings } from './pings.ts';
 import { type Engine, isIterable, prepareOperation } from './prepare-operation.ts';
 import { type SocketExtra, serveSocket } from './serve-socket.ts';
 import { createSocketDelivery } from './subscription-delivery.ts';
@@ -65,6 +66,7 @@ export function createSockets(options: SocketOptions) {
   });
   const viewers = new WeakMap<SocketExtra, LiveViewer>();
   const shared = createSharedResults(options.maskError);
+  const pings = createPings(socketLimits.keepAliveMs);
 
   const server = makeServer<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: socketLimits.initMs,
@@ -72,7 +74,9 @@ export function createSockets(options: SocketOptions) {
     subscribe: (args) => (args as EnvelopedArgs).rootValue.subscribe(args as ExecutionArgs) as never,
     async onConnect({ connectionParams, extra }) {
       try {
-        const viewer = await options.callers.ofSocket(extra.request.headers, connectionParams, extra.address);
+        const { headers } = extra;
+        extra.headers = {};
+        const viewer = await options.callers.ofSocket(headers, connectionParams, extra.address);
         const { socket } = extra;
         const leave = options.streams.open('socket', viewer, () => socket.close(1001, 'Going away'));
         if (leave === null) {
@@ -138,10 +142,14 @@ export function createSockets(options: SocketOptions) {
           subscribe: async (asked: ExecutionArgs) => {
             const result = await subscribe(asked);
             // graphql-ws ends what it knows when a socket closes; what begins after that nobody would end.
-            if (socket.readyState !== socket.OPEN && isIterable(result))
-              await result[Symbol.asyncIterator]().return?.();
-            else if (isIterable(result)) delivery.begin(asked, context);
-            return result;
+            if (!isIterable(result)) return result;
+            if (socket.readyState !== socket.OPEN) await result[Symbol.asyncIterator]().return?.();
+            const delivered = delivery.begin(asked, context);
+            if (delivered === null) return result;
+            // graphql-ws keeps both for as long as the operation: most of what an idle subscription would cost.
+            Object.assign(asked, { contextValue: null, rootValue: null, variableValues: null });
+            Object.assign(payload, { query: '', variables: null });
+            return delivered;
           },
         };
         return { ...args, rootValue } as unknown as ExecutionArgs;
@@ -170,8 +178,9 @@ export function createSockets(options: SocketOptions) {
       wss.handleUpgrade(request, socket, head, (connection) => {
         const { log } = options;
         const open = new Set<string>();
-        const extra = { socket: connection, connection: socket, frames: null, request, address, open, leave: null };
-        serveSocket(server, extra, { keepAliveMs: socketLimits.keepAliveMs, closeMs: socketLimits.slowMs, log });
+        const { headers } = request;
+        const extra = { socket: connection, connection: socket, frames: null, headers, address, open, leave: null };
+        serveSocket(server, extra, { pings, closeMs: socketLimits.slowMs, log });
       });
     },
     async stop(): Promise<void> {

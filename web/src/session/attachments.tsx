@@ -20,6 +20,14 @@ export function splitFiles(body: string): { readonly text: string; readonly file
   return { text: body.replace(line, '').trimEnd(), files };
 }
 
+/** The file of the session that an address names: by its id, or by its name where the session has it under one of its own. */
+export function findFile(files: readonly AttachedFile[], address: string): AttachedFile | null {
+  const byId = files.find(({ attachmentId }) =>
+    address.includes(`/attachments/${attachmentId.replace(/^[a-z]+-/, '')}/`),
+  );
+  return byId ?? files.find(({ name }) => name === nameOf(address)) ?? null;
+}
+
 /** The files that go along with a message: by the signed address that the session has for them, which needs no key. */
 export function Files({ addresses }: { readonly addresses: readonly string[] }) {
   const known = useContext(FilesContext);
@@ -27,7 +35,7 @@ export function Files({ addresses }: { readonly addresses: readonly string[] }) 
   return (
     <ul className="attached" aria-label="Files">
       {addresses.map((address) => {
-        const file = known.find(({ attachmentId }) => address.includes(`/attachments/${attachmentId}/`));
+        const file = findFile(known, address);
         const name = file?.name ?? nameOf(address);
         return (
           <li key={address}>

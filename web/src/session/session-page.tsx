@@ -11,7 +11,7 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty } from '../ui/states.tsx';
-import { FilesContext } from './attachments.tsx';
+import { FilesContext, findFile, splitFiles } from './attachments.tsx';
 import { Composer, useSend } from './composer.tsx';
 import { Details } from './details.tsx';
 import { lastPlan } from './fold.ts';
@@ -118,6 +118,13 @@ function Known({ session }: { readonly session: Session }) {
     [environment, id],
   );
   useLive<sessionPageSubscription>({ subscription, variables, onBack: refetch });
+  const last = feed.entries.at(-1);
+  const named = last?.__typename === 'SessionMessage' ? splitFiles(last.body).files : [];
+  const isUnknown = named.some((address) => findFile(session.attachments.nodes, address) === null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each message with files that are not known yet.
+  useEffect(() => {
+    if (isUnknown) refetch();
+  }, [isUnknown, last?.id, refetch]);
   // Signed addresses of files are good for an hour.
   useEffect(() => {
     const timer = window.setInterval(refetch, renewMs);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -11,6 +11,8 @@ import { createIsolation } from './agents/isolation/isolation.ts';
 import { unchosenModels } from './agents/profiles/model-choice.ts';
 import { missingPrograms } from './agents/profiles/programs.ts';
 import { loadProfiles } from './agents/profiles.ts';
+import type { KnownKey } from './auth/authenticate.ts';
+import { createKnownKeys } from './auth/known-keys.ts';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
 import { createAddressOf } from './client-address.ts';
@@ -112,6 +114,7 @@ async function assemble(
   const files = await openFiles({ spoolDir: join(config.dataDir, 'uploads'), directory, s3 });
   const base = { store, bell, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
   const keyUses = createKeyUses(base);
+  const knownKeys = createKnownKeys<KnownKey>(store);
   // Asked anew: tests move the time.
   const legacyUses = createLegacyUses({ ...base, now: () => services.now() });
   const liveViewers = createLiveViewers(base);
@@ -129,6 +132,7 @@ async function assemble(
   const services: Services = {
     ...base,
     keyUsage: keyUses,
+    knownKeys,
     legacyUsage: legacyUses,
     liveViewers,
     openStreams,
@@ -197,6 +201,7 @@ async function assemble(
     worker,
     fetch: (request, address) => outside.answer(request, () => open(request, address)),
     async start() {
+      bell.on('keys', knownKeys.forget);
       await bell.start();
       watches.start();
       liveViewers.start();
@@ -226,6 +231,18 @@ async function assemble(
       setHangUp(request, () => (env.outgoing as ServerResponse).destroy());
       return isTidy(incoming.url ?? '') ? app.fetch(request, addressOf(incoming)) : refuseUntidy();
     },
+    createServer: ((_options: object, listener: RequestListener) =>
+      createServer((incoming, outgoing) => {
+        if (!config.roles.includes('api') || incoming.url !== '/graphql') return void listener(incoming, outgoing);
+        graphql
+          .plainPost(incoming, addressOf(incoming))
+          .then((answer) => (answer ? outside.send(incoming, outgoing, answer) : void listener(incoming, outgoing)))
+          .catch((error: unknown) => {
+            // The client has gone, or something is wrong that is ours: there is no answer to either.
+            if (!incoming.errored) log.error({ err: error }, 'A GraphQL operation failed.');
+            outgoing.destroy();
+          });
+      })) as typeof createServer,
   }) as Server;
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);

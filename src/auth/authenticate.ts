@@ -3,6 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Store } from '../store/store.ts';
 import { isAddressAllowed } from './ip-ranges.ts';
+import type { KnownKeys } from './known-keys.ts';
 import { organizationPermissions, type RolePermission } from './permissions.ts';
 import type { ApiKeyKind, Principal, Viewer } from './viewer.ts';
 
@@ -12,7 +13,8 @@ interface Grant {
   permissions: RolePermission[];
 }
 
-interface KeyRow {
+/** A key with its owner, as the database has it. */
+export interface KeyRow {
   id: string;
   tokenHash: string;
   kind: ApiKeyKind;
@@ -54,6 +56,7 @@ const keysWith = (columns: string, join: string) => `
     left join service_user s on s.id = k.service_user_id
     left join organization ko on ko.id = k.organization_id ${join}`;
 const keys = keysWith('', '');
+const keysWithEpoch = keysWith('(select key_epoch from installation) as epoch, ', '');
 const keysOfSessions = keysWith(
   'c.id as "consoleSessionId", c.token_hash as "sessionHash", c.expires_at as "sessionExpiresAt", ',
   'join console_session c on c.api_key_id = k.id',
@@ -65,9 +68,19 @@ interface SessionRow extends KeyRow {
   sessionExpiresAt: Date;
 }
 
+/** What is remembered of a key that was good when it was read. */
+export interface KnownKey {
+  readonly row: KeyRow;
+  readonly viewer: Viewer;
+  /** See {@link KeyUsage}. */
+  readonly newHash: string | null;
+  readonly epoch: number;
+}
+
 /** What {@link authenticate} needs. */
 export interface AuthServices {
   readonly store: Store;
+  readonly knownKeys: KnownKeys<KnownKey>;
   readonly keyring: Keyring;
   readonly now: () => Date;
   readonly keyUsage: KeyUsage;
@@ -92,15 +105,44 @@ export async function authenticate(
   token: string | null,
   address: string | null,
 ): Promise<Viewer> {
-  const hashes = token === null ? [] : services.keyring.tokenHashes(token);
-  const key = await findKey(services, hashes);
-  if (!key || !isLive(key, services.now())) {
+  const known = token === null ? null : await services.knownKeys.find(token);
+  const key = known ?? (await readKey(services, token));
+  if (!key || !isLive(key.row, services.now())) {
     throw new DomainError('UNAUTHENTICATED', noGoodKey);
   }
-  requireAddress(key, address);
+  requireAddress(key.row, address);
+  services.keyUsage.note(key.row.id, key.newHash);
+  return key.viewer;
+}
+
+/**
+ * The viewer of a token that this process has seen lately, as {@link authenticate} gives it. Null: it is to be
+ * authenticated, and may be good or not.
+ */
+export function findKnownViewer(
+  services: AuthServices,
+  token: string,
+  address: string | null,
+): Viewer | null | Promise<Viewer | null> {
+  const use = (key: KnownKey | null): Viewer | null => {
+    if (!key || !isLive(key.row, services.now()) || !isAddressAllowed(key.row.ipRanges, address)) return null;
+    services.keyUsage.note(key.row.id, key.newHash);
+    return key.viewer;
+  };
+  const known = services.knownKeys.find(token);
+  return known instanceof Promise ? known.then(use) : use(known);
+}
+
+async function readKey(services: AuthServices, token: string | null): Promise<KnownKey | null> {
+  const hashes = token === null ? [] : services.keyring.tokenHashes(token);
+  const row = await findKey(services, hashes);
+  if (!row || token === null) return null;
   const [presentHash] = hashes;
-  services.keyUsage.note(key.id, presentHash === undefined || presentHash === key.tokenHash ? null : presentHash);
-  return toViewer(key);
+  const newHash = presentHash === undefined || presentHash === row.tokenHash ? null : presentHash;
+  const key = { row, viewer: toViewer(row), newHash, epoch: row.epoch };
+  // What has ended is not remembered: there may be no end of those.
+  if (isLive(row, services.now())) services.knownKeys.remember(token, key);
+  return key;
 }
 
 /**
@@ -191,9 +233,13 @@ export async function isAnyoneAllowed(services: Pick<AuthServices, 'store'>, add
   return lists.some(({ ipRanges }) => isAddressAllowed(ipRanges, address));
 }
 
-async function findKey(services: AuthServices, hashes: readonly string[]): Promise<KeyRow | null> {
+async function findKey(
+  services: AuthServices,
+  hashes: readonly string[],
+): Promise<(KeyRow & { readonly epoch: number }) | null> {
   if (hashes.length === 0) return null;
-  const [key] = await services.store.query<KeyRow>(`${keys} where k.token_hash = any($1)`, [hashes]);
+  const sql = `${keysWithEpoch} where k.token_hash = any($1)`;
+  const [key] = await services.store.query<KeyRow & { readonly epoch: number }>(sql, [hashes]);
   // The index compares as fast as it can. What it compares is a keyed hash, of which nobody outside knows a bit to refine;
   // this costs nothing and does not rely on it.
   return key && hashes.some((hash) => timingSafeEqual(Buffer.from(hash), Buffer.from(key.tokenHash))) ? key : null;

@@ -1,5 +1,6 @@
 import type { AgentProfile } from '../agents/agent.ts';
-import type { KeyUsage } from '../auth/authenticate.ts';
+import type { KeyUsage, KnownKey } from '../auth/authenticate.ts';
+import type { KnownKeys } from '../auth/known-keys.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Bell } from '../events/bell.ts';
 import type { Keyring } from '../store/cipher.ts';
@@ -27,6 +28,8 @@ export interface Services {
   /** What is too large for the database. */
   readonly files: Files;
   readonly maxAttachmentBytes: number;
+  /** The keys that have been read, as long as none has changed. */
+  readonly knownKeys: KnownKeys<KnownKey>;
   /** Where the use of keys is noted. */
   readonly keyUsage: KeyUsage;
   /** Where calls of routes that clients should leave are counted. */

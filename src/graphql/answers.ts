@@ -95,7 +95,8 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-function isJson(contentType: string | null): boolean {
+/** Whether a body is JSON. */
+export function isJson(contentType: string | null): boolean {
   return /^application\/(?:graphql\+)?json\s*(?:;|$)/i.test(contentType ?? '');
 }
 

@@ -27,13 +27,8 @@ export function costOf({ operation, fragments }: Pick<Operation, 'operation' | '
   return Math.max(prices.least, acts + fields + lists + prices.item * items);
 }
 
-/** Charges an operation to the key of its viewer. An error when it has not as many points left. */
-export async function chargeOperation(
-  context: GraphqlContext,
-  operation: Operation,
-  items: number,
-): Promise<GraphQLError | null> {
-  const cost = costOf(operation, items);
+/** Charges an operation of so many points to the key of its viewer. An error when it has not as many left. */
+export async function chargeOperation(context: GraphqlContext, cost: number): Promise<GraphQLError | null> {
   await charge(context, cost);
   const { spending } = context.charge;
   return spending && cost > spending.limit ? tooDear(cost, spending) : refusalOf(context.charge);

@@ -22,6 +22,7 @@ import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
 import type { LogEntry } from '../domain/sessions/log.ts';
 import type { SessionRecord } from '../domain/sessions/session.ts';
+import { lazily } from './lazily.ts';
 import { createResourceLoaders } from './resource-loaders.ts';
 import { createUsageLoaders } from './usage-loaders.ts';
 
@@ -32,35 +33,32 @@ function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]
   return new DataLoader((ids: readonly string[]) => find(ids));
 }
 
-/** A page's arguments and the list's key: what is alike in both is read in one statement. */
-function createNestedLoaders(context: Context) {
+const cacheKeyFn = ({ ownerId }: NestedList<unknown>) => ownerId;
+
+// A page's arguments and the list's key: what is alike in both is read in one statement.
+function nestedPages({ context }: From) {
   const pages = new Map<string, DataLoader<NestedList<NestedItem>, Page<NestedItem>, string>>();
+  return <T extends NestedItem>(list: NestedList<T>, { first, after, last, before }: PageRequest): Promise<Page<T>> => {
+    const request = { first, after, last, before };
+    const key = JSON.stringify([list.key, request]);
+    const loader =
+      pages.get(key) ??
+      new DataLoader((lists: readonly NestedList<NestedItem>[]) => listNested(context, lists, request, pageLimits), {
+        cacheKeyFn,
+      });
+    pages.set(key, loader);
+    return loader.load(list) as Promise<unknown> as Promise<Page<T>>;
+  };
+}
+
+function nestedCounts({ context }: From) {
   const counts = new Map<string, DataLoader<NestedList<unknown>, Count, string>>();
-  const cacheKeyFn = ({ ownerId }: NestedList<unknown>) => ownerId;
-  return {
-    /** A page of one owner's list. */
-    nestedPage<T extends NestedItem>(
-      list: NestedList<T>,
-      { first, after, last, before }: PageRequest,
-    ): Promise<Page<T>> {
-      const request = { first, after, last, before };
-      const key = JSON.stringify([list.key, request]);
-      const loader =
-        pages.get(key) ??
-        new DataLoader((lists: readonly NestedList<NestedItem>[]) => listNested(context, lists, request, pageLimits), {
-          cacheKeyFn,
-        });
-      pages.set(key, loader);
-      return loader.load(list) as Promise<unknown> as Promise<Page<T>>;
-    },
-    /** How long one owner's list is. */
-    nestedCount(list: NestedList<unknown>): Promise<Count> {
-      const loader =
-        counts.get(list.key) ??
-        new DataLoader((lists: readonly NestedList<unknown>[]) => countNested(context, lists), { cacheKeyFn });
-      counts.set(list.key, loader);
-      return loader.load(list);
-    },
+  return (list: NestedList<unknown>): Promise<Count> => {
+    const loader =
+      counts.get(list.key) ??
+      new DataLoader((lists: readonly NestedList<unknown>[]) => countNested(context, lists), { cacheKeyFn });
+    counts.set(list.key, loader);
+    return loader.load(list);
   };
 }
 
@@ -68,85 +66,139 @@ type NestedItem = { readonly id: string; readonly createdAt: Date };
 
 const toError = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
 
-/** One statement for all ids, or all sessions' pages, that are asked for in the same tick. */
-export function createLoaders(context: Context) {
-  const logPages = new Map<string, DataLoader<SessionRecord, Page<LogEntry>, string>>();
-  const auditPages = new Map<string, DataLoader<string, Page<AuditEntryRecord>>>();
-  const keyPages = new Map<string, DataLoader<string, Page<ApiKeyRecord>>>();
-  const legacyCallPages = new Map<string, DataLoader<string, Page<LegacyCallRecord>>>();
-  const rolePages = new Map<string, DataLoader<string, Page<ListedRoleAssignment>>>();
-  const ofSessions = ofAnySession(context, 'view');
-  return {
-    ...createNestedLoaders(context),
-    ...createResourceLoaders(context),
-    sessions: byId((ids) => findSessions(ofSessions, ids)),
-    /** The organizations of sessions that the viewer sees: it may know these, also when it may not use them. */
-    sessionOrganizations: byId((ids) => findOrganizations(ofSessions, ids)),
-    organizations: byId((ids) => findOrganizations(context, ids)),
-    enterprises: byId((ids) => findEnterprises(context, ids)),
-    users: byId((ids) => findUsers(context, ids)),
-    userAuthors: byId((ids) => findUserAuthors(context, ids)),
-    serviceUsers: byId((ids) => findServiceUsers(context, ids)),
-    serviceUserAuthors: byId((ids) => findServiceUserAuthors(context, ids)),
-    roles: byId((ids) => findRolesByIds(context, ids)),
-    apiKeys: byId((ids) => findApiKeys(context, ids)),
-    members: byId((ids) => findMembersByIds(context, ids)),
-    logEntries: byId((ids) => findLogEntries(ofSessions, ids)),
-    auditEntries: byId((ids) => findAuditEntries(context, ids)),
-    ...createUsageLoaders(context, pageLimits),
-    /** A page of an organization's audit log; those with the same arguments are read together. */
-    auditLogPage(organizationId: string, request: AuditLogRequest): Promise<Page<AuditEntryRecord>> {
-      const key = JSON.stringify(request);
-      const loader =
-        auditPages.get(key) ??
-        new DataLoader((ids: readonly string[]) => listAuditLogs(context, ids, request, pageLimits));
-      auditPages.set(key, loader);
-      return loader.load(organizationId);
-    },
-    /** A page of a user's or service user's role assignments; those with the same arguments are read together. */
-    rolePage(kind: RoleHolderKind, id: string, request: PageRequest): Promise<Page<ListedRoleAssignment>> {
-      const key = JSON.stringify([kind, request]);
-      const loader =
-        rolePages.get(key) ??
-        new DataLoader((ids: readonly string[]) => listRoleAssignments(context, kind, ids, request, pageLimits));
-      rolePages.set(key, loader);
+/** Whose loaders they are, and the groups of them that have been asked for. */
+interface From {
+  readonly context: Context;
+  /** For sessions and what is in them. */
+  readonly ofSessions: Context;
+}
+
+const resources = new WeakMap<From, ReturnType<typeof createResourceLoaders>>();
+const usages = new WeakMap<From, ReturnType<typeof createUsageLoaders>>();
+
+const resource =
+  <K extends keyof ReturnType<typeof createResourceLoaders>>(name: K) =>
+  (from: From): ReturnType<typeof createResourceLoaders>[K] => {
+    const group = resources.get(from) ?? createResourceLoaders(from.context);
+    resources.set(from, group);
+    return group[name];
+  };
+const usage =
+  <K extends keyof ReturnType<typeof createUsageLoaders>>(name: K) =>
+  (from: From): ReturnType<typeof createUsageLoaders>[K] => {
+    const group = usages.get(from) ?? createUsageLoaders(from.context, pageLimits);
+    usages.set(from, group);
+    return group[name];
+  };
+
+// Pages with the same arguments are read together.
+function pagesBy<R, I extends unknown[]>(
+  keyOf: (...request: I) => string,
+  read: (from: From, ids: readonly string[], ...request: I) => Promise<readonly Page<R>[]>,
+) {
+  return (from: From) => {
+    const pages = new Map<string, DataLoader<string, Page<R>>>();
+    return (id: string, ...request: I): Promise<Page<R>> => {
+      const key = keyOf(...request);
+      const loader = pages.get(key) ?? new DataLoader((ids: readonly string[]) => read(from, ids, ...request));
+      pages.set(key, loader);
       return loader.load(id);
-    },
-    /** A page of a service user's keys; those with the same arguments are read together. */
-    keyPage(serviceUserId: string, status: string, request: PageRequest): Promise<Page<ApiKeyRecord>> {
-      const key = JSON.stringify([status, request]);
-      const loader =
-        keyPages.get(key) ??
-        new DataLoader((ids: readonly string[]) => listServiceUserKeys(context, ids, status, request, pageLimits));
-      keyPages.set(key, loader);
-      return loader.load(serviceUserId);
-    },
-    /** A page of the calls of legacy routes in an organization; those with the same arguments are read together. */
-    legacyCallPage(organizationId: string, request: PageRequest): Promise<Page<LegacyCallRecord>> {
-      const key = JSON.stringify(request);
-      const loader =
-        legacyCallPages.get(key) ??
-        new DataLoader((ids: readonly string[]) => listLegacyCallsOfOrganizations(context, ids, request, pageLimits));
-      legacyCallPages.set(key, loader);
-      return loader.load(organizationId);
-    },
-    /** A page of a session's log; those with the same arguments are read together. */
-    logPage(session: SessionRecord, request: LogListRequest): Promise<Page<LogEntry>> {
-      const key = JSON.stringify(request);
-      let loader = logPages.get(key);
-      if (!loader) {
-        const read = (sessions: readonly SessionRecord[]) => listLogs(ofSessions, sessions, request, pageLimits);
-        // A cursor is of one session: it is refused for each other alone, before anything is read.
-        const readEach = (sessions: readonly SessionRecord[]) =>
-          Promise.all(sessions.map((each) => read([each]).then(([page]) => page as Page<LogEntry>, toError)));
-        const hasCursor = request.after != null || request.before != null;
-        loader = new DataLoader(hasCursor ? readEach : read, { cacheKeyFn: ({ id }) => id });
-        logPages.set(key, loader);
-      }
-      return loader.load(session);
-    },
+    };
   };
 }
 
+function logPages({ ofSessions }: From) {
+  const pages = new Map<string, DataLoader<SessionRecord, Page<LogEntry>, string>>();
+  return (session: SessionRecord, request: LogListRequest): Promise<Page<LogEntry>> => {
+    const key = JSON.stringify(request);
+    let loader = pages.get(key);
+    if (!loader) {
+      const read = (sessions: readonly SessionRecord[]) => listLogs(ofSessions, sessions, request, pageLimits);
+      // A cursor is of one session: it is refused for each other alone, before anything is read.
+      const readEach = (sessions: readonly SessionRecord[]) =>
+        Promise.all(sessions.map((each) => read([each]).then(([page]) => page as Page<LogEntry>, toError)));
+      const hasCursor = request.after != null || request.before != null;
+      loader = new DataLoader(hasCursor ? readEach : read, { cacheKeyFn: ({ id }) => id });
+      pages.set(key, loader);
+    }
+    return loader.load(session);
+  };
+}
+
+function rolePages({ context }: From) {
+  const pages = new Map<string, DataLoader<string, Page<ListedRoleAssignment>>>();
+  return (kind: RoleHolderKind, id: string, request: PageRequest): Promise<Page<ListedRoleAssignment>> => {
+    const key = JSON.stringify([kind, request]);
+    const loader =
+      pages.get(key) ??
+      new DataLoader((ids: readonly string[]) => listRoleAssignments(context, kind, ids, request, pageLimits));
+    pages.set(key, loader);
+    return loader.load(id);
+  };
+}
+
+const makeLoaders = lazily<From>()({
+  /** A page of one owner's list. */
+  nestedPage: nestedPages,
+  /** How long one owner's list is. */
+  nestedCount: nestedCounts,
+  notes: resource('notes'),
+  folders: resource('folders'),
+  folderPaths: resource('folderPaths'),
+  automations: resource('automations'),
+  playbooks: resource('playbooks'),
+  secrets: resource('secrets'),
+  webhookEndpoints: resource('webhookEndpoints'),
+  webhookDeliveries: resource('webhookDeliveries'),
+  attachments: resource('attachments'),
+  insights: resource('insights'),
+  sessions: ({ ofSessions }: From) => byId((ids) => findSessions(ofSessions, ids)),
+  /** The organizations of sessions that the viewer sees: it may know these, also when it may not use them. */
+  sessionOrganizations: ({ ofSessions }: From) => byId((ids) => findOrganizations(ofSessions, ids)),
+  organizations: ({ context }: From) => byId((ids) => findOrganizations(context, ids)),
+  enterprises: ({ context }: From) => byId((ids) => findEnterprises(context, ids)),
+  users: ({ context }: From) => byId((ids) => findUsers(context, ids)),
+  userAuthors: ({ context }: From) => byId((ids) => findUserAuthors(context, ids)),
+  serviceUsers: ({ context }: From) => byId((ids) => findServiceUsers(context, ids)),
+  serviceUserAuthors: ({ context }: From) => byId((ids) => findServiceUserAuthors(context, ids)),
+  roles: ({ context }: From) => byId((ids) => findRolesByIds(context, ids)),
+  apiKeys: ({ context }: From) => byId((ids) => findApiKeys(context, ids)),
+  members: ({ context }: From) => byId((ids) => findMembersByIds(context, ids)),
+  logEntries: ({ ofSessions }: From) => byId((ids) => findLogEntries(ofSessions, ids)),
+  auditEntries: ({ context }: From) => byId((ids) => findAuditEntries(context, ids)),
+  tagRules: usage('tagRules'),
+  consumptionSums: usage('consumptionSums'),
+  consumptionShares: usage('consumptionShares'),
+  sessionMetrics: usage('sessionMetrics'),
+  activeUserCount: usage('activeUserCount'),
+  activeUserWindows: usage('activeUserWindows'),
+  /** A page of an organization's audit log. */
+  auditLogPage: pagesBy(
+    (request: AuditLogRequest) => JSON.stringify(request),
+    ({ context }, ids, request): Promise<Page<AuditEntryRecord>[]> => listAuditLogs(context, ids, request, pageLimits),
+  ),
+  /** A page of a user's or service user's role assignments. */
+  rolePage: rolePages,
+  /** A page of a service user's keys. */
+  keyPage: pagesBy(
+    (status: string, request: PageRequest) => JSON.stringify([status, request]),
+    ({ context }, ids, status, request): Promise<Page<ApiKeyRecord>[]> =>
+      listServiceUserKeys(context, ids, status, request, pageLimits),
+  ),
+  /** A page of the calls of legacy routes in an organization. */
+  legacyCallPage: pagesBy(
+    (request: PageRequest) => JSON.stringify(request),
+    ({ context }, ids, request): Promise<Page<LegacyCallRecord>[]> =>
+      listLegacyCallsOfOrganizations(context, ids, request, pageLimits),
+  ),
+  /** A page of a session's log. */
+  logPage: logPages,
+});
+
+/** One statement for all ids, or all sessions' pages, that are asked for in the same tick. */
+export function createLoaders(context: Context): Loaders {
+  return makeLoaders({ context, ofSessions: ofAnySession(context, 'view') });
+}
+
 /** See {@link createLoaders}. */
-export type Loaders = ReturnType<typeof createLoaders>;
+export type Loaders = ReturnType<typeof makeLoaders>;

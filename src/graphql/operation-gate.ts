@@ -5,7 +5,6 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  Kind,
   NoSchemaIntrospectionCustomRule,
   type ParseOptions,
 } from 'graphql';
@@ -15,13 +14,16 @@ import { coerceVariables } from './coerce-variables.ts';
 import type { GraphqlContext } from './context.ts';
 import { DeferLabelsRule, isDeferrable, maskParts, withoutDefer } from './defer.ts';
 import { findExcess, parseBounded } from './document-limits.ts';
-import { countPageItems, findExcessItems } from './page-budget.ts';
+import type { OperationPlan } from './execution/plan.ts';
+import type { Plans } from './execution/plans.ts';
+import { findExcessItems } from './page-budget.ts';
 import { isIterable } from './prepare-operation.ts';
 import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
 
 /** What the operator decides about operations. */
 export interface GateOptions {
   readonly trusted: TrustedDocuments;
+  readonly plans: Plans;
   /** Whether the schema may be asked for. */
   readonly isIntrospectable: boolean;
   readonly maskError: (error: unknown) => GraphQLError;
@@ -32,7 +34,7 @@ export interface GateOptions {
  * validating and running, which all of them share, not into HTTP. Only the way to a trusted document begins outside it:
  * at `onParams` for HTTP, in prepare-operation.ts for all others.
  */
-export function operationGate({ trusted, isIntrospectable, maskError }: GateOptions): Plugin {
+export function operationGate({ trusted, plans, isIntrospectable, maskError }: GateOptions): Plugin {
   return {
     onParams({ request, params, setParams }) {
       // What is no object, as a batch, is refused by Yoga.
@@ -61,13 +63,18 @@ export function operationGate({ trusted, isIntrospectable, maskError }: GateOpti
     },
     async onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const context = args.contextValue as unknown as GraphqlContext;
-      const errors = await admit(args, isIntrospectable);
-      if (errors) return setResultAndStopExecution({ errors });
+      const admitted = await admit(plans, args, isIntrospectable);
+      if (admitted?.errors) return setResultAndStopExecution({ errors: admitted.errors });
       const operation = getOperationAST(args.document, args.operationName)?.operation;
-      if (!context.takesParts || !isDeferrable(operation)) {
-        const document = withoutDefer(args.document);
-        setExecuteFn((given: ExecutionArgs) => executeFn({ ...given, document }));
-      }
+      const isWhole = !context.takesParts || !isDeferrable(operation);
+      const document = isWhole ? withoutDefer(args.document) : args.document;
+      const isSeenAgain = plans.remember(args.document);
+      const compiled =
+        admitted && isSeenAgain ? plans.of(document).find(args.operationName)?.compiled(admitted.variables) : null;
+      if (admitted && compiled) {
+        const { variables } = admitted;
+        setExecuteFn((given: ExecutionArgs) => compiled({ context: given.contextValue as GraphqlContext, variables }));
+      } else if (isWhole) setExecuteFn((given: ExecutionArgs) => executeFn({ ...given, document }));
       return {
         onExecuteDone({ result, setResult }) {
           const { cost } = context.charge;
@@ -77,8 +84,8 @@ export function operationGate({ trusted, isIntrospectable, maskError }: GateOpti
       };
     },
     async onSubscribe({ args, subscribeFn, setSubscribeFn, setResultAndStopExecution }) {
-      const errors = await admit(args, isIntrospectable);
-      if (errors) return setResultAndStopExecution({ errors });
+      const admitted = await admit(plans, args, isIntrospectable);
+      if (admitted?.errors) return setResultAndStopExecution({ errors: admitted.errors });
       const document = withoutDefer(args.document);
       setSubscribeFn((given: ExecutionArgs) => subscribeFn({ ...given, document }));
     },
@@ -119,32 +126,45 @@ interface ExecutedArgs {
   readonly contextValue?: unknown;
 }
 
-// The last gate: what it is given, how much it asks for, and whether its key has as many points left.
-async function admit(args: ExecutedArgs, hasHints: boolean): Promise<readonly GraphQLError[] | null> {
-  const { schema, document, operationName, variableValues } = args;
+/** What may run, with its variables as it will see them; or why it may not. */
+type Admission =
+  | { readonly errors: readonly GraphQLError[] }
+  | { readonly errors: null; readonly variables: Readonly<Record<string, unknown>> };
+
+// The last gate: what it is given, how much it asks for, and whether its key has as many points left. Null where the
+// document has no such operation: it is for the executor to say so.
+async function admit(plans: Plans, args: ExecutedArgs, hasHints: boolean): Promise<Admission | null> {
+  const { document, operationName, variableValues } = args;
   const context = args.contextValue as GraphqlContext;
-  const operation = getOperationAST(document, operationName);
-  if (!operation) {
+  const plan = plans.of(document).find(operationName);
+  if (!plan) {
     await chargeLeast(context);
     return null;
   }
-  const fragments = new Map(
-    document.definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
-    ),
-  );
-  const coerced = coerceVariables({ schema, operation, given: variableValues ?? {}, hasHints });
-  if (coerced.errors) {
+  const asked = weigh(plan, variableValues ?? {}, hasHints);
+  if (asked.errors) {
     await chargeLeast(context);
-    return coerced.errors;
+    return asked;
   }
-  const asked = { schema, operation, fragments, variables: coerced.values };
-  const items = countPageItems(asked);
+  const refusal = await chargeOperation(context, asked.cost);
+  return refusal ? { errors: [refusal] } : asked;
+}
+
+/**
+ * What an operation is given and how much it asks for: its variables as it will see them and its cost in points, or what
+ * is wrong with either.
+ */
+export function weigh(
+  plan: OperationPlan,
+  given: Readonly<Record<string, unknown>>,
+  hasHints: boolean,
+):
+  | { readonly errors: readonly GraphQLError[] }
+  | { readonly errors: null; readonly variables: Readonly<Record<string, unknown>>; readonly cost: number } {
+  const { schema, operation } = plan;
+  const coerced = coerceVariables({ schema, operation, given, hasHints });
+  if (coerced.errors) return coerced;
+  const { items, cost } = plan.price(coerced.values);
   const excess = findExcessItems(items);
-  if (excess) {
-    await chargeLeast(context);
-    return [excess];
-  }
-  const refusal = await chargeOperation(context, asked, items);
-  return refusal && [refusal];
+  return excess ? { errors: [excess] } : { errors: null, variables: coerced.values, cost };
 }

@@ -1,5 +1,5 @@
 /** The largest body of an operation. */
-const mostBytes = 1_024 * 1_024;
+export const mostBytes = 1_024 * 1_024;
 
 /** A body that cannot be an operation; `status` is HTTP's word for why. */
 export class BodyError extends Error {

@@ -22,8 +22,10 @@ import { createCallers, signInHeader } from './callers.ts';
 import { chargeLeast } from './charge.ts';
 import { type Arrival, createContext, type GraphqlContext } from './context.ts';
 import { maskError } from './errors.ts';
+import { createPlans } from './execution/plans.ts';
 import { explorer, findExplorerAsset, wantsExplorer } from './explorer.ts';
 import { operationGate } from './operation-gate.ts';
+import { createPlainPost, type PlainPost } from './plain-post.ts';
 import { readBody } from './read-body.ts';
 import { schema } from './schema/index.ts';
 import { createSingleConnections } from './single-connection.ts';
@@ -52,6 +54,8 @@ export interface GraphqlCaller {
 export interface Graphql {
   /** POST and GET as of GraphQL over HTTP, server-sent events in both modes, and the explorer for browsers. */
   fetch(request: Request, env: GraphqlCaller): Promise<Response>;
+  /** The short way of plain queries, which all others go past. */
+  readonly plainPost: PlainPost;
   /** A WebSocket, subprotocol graphql-transport-ws. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void;
   /** Ends every socket; the streams of all doors are to be ended before. */
@@ -78,6 +82,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     return createContext(domain, watches, arrival);
   };
   const mask = (error: unknown) => maskError(error, report);
+  const plans = createPlans(schema);
   const yoga = createYoga<GraphqlContext>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -93,7 +98,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     // for ever, a client that has gone stays subscribed.
     fetchAPI: { Request, Response, Headers, ReadableStream },
     maskedErrors: { maskError: mask },
-    plugins: [operationGate({ trusted, isIntrospectable, maskError: mask }), useEventStreams()],
+    plugins: [operationGate({ trusted, plans, isIntrospectable, maskError: mask }), useEventStreams()],
   });
   const engine = { yoga, trusted };
   const callers = createCallers(services);
@@ -139,6 +144,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   };
 
   return {
+    plainPost: createPlainPost({ services, plans, trusted, isIntrospectable, contextOf, maskError: mask }),
     upgrade: (...asked) => void sockets.upgrade(...asked),
     async fetch(request, { address, cut }) {
       const path = new URL(request.url).pathname.replace(/\/+$/, '');

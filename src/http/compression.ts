@@ -34,6 +34,23 @@ export async function compressed(request: Request, response: Response): Promise<
   return packed(response, new Uint8Array(await response.arrayBuffer()));
 }
 
+/** JSON as {@link compressed} would send it: a promise only where it is compressed. */
+export function packJson(text: string, accepted: string | undefined): PackedJson | Promise<PackedJson> {
+  const length = Buffer.byteLength(text);
+  if (length < leastBytes || !takesGzip(accepted ?? null))
+    return { headers: { vary: 'Accept-Encoding' }, body: text, length };
+  const headers = { vary: 'Accept-Encoding', 'content-encoding': 'gzip' };
+  return gzipWhole(text, options).then((body) => ({ headers, body, length: body.length }));
+}
+
+/** See {@link packJson}: a text that is not compressed goes out in one piece with its headers. */
+export interface PackedJson {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+  /** In bytes. */
+  readonly length: number;
+}
+
 async function packed({ status, headers }: Response, whole: Uint8Array): Promise<Response> {
   const bytes = await gzipWhole(whole, options);
   encoded(headers);

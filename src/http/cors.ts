@@ -2,6 +2,8 @@
 export interface Cors {
   /** The answer to a browser that asks before it sends; null for every other request. */
   preflight(request: Request): Response | null;
+  /** The headers by which {@link Cors.allow} lets a page of an origin read an answer. */
+  headersFor(origin: string | null): Readonly<Record<string, string>>;
   /** Lets the page that asked read the answer, whatever its status. */
   allow(request: Request, response: Response): Response;
 }
@@ -38,13 +40,17 @@ const rememberedSeconds = '600';
 export function createCors(origins: readonly string[]): Cors {
   const isAny = origins.includes('*');
   const known = new Set(origins);
-  const say = (request: Request, headers: Headers): boolean => {
-    const origin = request.headers.get('origin');
+  const headersOf = (origin: string | null): Record<string, string> => ({
     // Also said to who has no origin: what a cache keeps of that answer is no answer to a page.
-    if (!isAny && known.size > 0) headers.append('vary', 'Origin');
-    if (origin === null || !(isAny || known.has(origin))) return false;
-    headers.set('access-control-allow-origin', isAny ? '*' : origin);
-    return true;
+    ...(!isAny && known.size > 0 ? { vary: 'Origin' } : {}),
+    ...(origin === null || !(isAny || known.has(origin))
+      ? {}
+      : { 'access-control-allow-origin': isAny ? '*' : origin }),
+  });
+  const say = (request: Request, headers: Headers): boolean => {
+    const said = headersOf(request.headers.get('origin'));
+    for (const [name, value] of Object.entries(said)) headers.append(name, value);
+    return 'access-control-allow-origin' in said;
   };
   return {
     preflight(request) {
@@ -59,6 +65,10 @@ export function createCors(origins: readonly string[]): Cors {
       );
       headers.set('access-control-max-age', rememberedSeconds);
       return new Response(null, { status: 204, headers });
+    },
+    headersFor(origin) {
+      const said = headersOf(origin);
+      return 'access-control-allow-origin' in said ? { ...said, 'access-control-expose-headers': exposed } : said;
     },
     allow(request, response) {
       if (say(request, response.headers)) response.headers.set('access-control-expose-headers', exposed);

@@ -1,10 +1,20 @@
-import { compressed } from './compression.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { compressed, packJson } from './compression.ts';
 import { createCors } from './cors.ts';
 
 /** What HTTP asks of every door alike. */
 export interface Outside {
   /** The answer of a door as it goes out: compressed, and readable for pages of origins that are allowed. */
   answer(request: Request, door: () => Promise<Response>): Promise<Response>;
+  /** Sends JSON in answer to a request that no Request was made of, as `answer` would. */
+  send(incoming: IncomingMessage, outgoing: ServerResponse, answer: JsonAnswer): Promise<void>;
+}
+
+/** An answer of JSON. */
+export interface JsonAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
 }
 
 /** See {@link Outside}; `corsOrigins` as the configuration has them. */
@@ -13,6 +23,14 @@ export function createOutside({ corsOrigins }: { readonly corsOrigins: readonly 
   return {
     async answer(request, door) {
       return cors.preflight(request) ?? cors.allow(request, await compressed(request, await door()));
+    },
+    async send({ headers: { origin, 'accept-encoding': accepted } }, outgoing, { status, headers, text }) {
+      const packing = packJson(text, accepted as string | undefined);
+      const { headers: ofBody, body, length } = packing instanceof Promise ? await packing : packing;
+      const { vary, ...ofOrigin } = cors.headersFor(origin ?? null);
+      const said = { ...headers, ...ofBody, ...ofOrigin, 'content-length': length };
+      outgoing.writeHead(status, vary === undefined ? said : { ...said, vary: `${ofBody.vary}, ${vary}` });
+      outgoing.end(body);
     },
   };
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { globalId, newId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { plantEntries } from '../support/audit.ts';
+import { isOfSigningIn } from '../support/key-changes.ts';
 import { type List, readAll, readPage } from '../support/pages.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
@@ -194,7 +195,7 @@ it('reads the logs of a page of organizations, with all that is in them, in a nu
     const original = store.query;
     let statements = 0;
     store.query = (sql: string, values?: readonly unknown[]) => {
-      statements += 1;
+      if (!isOfSigningIn(sql)) statements += 1;
       return original.call(store, sql, values) as never;
     };
     try {

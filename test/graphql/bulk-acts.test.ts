@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { isOfSigningIn } from '../support/key-changes.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser, otherId } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
@@ -193,7 +194,7 @@ it('reads what it acts on at once, however many they are, and reads nothing agai
     const original = store.query;
     let count = 0;
     store.query = (sql: string, values?: readonly unknown[]) => {
-      count += 1;
+      if (!isOfSigningIn(sql)) count += 1;
       return original.call(store, sql, values) as never;
     };
     try {

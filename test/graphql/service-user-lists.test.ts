@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { isOfSigningIn } from '../support/key-changes.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, makeKey } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
@@ -91,7 +92,7 @@ it('reads a page of service users with their keys and roles in the same statemen
   const read = async (first: number) => {
     const statements: string[] = [];
     store.query = (sql: string, values?: readonly unknown[]) => {
-      statements.push(sql);
+      if (!isOfSigningIn(sql)) statements.push(sql);
       return original.call(store, sql, values) as never;
     };
     const document = `query($first: Int!) { enterprise { serviceUsers(first: $first) { nodes { ${parts} } } } }`;

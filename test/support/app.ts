@@ -6,6 +6,7 @@ import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { FirstStart } from '../../src/domain/bootstrap.ts';
 import { holdToDescription } from './described.ts';
+import { tellOfKeyChanges } from './key-changes.ts';
 import { requireNoSecrets } from './leaks.ts';
 import { openTestStore } from './test-store.ts';
 
@@ -61,6 +62,7 @@ async function wrap(
   cleanUp: () => Promise<unknown>,
 ): Promise<TestApp> {
   const described = holdToDescription(app);
+  tellOfKeyChanges(app);
   const { url } = await app.start();
   return {
     app,

@@ -1,6 +1,7 @@
 import { graphql, type TestApp } from './app.ts';
+import { isOfSigningIn } from './key-changes.ts';
 
-/** Runs a document and gives its data with the statements that it took, those of signing in among them. */
+/** Runs a document and gives its data with the statements that it took, besides those of signing in. */
 export async function statementsOf(
   test: TestApp,
   token: string,
@@ -11,7 +12,7 @@ export async function statementsOf(
   const original = store.query;
   const statements: string[] = [];
   store.query = (sql: string, values?: readonly unknown[]) => {
-    statements.push(sql.replaceAll(/\s+/g, ' ').trim().slice(0, 200));
+    if (!isOfSigningIn(sql)) statements.push(sql.replaceAll(/\s+/g, ' ').trim().slice(0, 200));
     return original.call(store, sql, values) as never;
   };
   try {

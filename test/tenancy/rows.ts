@@ -111,7 +111,8 @@ export function attribute(rows: Rows, places: Places): (table: string, row: Row)
 
 /** Puts some tables back to what they held. */
 export async function restoreRows(test: Pick<TestApp, 'app'>, wanted: Rows, tables: readonly string[]): Promise<void> {
-  await test.app.services.store.transact(async (tx) => {
+  const { store, knownKeys } = test.app.services;
+  await store.transact(async (tx) => {
     // Without the references' triggers: the tables are whole again only when all are.
     await tx.query('set local session_replication_role = replica');
     for (const table of tables) {
@@ -120,7 +121,9 @@ export async function restoreRows(test: Pick<TestApp, 'app'>, wanted: Rows, tabl
         JSON.stringify(wanted.get(table)),
       ]);
     }
+    await tx.query('update installation set key_epoch = key_epoch + 1');
   });
+  knownKeys.forget();
 }
 
 const telling =

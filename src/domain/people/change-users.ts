@@ -32,8 +32,9 @@ export async function updateUser(context: Context, id: string, raw: UserChange):
       [userId, name],
     );
     if (!user) throw new Error('A locked user is gone.');
-    if (user.name !== before?.name)
-      await audit(context, tx, 'update_member', { organizationId: null, targetId: userId });
+    if (user.name === before?.name) return user;
+    await audit(context, tx, 'update_member', { organizationId: null, targetId: userId });
+    await announceKeyChange(context, tx);
     return user;
   });
 }

@@ -98,7 +98,7 @@ export async function assignRoleIn(context: Context, tx: Transaction, input: Ass
   else await insertAssignment(context, tx, { principal, organizationId, roleId: role.id });
   const data = before ? { role: role.id, roleBefore: before.roleId } : { role: role.id };
   await audit(context, tx, assignAction(principal, organizationId, !before), { organizationId, targetId, data });
-  if (before) await announceKeyChange(context, tx);
+  await announceKeyChange(context, tx);
 }
 
 /**

@@ -116,6 +116,7 @@ export async function updateServiceUser(
     if (!serviceUser) throw new Error('A locked service user is gone.');
     const { organizationId } = serviceUser;
     await audit(context, tx, 'update_service_user', { organizationId, targetId: serviceUserId, data: { name } });
+    await announceKeyChange(context, tx);
     return serviceUser;
   });
 }

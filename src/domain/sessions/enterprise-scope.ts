@@ -46,5 +46,10 @@ function widened(viewer: Viewer, act: keyof typeof worth): Viewer {
 
 /** A context whose viewer is asked for anew whenever it is needed. */
 export function withViewer(context: Context, viewer: () => Viewer): Context {
-  return Object.defineProperty({ ...context }, 'viewer', { get: viewer, enumerable: true });
+  return {
+    ...context,
+    get viewer() {
+      return viewer();
+    },
+  };
 }

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import type { Store } from '../store/store.ts';
+
+/** How long what was read of a key counts without a word from the database (pinned 5). */
+const trustedMs = 500;
+/** How many keys a process remembers: those used last. */
+const mostKeys = 10_000;
+
+/** What was read of a key, as of an epoch of the installation's keys. */
+export interface ReadKey {
+  readonly epoch: number;
+}
+
+/**
+ * Keys that a process has read, by their tokens: used again as long as no key of the installation has changed since. That
+ * is heard by a ring, which `forget` is called at, and by the epoch, which is read when it was last read {@link trustedMs} ago.
+ */
+export interface KnownKeys<K extends ReadKey> {
+  /** Null: nothing is known of it, and it is to be read. What is found may have expired meanwhile. At most one statement. */
+  find(token: string): K | null | Promise<K | null>;
+  remember(token: string, key: K): void;
+  /** Whatever is known counts only after the epoch has been read again. */
+  forget(): void;
+}
+
+/** See {@link KnownKeys}. */
+export function createKnownKeys<K extends ReadKey>(store: Pick<Store, 'query'>): KnownKeys<K> {
+  // By a hash, so that tokens do not lie about in memory. What is asked for last stands last.
+  const known = new Map<string, K>();
+  let epoch = -1;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
+
+  const see = (seen: number) => {
+    if (seen <= epoch) return;
+    epoch = seen;
+    known.clear();
+  };
+  const readEpoch = (): Promise<void> => {
+    const startedAt = performance.now();
+    const mine = store.query<ReadKey>('select key_epoch as epoch from installation', []).then(
+      ([row]) => {
+        see(row?.epoch ?? 0);
+        // A ring since then wants it to be read once more.
+        if (reading === mine) readAt = startedAt;
+        if (reading === mine) reading = null;
+      },
+      (error: unknown) => {
+        if (reading === mine) reading = null;
+        throw error;
+      },
+    );
+    reading = mine;
+    return mine;
+  };
+  const take = (id: string): K | null => {
+    const found = known.get(id);
+    if (!found) return null;
+    known.delete(id);
+    if (found.epoch !== epoch) return null;
+    known.set(id, found);
+    return found;
+  };
+
+  return {
+    find(token) {
+      const id = hash('sha256', token, 'base64');
+      if (!known.has(id)) return null;
+      if (performance.now() - readAt < trustedMs) return take(id);
+      return (reading ?? readEpoch()).then(() => take(id));
+    },
+    remember(token, key) {
+      see(key.epoch);
+      if (key.epoch !== epoch) return;
+      known.set(hash('sha256', token, 'base64'), key);
+      const [oldest] = known.size > mostKeys ? known.keys() : [];
+      if (oldest !== undefined) known.delete(oldest);
+    },
+    forget() {
+      readAt = Number.NEGATIVE_INFINITY;
+      reading = null;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
+import { costOf } from '../charge.ts';
+import { countPageItems } from '../page-budget.ts';
+import { type CompiledOperation, compileOperation } from './compile.ts';
+
+/** What an operation asks for at most, and what it costs. */
+export interface Price {
+  readonly items: number;
+  readonly cost: number;
+}
+
+/** An operation of a valid document, with all that can be known of it before it runs. */
+export interface OperationPlan {
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** `variables`: coerced. Counted once where no page's size is left to a variable, else once for each of the last sizes. */
+  price(variables: Readonly<Record<string, unknown>>): Price;
+  /** Null: the plain executor runs it. */
+  compiled(variables: Readonly<Record<string, unknown>>): CompiledOperation | null;
+}
+
+/** The operations of a valid document. */
+export interface DocumentPlan {
+  readonly document: DocumentNode;
+  /** The operation that a request names; the only one where it names none; else null. */
+  find(name: string | null | undefined): OperationPlan | null;
+}
+
+/** For how many values of its conditions an operation is compiled; for others it takes the plain executor. */
+const mostCompiled = 8;
+/** How many prices of one operation are remembered. */
+const mostPrices = 32;
+/** Longer values of variables are not remembered with their price. */
+const longestSizes = 200;
+
+/** Plans the operations of a document that is valid. */
+export function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  const operations: OperationDefinitionNode[] = [];
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+    if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
+  }
+  const conditions = conditionsOf(document);
+  const plans = operations.map((operation) => planOperation({ schema, operation, fragments }, conditions));
+  return {
+    document,
+    find(name) {
+      if (name == null) return plans.length === 1 ? (plans[0] ?? null) : null;
+      return plans.find(({ operation }) => operation.name?.value === name) ?? null;
+    },
+  };
+}
+
+// The variables that decide what is left out; null when there is what is not compiled at all.
+function conditionsOf(document: DocumentNode): ReadonlySet<string> | null {
+  const names = new Set<string>();
+  let isPlain = true;
+  visit(document, {
+    Field({ name: { value: name } }) {
+      if (name.startsWith('__') && name !== '__typename') isPlain = false;
+    },
+    Directive({ name, arguments: given }) {
+      if (name.value !== 'skip' && name.value !== 'include') isPlain = false;
+      for (const { value } of given ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+    },
+  });
+  return isPlain ? names : null;
+}
+
+function planOperation(
+  parts: Pick<OperationPlan, 'schema' | 'operation' | 'fragments'>,
+  conditions: ReadonlySet<string> | null,
+): OperationPlan {
+  const declared = new Set(parts.operation.variableDefinitions?.map(({ variable }) => variable.name.value));
+  const own = conditions && [...conditions].filter((name) => declared.has(name));
+  const compiled = new Map<string, CompiledOperation | null>();
+  return {
+    ...parts,
+    price: pricer(parts),
+    compiled(variables) {
+      if (own === null) return null;
+      const values = own.map((name) => variables[name]);
+      const key = values.join();
+      const known = compiled.get(key);
+      if (known !== undefined) return known;
+      if (compiled.size >= mostCompiled || !values.every((value) => typeof value === 'boolean')) return null;
+      const given = Object.fromEntries(own.map((name, n) => [name, values[n] as boolean]));
+      const made = compileOperation({ ...parts, conditions: given });
+      compiled.set(key, made);
+      return made;
+    },
+  };
+}
+
+// What a price depends on is seen by looking which variables are read while it is counted: it is always the same ones,
+// unless counting ends early, at too much.
+function pricer(parts: Pick<OperationPlan, 'schema' | 'operation' | 'fragments'>): OperationPlan['price'] {
+  const read = new Set<string>();
+  const known = new Map<string, Price>();
+  const count = (variables: Readonly<Record<string, unknown>>): Price => {
+    const noting = new Proxy(variables, {
+      get(target, name, receiver) {
+        read.add(name as string);
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    const items = countPageItems({ ...parts, variables: noting });
+    return { items, cost: costOf(parts, items) };
+  };
+  let isCounted = false;
+  return (variables) => {
+    if (!isCounted) {
+      isCounted = true;
+      return count(variables);
+    }
+    const key = read.size === 0 ? '' : JSON.stringify([...read].map((name) => variables[name] ?? null));
+    const found = known.get(key);
+    if (found) return found;
+    const before = read.size;
+    const price = count(variables);
+    if (read.size > before || key.length > longestSizes) return price;
+    if (known.size >= mostPrices) known.clear();
+    known.set(key, price);
+    return price;
+  };
+}

@@ -1,0 +1,23 @@
+import {
+  type GraphQLAbstractType,
+  GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isObjectType,
+} from 'graphql';
+
+/** The type that a value of an interface or a union said that it is; an error when it is none of them. */
+export function findRuntimeType(
+  schema: GraphQLSchema,
+  type: GraphQLAbstractType,
+  name: unknown,
+): GraphQLObjectType | GraphQLError {
+  if (typeof name !== 'string') {
+    return new GraphQLError(`Abstract type "${type.name}" must resolve to an Object type, but a value said none.`);
+  }
+  const found = schema.getType(name);
+  if (!isObjectType(found) || !schema.isSubType(type, found)) {
+    return new GraphQLError(`Runtime Object type "${name}" is not a possible type for "${type.name}".`);
+  }
+  return found;
+}

@@ -1,0 +1,25 @@
+/** What each maker makes. */
+export type Made<M extends Readonly<Record<string, (from: never) => unknown>>> = {
+  readonly [K in keyof M]: ReturnType<M[K]>;
+};
+
+/**
+ * Objects whose members are made when they are first asked for, each once: an operation needs few of the many things that
+ * it may ask. All of them share one shape, so that making one costs next to nothing.
+ */
+export const lazily =
+  <From>() =>
+  <M extends Readonly<Record<string, (from: From) => unknown>>>(makers: M): ((from: From) => Made<M>) => {
+    const shape = {};
+    for (const [name, make] of Object.entries(makers)) {
+      Object.defineProperty(shape, name, {
+        enumerable: true,
+        get(this: { readonly from: From }) {
+          const value = make(this.from);
+          Object.defineProperty(this, name, { value, enumerable: true });
+          return value;
+        },
+      });
+    }
+    return (from) => Object.assign(Object.create(shape), { from }) as Made<M>;
+  };

@@ -1,0 +1,154 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { findKnownViewer } from '../auth/authenticate.ts';
+import { readToken } from '../auth/tokens.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { Services } from '../domain/context.ts';
+import { limitHeaders } from '../domain/limits/limit-headers.ts';
+import type { JsonAnswer } from '../http/outside.ts';
+import { isJson } from './answers.ts';
+import { chargeOperation } from './charge.ts';
+import type { Arrival, GraphqlContext } from './context.ts';
+import type { CompiledOperation } from './execution/compile.ts';
+import type { Plans } from './execution/plans.ts';
+import { weigh } from './operation-gate.ts';
+import { mostBytes } from './read-body.ts';
+import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
+
+/** What {@link createPlainPost} needs. */
+export interface PlainPostOptions {
+  readonly services: Services;
+  readonly plans: Plans;
+  readonly trusted: TrustedDocuments;
+  readonly isIntrospectable: boolean;
+  readonly contextOf: (viewer: () => Viewer, address: string | null, arrival: Arrival) => GraphqlContext;
+  readonly maskError: (error: unknown) => GraphQLError;
+}
+
+/**
+ * The short way of a query: null for what is to take the long one, and then nothing has been done for it; the body that has
+ * been read is left in `incoming.rawBody`, where @hono/node-server looks for it.
+ */
+export type PlainPost = (incoming: IncomingMessage, address: string | null) => Promise<JsonAnswer | null>;
+
+/** Names of params that say which operation it is, and nothing else. */
+const names = new Set(['query', 'variables', 'operationName', 'extensions', 'documentId', 'doc_id', 'id']);
+
+/**
+ * Answers a query by POST whose document and whose token have been seen before, without the objects and layers that all
+ * other requests are given. It knows no answer but that of an operation that runs: whatever is wrong with a request, or
+ * only unusual, takes the long way, where it is refused as ever. Limits, charges and the rights of the viewer are the same.
+ */
+export function createPlainPost(options: PlainPostOptions): PlainPost {
+  const { services, contextOf, maskError } = options;
+  return async (incoming, address) => {
+    const type = answerTypeOf(incoming);
+    const token = type === null ? null : readToken(incoming.headers.authorization, false);
+    if (type === null || token === null) return null;
+    const known = findKnownViewer(services, token, address);
+    const viewer = known instanceof Promise ? await known : known;
+    if (viewer === null) return null;
+    const body = await readWhole(incoming);
+    const ready = prepare(options, body);
+    const isTooDear = ready && services.limits.graphql.limit > 0 && ready.cost > services.limits.graphql.limit;
+    if (ready === null || isTooDear) {
+      Object.assign(incoming, { rawBody: body });
+      return null;
+    }
+    const { headers } = incoming;
+    const context = contextOf(() => viewer, address, {
+      idempotencyKey: (headers['idempotency-key'] as string | undefined) ?? null,
+      lastEventId: null,
+      isConsole: headers['switchyard-client'] === 'console',
+      takesParts: false,
+      takesEvents: false,
+    });
+    const refusal = await chargeOperation(context, ready.cost);
+    const limits = limitHeaders(context.charge.spending);
+    if (refusal) {
+      const retry = { 'content-type': 'application/json', 'retry-after': String(refusal.extensions.retryAfter) };
+      return { status: 429, headers: { ...retry, ...limits }, text: JSON.stringify({ errors: [refusal] }) };
+    }
+    const running = ready.run({ context, variables: ready.variables });
+    const result = running instanceof Promise ? await running : running;
+    const text = JSON.stringify(toAnswer(result, ready.cost, maskError));
+    return { status: 200, headers: { 'content-type': `${type}; charset=utf-8`, ...limits }, text };
+  };
+}
+
+/** How the answer is called; null where the request is no plain one. */
+function answerTypeOf({ method, url, headers, rawHeaders }: IncomingMessage): string | null {
+  if (method !== 'POST' || url !== '/graphql' || !isJson(headers['content-type'] ?? null)) return null;
+  const length = headers['content-length'];
+  if (length === undefined || Number(length) > mostBytes || headers.host === undefined) return null;
+  // Node takes the first of these, others all of them.
+  let tokens = 0;
+  for (let n = 0; n < rawHeaders.length; n += 2) if (/^authorization$/i.test(rawHeaders[n] as string)) tokens++;
+  if (tokens !== 1) return null;
+  return answerTypes[headers.accept ?? '*/*'] ?? null;
+}
+
+/** The answer's type for what clients accept, word for word. */
+const answerTypes: Readonly<Record<string, string>> = {
+  '*/*': 'application/json',
+  'application/json': 'application/json',
+};
+
+function readWhole(incoming: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    incoming.on('error', reject);
+  });
+}
+
+interface Ready {
+  readonly run: CompiledOperation;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly cost: number;
+}
+
+/** What is to be run, when the whole gate would let it pass; else null. */
+function prepare({ plans, trusted, isIntrospectable }: PlainPostOptions, body: Buffer): Ready | null {
+  const params = readParams(body);
+  if (!params) return null;
+  const text = textOf(trusted, params);
+  const plan = text === null ? null : (plans.find(text)?.find(params.operationName as string | null) ?? null);
+  if (plan === null || plan.operation.operation !== 'query') return null;
+  const asked = weigh(plan, (params.variables ?? {}) as Record<string, unknown>, isIntrospectable);
+  if (asked.errors) return null;
+  const run = plan.compiled(asked.variables);
+  return run && { run, variables: asked.variables, cost: asked.cost };
+}
+
+function readParams(body: Buffer): Record<string, unknown> | null {
+  // A byte order mark is for the long way too.
+  if (body[0] !== 0x7b || !isUtf8(body)) return null;
+  let params: Record<string, unknown>;
+  try {
+    params = JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+  for (const name of Object.keys(params)) if (!names.has(name)) return null;
+  const { operationName, variables, extensions } = params;
+  const isName = operationName == null || typeof operationName === 'string';
+  return isName && isObject(variables) && isObject(extensions) ? params : null;
+}
+
+const isObject = (value: unknown) => value == null || (typeof value === 'object' && !Array.isArray(value));
+
+function textOf(trusted: TrustedDocuments, params: Readonly<Record<string, unknown>>): string | null {
+  try {
+    return documentOf(trusted, params);
+  } catch {
+    return null;
+  }
+}
+
+function toAnswer({ data, errors }: ExecutionResult, cost: number, maskError: PlainPostOptions['maskError']): object {
+  if (!errors) return { data, extensions: { cost } };
+  return { errors: errors.map((error) => maskError(error).toJSON()), data, extensions: { cost } };
+}

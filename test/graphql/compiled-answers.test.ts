@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { parse, validate } from 'graphql';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { globalId } from '../../src/domain/ids.ts';
+import { planDocument } from '../../src/graphql/execution/plan.ts';
+import { schema } from '../../src/graphql/schema/index.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { makeUser } from '../support/principals.ts';
+import { type RandomDocument, randomDocument } from '../support/random-documents.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
+
+let test: TestApp;
+let ids: string[];
+let tokens: string[];
+beforeAll(async () => {
+  test = await startApp();
+  const { organizationId, token } = await makeOrganization(test, 'Compiled');
+  const user = await makeUser(test, { organizationId });
+  const sessions = [
+    await createSession(test, { organizationId, prompt: 'one' }, token),
+    await createSession(test, { organizationId, prompt: 'two' }, user.token),
+  ];
+  for (const id of sessions) await say(test, id, 'a', 'b', 'c', 'd');
+  const other = await makeOrganization(test, 'Another');
+  const bare = (id: string) => id.replace(/^[a-z-]+-/, '');
+  ids = [
+    ...Array.from({ length: 6 }, () => globalId('organization', bare(organizationId))),
+    ...sessions.flatMap((id) => [id, globalId('session', bare(id))]),
+    globalId('organization', bare(other.organizationId)),
+    globalId('user', bare(user.userId)),
+    'nothing',
+  ];
+  tokens = [test.adminToken, token, user.token];
+});
+afterAll(() => test.close());
+
+const without = new Set(['Query.rateLimit']);
+
+async function send(token: string, { query, variables }: RandomDocument, accept: string) {
+  const response = await fetch(`${test.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept },
+    body: JSON.stringify({ query, variables }),
+  });
+  const { status, headers } = response;
+  const { errors, ...rest } = (await response.json()) as { data: unknown; errors?: { path?: (string | number)[] }[] };
+  const told = Object.fromEntries(
+    ['content-type', 'vary', 'content-encoding'].map((name) => [name, headers.get(name)]),
+  );
+  return { status, told, ...rest, errors: [...new Set(errors?.map((error) => tellable(rest.data, error)))].sort() };
+}
+
+// Of fields that are read at the same time, which fails first is chance: and where that makes null of what holds them, the
+// others may be told or not. So what was null for an error somewhere in it is told by its place alone.
+function tellable(data: unknown, error: { path?: (string | number)[] }): string {
+  let value = data;
+  for (const [n, step] of (error.path ?? []).entries()) {
+    if (value === null) return `null at ${error.path?.slice(0, n).join('.')}`;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return JSON.stringify(error);
+}
+
+it('a query is answered alike by the plain executor, by what it is compiled to, and on the short way', async () => {
+  const seen = { compiled: 0, errors: 0 };
+  const anySeed = fc.integer();
+  await fc.assert(
+    fc.asyncProperty(anySeed, fc.nat(2), async (seed, who) => {
+      const made = randomDocument({ schema, ids, without }, seed);
+      const document = parse(made.query);
+      expect(validate(schema, document)).toEqual([]);
+      const token = tokens[who] as string;
+      // Unlike any before it, so that it is new to the service, which then runs it plainly.
+      const plain = await send(token, made, 'application/json');
+      const short = await send(token, made, 'application/json');
+      expect(short).toEqual(plain);
+      const { told: _, ...long } = await send(token, made, 'application/graphql-response+json');
+      expect(long).toEqual((({ told: __, ...rest }) => rest)(plain));
+      if (planDocument(schema, document).find(null)?.compiled(made.variables)) seen.compiled += 1;
+      if (plain.errors.length > 0) seen.errors += 1;
+    }),
+    { numRuns: 150, seed: Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31) },
+  );
+  // Or there would be nothing to compare.
+  expect(seen.compiled).toBeGreaterThan(100);
+  expect(seen.errors).toBeGreaterThan(5);
+}, 180_000);

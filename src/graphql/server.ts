@@ -110,6 +110,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     callers,
     mayOpen,
     liveViewers,
+    plans,
     maskError: mask,
     log,
   });

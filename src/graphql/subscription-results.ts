@@ -9,12 +9,17 @@ import {
 } from 'graphql';
 import type { Viewer } from '../auth/viewer.ts';
 import type { LogBatch } from '../domain/sessions/log-feeds.ts';
+import { coerceVariables } from './coerce-variables.ts';
 import { type GraphqlContext, lazyLoaders } from './context.ts';
 import { withoutDefer } from './defer.ts';
+import type { Plans } from './execution/plans.ts';
 import { createReadyPayload, type ReadyPayload } from './ready-frames.ts';
 
 /** A subscription, the same one for all who ask by the same words and with the same values. */
-export type SharedOperation = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
+export interface SharedOperation {
+  /** What an entry is to them. */
+  readonly run: (entry: unknown, context: GraphqlContext) => ExecutionResult | Promise<ExecutionResult>;
+}
 
 /** What subscribers get to see of the entries of logs, made once for all who get to see the same. */
 export interface SharedResults {
@@ -39,7 +44,7 @@ interface Made {
 }
 
 /** See {@link SharedResults}. */
-export function createSharedResults(maskError: (error: unknown) => GraphQLError): SharedResults {
+export function createSharedResults(plans: Plans, maskError: (error: unknown) => GraphQLError): SharedResults {
   const operations = new WeakMap<
     DocumentNode,
     { own: ReadonlySet<string>; known: Map<string, WeakRef<SharedOperation>> }
@@ -60,7 +65,7 @@ export function createSharedResults(maskError: (error: unknown) => GraphQLError)
     };
     const fail = (error: unknown) => toPayload({ data: null, errors: [maskError(error)] });
     try {
-      const result = execute({ ...operation, rootValue: entry, contextValue: asking.context });
+      const result = operation.run(entry, asking.context);
       if (!(result instanceof Promise)) return keep(toPayload(result), null);
       const key = rights();
       const pending = result.then(toPayload, fail).then((payload) => keep(payload, key));
@@ -82,7 +87,7 @@ export function createSharedResults(maskError: (error: unknown) => GraphQLError)
       const known = of.known.get(key)?.deref();
       if (known) return known;
       for (const [each, ref] of of.known) if (ref.deref() === undefined) of.known.delete(each);
-      const operation = { schema, document, operationName, variableValues } as SharedOperation;
+      const operation = { run: runOf(plans, { schema, document, operationName, variableValues } as ExecutionArgs) };
       of.known.set(key, new WeakRef(operation));
       return operation;
     },
@@ -96,6 +101,19 @@ export function createSharedResults(maskError: (error: unknown) => GraphQLError)
       return known ?? make(operation, batch.entries[n], context, made);
     },
   };
+}
+
+/** Compiled where it can be; what is to be looked up in the document and the variables is looked up here, once. */
+function runOf(plans: Plans, args: ExecutionArgs): SharedOperation['run'] {
+  const plan = plans.of(args.document).find(args.operationName);
+  const given = args.variableValues ?? {};
+  const asked = plan && coerceVariables({ schema: args.schema, operation: plan.operation, given, hasHints: false });
+  const compiled = asked && !asked.errors ? plan.compiled(asked.values) : null;
+  if (!asked || asked.errors || !compiled) {
+    return (rootValue, contextValue) => execute({ ...args, rootValue, contextValue });
+  }
+  const variables = asked.values;
+  return (rootValue, context) => compiled({ context, variables, rootValue });
 }
 
 /**

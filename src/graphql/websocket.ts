@@ -11,6 +11,7 @@ import type { OpenStreams } from '../domain/limits/open-streams.ts';
 import type { Callers } from './callers.ts';
 import { chargeLeast } from './charge.ts';
 import type { Arrival, GraphqlContext } from './context.ts';
+import type { Plans } from './execution/plans.ts';
 import { tooDeep } from './operation-ids.ts';
 import { createPings } from './pings.ts';
 import { type Engine, isIterable, prepareOperation } from './prepare-operation.ts';
@@ -49,6 +50,7 @@ export interface SocketOptions {
   /** Whether a socket may be opened from an address at all. */
   readonly mayOpen: (address: string | null) => Promise<boolean>;
   readonly liveViewers: LiveViewers;
+  readonly plans: Plans;
   readonly maskError: (error: unknown) => GraphQLError;
   readonly log: Pick<Log, 'debug' | 'error'>;
 }
@@ -65,7 +67,7 @@ export function createSockets(options: SocketOptions) {
     handleProtocols: (offered) => (offered.has('graphql-transport-ws') ? 'graphql-transport-ws' : false),
   });
   const viewers = new WeakMap<SocketExtra, LiveViewer>();
-  const shared = createSharedResults(options.maskError);
+  const shared = createSharedResults(options.plans, options.maskError);
   const pings = createPings(socketLimits.keepAliveMs);
 
   const server = makeServer<Record<string, unknown>, SocketExtra>({

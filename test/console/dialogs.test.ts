@@ -78,7 +78,10 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
   it('what is shown once is closed by its own button alone', async () => {
     const { page, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto('/manage/service-users');
-    await page.getByRole('button', { name: /^New key/ }).first().click();
+    await page
+      .getByRole('button', { name: /^New key/ })
+      .first()
+      .click();
     await page.getByRole('dialog').getByLabel('Name').fill('Kept by hand');
     await page.keyboard.press('Enter');
     const kept = page.getByRole('button', { name: 'I have kept it' });

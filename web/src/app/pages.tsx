@@ -28,15 +28,21 @@ const pages = [
   },
   {
     path: '/manage/playbooks',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/playbooks/playbooks-page.tsx'))).PlaybooksPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/playbooks/playbooks-page.tsx'))).PlaybooksPage,
+    })),
   },
   {
     path: '/manage/playbooks/:id',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/playbooks/playbook-page.tsx'))).PlaybookPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/playbooks/playbook-page.tsx'))).PlaybookPage,
+    })),
   },
   {
     path: '/manage/knowledge',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/knowledge/knowledge-page.tsx'))).KnowledgePage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/knowledge/knowledge-page.tsx'))).KnowledgePage,
+    })),
   },
   {
     path: '/manage/knowledge/:id',
@@ -44,23 +50,33 @@ const pages = [
   },
   {
     path: '/manage/automations',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/automations/automations-page.tsx'))).AutomationsPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/automations/automations-page.tsx'))).AutomationsPage,
+    })),
   },
   {
     path: '/manage/automations/:id',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/automations/automation-page.tsx'))).AutomationPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/automations/automation-page.tsx'))).AutomationPage,
+    })),
   },
   {
     path: '/manage/webhooks',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/webhooks/webhooks-page.tsx'))).WebhooksPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/webhooks/webhooks-page.tsx'))).WebhooksPage,
+    })),
   },
   {
     path: '/manage/webhooks/:id',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/webhooks/webhook-page.tsx'))).WebhookPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/webhooks/webhook-page.tsx'))).WebhookPage,
+    })),
   },
   {
     path: '/manage/members',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/members/members-page.tsx'))).MembersPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/members/members-page.tsx'))).MembersPage,
+    })),
   },
   {
     path: '/manage/users',
@@ -82,19 +98,27 @@ const pages = [
   },
   {
     path: '/manage/service-users',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/service-users/service-users-page.tsx'))).ServiceUsersPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/service-users/service-users-page.tsx'))).ServiceUsersPage,
+    })),
   },
   {
     path: '/manage/service-users/:id',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/service-users/service-user-page.tsx'))).ServiceUserPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/service-users/service-user-page.tsx'))).ServiceUserPage,
+    })),
   },
   {
     path: '/manage/organization',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/settings/settings-page.tsx'))).SettingsPage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/settings/settings-page.tsx'))).SettingsPage,
+    })),
   },
   {
     path: '/manage/enterprise',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/settings/enterprise-page.tsx'))).EnterprisePage })),
+    page: lazy(async () => ({
+      default: (await patient(() => import('../manage/settings/enterprise-page.tsx'))).EnterprisePage,
+    })),
   },
   {
     path: '/manage/audit-log',

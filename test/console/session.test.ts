@@ -157,13 +157,15 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
     const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error', LEASE_SECONDS: '2' };
     let server = await startServer(env);
-    const prompt = Array.from({ length: 30 }, (_, n) => `say line ${n}.\nsleep 0.1`).join('\n');
+    const { page } = await openSignedIn(browser, server, bootstrapToken);
+    // All rows at once: as high as they are together.
+    await page.setViewportSize({ width: 1_280, height: 12_000 });
+    const prompt = Array.from({ length: 30 }, (_, n) => `say line ${n}.\nsleep 0.2`).join('\n');
     const asked = async (query: string) => (await graphql(server, bootstrapToken, query)).data;
     const made = await asked(
       `mutation { createSession(input: {prompt: ${JSON.stringify(prompt)}}) { session { sessionId } } }`,
     );
     const { sessionId } = made.createSession.session;
-    const { page } = await openSignedIn(browser, server, bootstrapToken);
     await page.goto(`/sessions/${sessionId}`);
     for (const line of [5, 15]) {
       await page.getByText(`line ${line}.`, { exact: true }).first().waitFor();
@@ -176,8 +178,6 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByText('Finished', { exact: true }).waitFor();
     const { session } = await asked(`{ session(id: "${sessionId}") { messages(first: 100) { nodes { seq } } } }`);
     const wanted = session.messages.nodes.map(({ seq }: { seq: number }) => seq);
-    // All of them at once: as high as they are together.
-    await page.setViewportSize({ width: 1_280, height: 12_000 });
     await expect.poll(() => shownSeqs(page)).toEqual(wanted);
     await page.context().close();
     await server.stop();

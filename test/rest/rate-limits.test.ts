@@ -80,7 +80,7 @@ it('says nothing of limits to whom it does not know', async () => {
   expect({ status, limits: limits(headers) }).toEqual({ status: 401, limits: ',,' });
 });
 
-it('has no limit, and no headers of one, when it is switched off', async () => {
+it('has no limit, and no headers of one, when it is switched off', { timeout: 60_000 }, async () => {
   const free = await startApp({ rateLimitRest: 0 });
   try {
     const answers = await Promise.all(

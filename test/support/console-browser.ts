@@ -35,6 +35,8 @@ export interface Window {
   readonly foreign: readonly string[];
   /** Keeps a picture of it where TEST_SCREENSHOTS names a directory. */
   picture(name: string): Promise<void>;
+  /** What is seen in both themes, one after the other: the page that is shown changes its colours, and nothing else. */
+  inThemes(look: (theme: string) => Promise<void>): Promise<void>;
 }
 
 /** How a window is. */
@@ -49,7 +51,8 @@ export async function openWindow(
   test: Pick<TestApp, 'url'>,
   options: WindowOptions = {},
 ): Promise<Window> {
-  const { width = 1_280, theme = 'light' } = options;
+  const { width = 1_280 } = options;
+  let { theme = 'light' } = options;
   const context = await browser.newContext({
     baseURL: test.url,
     colorScheme: theme,
@@ -78,6 +81,12 @@ export async function openWindow(
       if (!directory) return;
       await mkdir(directory, { recursive: true });
       await page.screenshot({ path: join(directory, `${name}-${width}-${theme}.png`) });
+    },
+    async inThemes(look) {
+      for (theme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme: theme });
+        await look(theme);
+      }
     },
   };
 }
@@ -108,7 +117,8 @@ export async function pick(page: Page, field: string, choice: string): Promise<v
 /** What axe finds on a page that keeps somebody out: its rules for WCAG 2 A and AA, serious and critical. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   // Not by a script element: the policy of the pages would not let it run.
-  await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
+  const isThere = await page.evaluate(() => 'axe' in globalThis);
+  if (!isThere) await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: any[] }> } };
     const { violations } = await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] });

@@ -82,9 +82,9 @@ describe('with a list of origins', () => {
     for (let n = 0; n < 5; n++) await at('cog_wrong', '/v3/self');
     answers.push(await at('cog_wrong', '/v3/self'));
     const { store } = test.app.services;
-    await store.execute('alter table api_key rename to broken_api_key');
-    answers.push(await at(test.adminToken, '/v3/self'));
-    await store.execute('alter table broken_api_key rename to api_key');
+    await store.execute('alter table session rename to broken_session');
+    answers.push(await at(test.adminToken, `/v3/organizations/org-${test.organizationId}/sessions`));
+    await store.execute('alter table broken_session rename to session');
     expect(answers.map(({ status }) => status)).toEqual([401, 404, 405, 404, 401, 429, 500]);
     for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe(page);
   });

@@ -10,6 +10,12 @@ import { errorOf, TextArea } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
 
+interface Asked {
+  readonly ipRanges: readonly string[];
+  /** Also where it locks out who asks. */
+  readonly force: boolean;
+}
+
 /** The addresses from which keys, and this console, may be used. */
 export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$key }) {
   const { ipAccessList } = useFragment(
@@ -22,7 +28,7 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
     enterprise,
   );
   const toasts = useToasts();
-  const [asked, setAsked] = useState<readonly string[] | null>(null);
+  const [asked, setAsked] = useState<Asked | null>(null);
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [replace, isReplacing] = useAct<ipListReplaceMutation>(
     graphql`
@@ -52,16 +58,17 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
       }
     }
   `);
-  const keep = async (ipRanges: readonly string[]) => {
+  const keep = async ({ ipRanges, force }: Asked) => {
     const { errors: refused } =
-      ipRanges.length === 0 ? await clear({ input: {} }) : await replace({ input: { ipRanges } });
+      ipRanges.length === 0 ? await clear({ input: {} }) : await replace({ input: { ipRanges, force } });
     setAsked(null);
     setErrors(refused);
     if (refused === null) toasts.say(ipRanges.length === 0 ? 'Every address is let in.' : 'The list is saved.');
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    setAsked(new Given(event.currentTarget).list('ipRanges'));
+    const given = new Given(event.currentTarget);
+    setAsked({ ipRanges: given.list('ipRanges'), force: given.isOn('force') });
   };
   const now = ipAccessList ?? [];
   return (
@@ -82,9 +89,12 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
         defaultValue={now.join('\n')}
         spellCheck={false}
         placeholder={'203.0.113.7\n198.51.100.0/24'}
-        hint="One on each line; none: every address. A list that leaves out your own address is refused."
+        hint="One on each line; none: every address."
         error={errorOf(errors, 'ipRanges')}
       />
+      <label className="check">
+        <input type="checkbox" name="force" /> Even where my own address is not among them (“force”)
+      </label>
       <FormErrors errors={errors} placed={['ipRanges']} />
       <div className="buttons">
         <Button type="submit" tone="primary">
@@ -93,11 +103,11 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
       </div>
       {asked && (
         <Confirm
-          title={asked.length === 0 ? 'Let every address in?' : 'Let only these addresses in?'}
+          title={asked.ipRanges.length === 0 ? 'Let every address in?' : 'Let only these addresses in?'}
           text={
-            asked.length === 0
+            asked.ipRanges.length === 0
               ? 'Keys may then be used from everywhere.'
-              : `Whoever comes from elsewhere is refused at once: ${asked.join(', ')}`
+              : `Whoever comes from elsewhere is refused at once: ${asked.ipRanges.join(', ')}`
           }
           act="Save the list"
           isBusy={isReplacing || isClearing}

@@ -7,8 +7,8 @@ import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-
 const storeless = ['test/rules/**/*.test.ts', 'test/agents/**/*.test.ts', 'test/automations/**/*.test.ts'];
 
 const everywhere = {
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
   pool: 'forks' as const,
 };
 

@@ -107,6 +107,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('search');
     await page.keyboard.type('n?');
     expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.getByText('Nothing fits').waitFor();
     await page.keyboard.press('Control+a');
     await page.keyboard.press('Delete');
     await page.getByRole('link', { name: 'three' }).waitFor();

@@ -88,9 +88,12 @@ export function filterConditions(
       `s.user_id = any(array(select u.id from user_account u
          where u.enterprise_id = ${bind(enterpriseId)} and lower(u.email) = lower(${p}::text)))`,
   );
-  const ofTag = (condition: string) => `exists (select 1 from session_tag t where t.organization_id = s.organization_id
-              and ${condition} and t.created_at = s.created_at and t.session_id = s.id)`;
-  if (filter.tags?.length === 1) where.push(ofTag(`t.tag = ${bind(filter.tags[0])}::text`));
-  else add(filter.tags, (p) => ofTag(`t.tag = any(${p}::text[])`));
+  add(
+    filter.tags,
+    (
+      p,
+    ) => `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${p}::text[])
+              and t.created_at = s.created_at and t.session_id = s.id)`,
+  );
   return where;
 }

@@ -72,6 +72,7 @@ export async function startPublisher(
 export async function createViewers(server: Server, count: number): Promise<string[]> {
   const run = async (query: string, input: object) => {
     const { data } = await askOnce(server.url, graphqlRequest(server.token, query, { input }));
+    // The one field that was asked for: JSON, as its document says.
     const [payload] = Object.values(data) as any[];
     if (payload.userErrors.length > 0) throw new Error(JSON.stringify(payload.userErrors));
     return payload;

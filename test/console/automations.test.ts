@@ -76,13 +76,13 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
   };
 
   const makeRich = async () => {
-    const { playbook } = (await runMutation(test, 'createPlaybook', 'playbook { id playbookId }', {
+    const { playbook } = await runMutation(test, 'createPlaybook', 'playbook { id playbookId }', {
       title: 'By hand',
       body: 'Do it.',
-    })) as any;
-    const { session } = (await runMutation(test, 'createSession', 'session { sessionId }', {
+    });
+    const { session } = await runMutation(test, 'createSession', 'session { sessionId }', {
       prompt: 'say hi',
-    })) as any;
+    });
     const automation = await made({
       name: 'Rich',
       triggers,
@@ -211,9 +211,9 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
   });
 
   it('makes triggers, groups of conditions and actions, and takes them out again', async () => {
-    const { session } = (await runMutation(test, 'createSession', 'session { sessionId url }', {
+    const { session } = await runMutation(test, 'createSession', 'session { sessionId url }', {
       prompt: 'say hi',
-    })) as any;
+    });
     const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto('/manage/automations/new');
     await page.getByLabel('Name').fill('Built');

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts';
 import type { Page, PageLimits, PageRequest } from './pages.ts';
-import { type TimedList, timedPage } from './timed-pages.ts';
+import { type RowPlace, type TimedList, timedPage } from './timed-pages.ts';
 
 /** Adds a value to a statement and gives its placeholder. */
 export type Bind = (value: unknown) => string;
@@ -25,8 +25,19 @@ export interface NestedList<T> extends TimedList {
   readonly owners: (bind: Bind) => string;
   /** What holds for the rows of `owner`. */
   readonly where: (bind: Bind) => readonly string[];
+  /** The same rows, where another table leads to them in their order. */
+  readonly through?: ((bind: Bind) => RowSource) | undefined;
   /** What is in it; only a type. */
   readonly item?: T;
+}
+
+/** Where rows are read from. */
+export interface RowSource {
+  /** What follows `from`: the rows have the alias of their list. */
+  readonly from: string;
+  readonly where: readonly string[];
+  /** The columns by which the rows stand in the list's order, and which equal those of the row. */
+  readonly place: RowPlace;
 }
 
 /** Owners that are organizations of an enterprise, in {@link NestedList.owners}. */
@@ -64,11 +75,12 @@ export async function listNested<T extends Keyed>(
   const [list] = lists;
   if (!list) return [];
   const { values, bind, from, of } = startOf(list, lists);
-  const page = timedPage(list, request, limits, bind);
-  const where = [...list.where(bind), ...page.beyond].join(' and ');
+  const through = list.through?.(bind);
+  const page = timedPage(list, request, limits, bind, through?.place);
+  const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
   const rows = await store.query<T & { ownerPlace: number }>(
     `select owner.place::int as "ownerPlace", ${list.columns} ${from} cross join lateral (
-       select ${of} where ${where} ${page.order} limit ${page.limit}) ${list.row} ${list.joins ?? ''} ${page.order.replace('order by', 'order by owner.place,')}`,
+       select ${list.row}.* from ${through?.from ?? of} where ${where} ${page.sourceOrder} limit ${page.limit}) ${list.row} ${list.joins ?? ''} ${page.order.replace('order by', 'order by owner.place,')}`,
     values,
   );
   const found = lists.map((): T[] => []);
@@ -88,7 +100,7 @@ export async function countNested(
   const where = list.where(bind).join(' and ');
   const rows = await store.query<{ ownerPlace: number; total: number }>(
     `select owner.place::int as "ownerPlace", counted.total ${from} cross join lateral (
-       select count(*)::int as total from (select ${of} where ${where} limit ${bind(mostCounted)}) ${list.row}) counted`,
+       select count(*)::int as total from (select ${list.row}.* from ${of} where ${where} limit ${bind(mostCounted)}) ${list.row}) counted`,
     values,
   );
   const totals = new Map(rows.map(({ ownerPlace, total }) => [ownerPlace, total]));
@@ -102,5 +114,5 @@ function startOf<T>(list: NestedList<T>, lists: readonly NestedList<T>[]) {
   const values: unknown[] = [lists.map(({ ownerId }) => ownerId)];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const from = `from unnest($1::text[]) with ordinality owner (id, place) ${list.owners(bind)}`;
-  return { values, bind, from, of: `${list.row}.* from ${list.table} ${list.row}` };
+  return { values, bind, from, of: `${list.table} ${list.row}` };
 }

@@ -31,6 +31,8 @@ export interface TimedPage {
   readonly beyond: readonly string[];
   /** `order by …`, from the end that is read from. */
   readonly order: string;
+  /** The same by the columns of the given place. */
+  readonly sourceOrder: string;
   /** The placeholder of how many rows to read: one more than the page has. */
   readonly limit: string;
   /** `at` says where a row stands, if not by its own time and `id`. */
@@ -43,26 +45,39 @@ interface TimedRow {
   readonly createdAt: Date;
 }
 
-/** Reads a request for a page of a list. `bind` adds a value and gives its placeholder. The errors of {@link pageWindow}. */
+/** The columns of time and id that say where a row of a {@link TimedList} stands. */
+export interface RowPlace {
+  readonly at: string;
+  readonly id: string;
+}
+
+/**
+ * Reads a request for a page of a list. `bind` adds a value and gives its placeholder; `place` are the columns that `beyond`
+ * and `sourceOrder` go by, if not the row's own. The errors of {@link pageWindow}.
+ */
 export function timedPage(
   { name, row, at: time = 'createdAt', isOldestFirst = false }: TimedList,
   request: PageRequest,
   limits: PageLimits,
   bind: (value: unknown) => string,
+  place?: RowPlace,
 ): TimedPage {
   const window = pageWindow(request, limits, (text) => readTimeCursor(name, text));
-  const column = `${row}.${timeColumns[time]}`;
+  const own: RowPlace = { at: `${row}.${timeColumns[time]}`, id: `${row}.id` };
+  const source = place ?? own;
   const position = (sign: string, { at, id }: TimeCursor) =>
-    `(${column}, ${row}.id) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`;
+    `(${source.at}, ${source.id}) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`;
   const [later, earlier] = isOldestFirst ? ['>', '<'] : ['<', '>'];
   const direction = isOldestFirst === window.backward ? 'desc' : 'asc';
+  const orderBy = (by: RowPlace) => `order by ${by.at} ${direction}, ${by.id} ${direction}`;
   return {
     window,
     beyond: [
       ...(window.after ? [position(later, window.after)] : []),
       ...(window.before ? [position(earlier, window.before)] : []),
     ],
-    order: `order by ${column} ${direction}, ${row}.id ${direction}`,
+    order: orderBy(own),
+    sourceOrder: orderBy(source),
     limit: bind(window.limit + 1),
     toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor = standsAt(time)) {
       return toPage(rows, window, (item) => {

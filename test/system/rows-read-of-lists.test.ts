@@ -23,7 +23,7 @@ beforeAll(async () => {
   const insert = (organization: string, count: number) =>
     store.execute<{ id: string }>(
       `insert into session (id, organization_id, title, is_title_derived, status, origin, tags, prompt, user_id, created_at, updated_at)
-       select md5($1 || n), $1, 'one', false, case when n % 9 = 0 then 'running' else 'exit' end, 'api', '{common}', 'x',
+       select md5($1 || n), $1, 'one', false, case when n % 9 = 0 then 'running' else 'exit' end, 'api', case when n % 100 = 0 then '{common,some}'::text[] else '{common}' end, 'x',
               'user' || n % 50, now() - n * interval '1 second', now() - n * interval '1 second'
          from generate_series(1, $2::int) n returning id`,
       [organization, count],
@@ -55,6 +55,8 @@ it.each([
   ['', 21],
   ['&is_archived=false', 21],
   ['&tags=common', 21],
+  ['&tags=some', 21],
+  ['&tags=some&is_archived=false&created_before=4102444800', 21],
   ['&origins=api&created_before=4102444800', 21],
   ['&origins=api&origins=cli&is_archived=false&tags=common&created_after=1', 21],
 ])('reads no more of a long list than a page that everything is on: ?first=20%s', async (query, most) => {
@@ -83,6 +85,22 @@ it.each([
     }
   },
 );
+
+it.each(['common', 'some'])('reads no more than its page in the middle of the list of a tag: %s', async (tag) => {
+  const tagged = `${inOrganization()}?first=20&tags=${tag}`;
+  const first = await call(test, test.adminToken, 'GET', tagged);
+  const { answer, read } = await list(`${tagged}&after=${first.body.end_cursor}`);
+  expect(answer.body.items).toHaveLength(20);
+  expect(answer.body.items[0].created_at).toBeLessThan(first.body.items.at(-1).created_at);
+  expect(read.session).toBeLessThanOrEqual(21);
+  expect(read.session_tag).toBeLessThanOrEqual(21);
+});
+
+it('finds the three sessions of a tag by reading no others', async () => {
+  const { answer, read } = await list(`${inOrganization()}?first=100&tags=rare`);
+  expect(answer.body.items).toHaveLength(few);
+  expect(read).toMatchObject({ session: few, 'session_tag': few });
+});
 
 it('reads no more from the middle of a long list, and bounds of time begin there', async () => {
   const first = await call(test, test.adminToken, 'GET', `${inOrganization()}?first=200`);

@@ -8,6 +8,7 @@ import { type PageLimits, pageWindow } from '../pages.ts';
 import { findOrBeginWalk, type OffsetWalk, type WalkedList } from './offset-walks.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { checkFilter, filterConditions, type SessionFilter } from './session-filter.ts';
+import { taggedSessions } from './tagged-sessions.ts';
 
 /** A page for wires that have no cursors. */
 export interface OffsetListRequest {
@@ -51,6 +52,7 @@ function walkedList(context: Context, organizationId: string, filter: SessionFil
       `s.organization_id = ${bind(organizationId)}`,
       ...filterConditions(filter, viewer.enterpriseId, bind),
     ],
+    through: taggedSessions(filter, viewer.enterpriseId, (bind) => bind(organizationId)),
   };
 }
 
@@ -92,16 +94,18 @@ interface Part {
 function readRows(context: Context, list: WalkedList, { newerThan, upTo, offset = 0, limit }: Part) {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = list.conditions(bind);
+  const through = list.through?.(bind);
+  const where = [...(through?.where ?? list.conditions(bind))];
+  const { at, id } = through?.place ?? { at: 's.created_at', id: 's.id' };
   const edge = newerThan ?? upTo;
   if (edge?.settledAt) {
     const sign = newerThan ? '>' : '<=';
-    where.push(`(s.created_at, s.id) ${sign} (${bind(edge.settledAt)}::timestamptz, ${bind(edge.settledId)}::text)`);
+    where.push(`(${at}, ${id}) ${sign} (${bind(edge.settledAt)}::timestamptz, ${bind(edge.settledId)}::text)`);
   }
   const direction = newerThan ? 'asc' : 'desc';
   return context.store.query<SessionRecord>(
-    `select ${sessionColumns} from session s where ${where.join(' and ')}
-      order by s.created_at ${direction}, s.id ${direction} limit ${bind(limit)} offset ${bind(offset)}`,
+    `select ${sessionColumns} from ${through?.from ?? 'session s'} where ${where.join(' and ')}
+      order by ${at} ${direction}, ${id} ${direction} limit ${bind(limit)} offset ${bind(offset)}`,
     values,
   );
 }

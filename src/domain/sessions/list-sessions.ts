@@ -2,7 +2,14 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { type Count, countNested, type NestedList, organizationOwners, sessionOwners } from '../nested-pages.ts';
+import {
+  type Count,
+  countNested,
+  listNested,
+  type NestedList,
+  organizationOwners,
+  sessionOwners,
+} from '../nested-pages.ts';
 import { requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import {
   type Page,
@@ -15,6 +22,7 @@ import {
 } from '../pages.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { checkFilter, filterConditions, type SessionFilter } from './session-filter.ts';
+import { taggedSessions } from './tagged-sessions.ts';
 
 /** Newest first by creation unless said otherwise. */
 export interface SessionOrder {
@@ -53,6 +61,8 @@ export async function listSessions(
   limits: PageLimits,
 ): Promise<Page<SessionRecord>> {
   const { id } = await useOrganization(context, request.organizationId, permissionFor.viewSession);
+  const list = sessionsOf(context, id, request.filter, request.order);
+  if (list.through) return (await listNested(context, [list], request, limits))[0] as Page<SessionRecord>;
   const ofOrganization: Source = ({ bind, where, order, limit }) =>
     `select ${sessionColumns} from session s where s.organization_id = ${bind(id)} and ${where} ${order} limit ${limit}`;
   return readPage(context, ofOrganization, request, limits);
@@ -82,6 +92,7 @@ export function sessionsOf(
     columns: sessionColumns,
     owners: organizationOwners(enterpriseId),
     where: (bind) => ['s.organization_id = owner.id', ...filterConditions(filter, enterpriseId, bind)],
+    through: field === 'createdAt' ? taggedSessions(filter, enterpriseId, () => 'owner.id') : undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
+import type { Bind, RowSource } from '../nested-pages.ts';
 
 /** How long a walk lasts: whoever still asks for pages after that begins another. */
 const lifeMs = 10 * 60_000;
@@ -25,7 +26,9 @@ export interface OffsetWalk {
 export interface WalkedList {
   readonly key: string;
   readonly organizationId: string;
-  readonly conditions: (bind: (value: unknown) => string) => string[];
+  readonly conditions: (bind: Bind) => string[];
+  /** The same sessions, where another table leads to them in their order. */
+  readonly through?: ((bind: Bind) => RowSource) | undefined;
 }
 
 const find = `

@@ -52,6 +52,18 @@ export function checkFilter(filter: SessionFilter): void {
   if (issues.length > 0) throw invalidInput(issues);
 }
 
+/** The conditions of a filter on when a session was made, on the column that says so. */
+export function createdBounds(
+  { createdAfter, createdBefore }: Pick<SessionFilter, 'createdAfter' | 'createdBefore'>,
+  column: string,
+  bind: (value: unknown) => string,
+): string[] {
+  return [
+    ...(createdAfter ? [`${column} >= ${bind(createdAfter)}::timestamptz`] : []),
+    ...(createdBefore ? [`${column} < ${bind(createdBefore)}::timestamptz`] : []),
+  ];
+}
+
 /** The conditions on a `session` aliased `s`, of sessions of this enterprise; `bind` gives a value's parameter. */
 export function filterConditions(
   filter: SessionFilter,
@@ -77,8 +89,7 @@ export function filterConditions(
   addOneOf('s.automation_id', filter.automationIds);
   add(filter.parentId, (p) => `s.parent_id = ${p}`);
   add(filter.createdByIds, (p) => `(s.user_id = any(${p}::text[]) or s.service_user_id = any(${p}::text[]))`);
-  add(filter.createdAfter, (p) => `s.created_at >= ${p}::timestamptz`);
-  add(filter.createdBefore, (p) => `s.created_at < ${p}::timestamptz`);
+  where.push(...createdBounds(filter, 's.created_at', bind));
   add(filter.updatedAfter, (p) => `s.updated_at >= ${p}::timestamptz`);
   add(filter.updatedBefore, (p) => `s.updated_at < ${p}::timestamptz`);
   add(filter.search, (p) => `strpos(lower(s.title), lower(${p}::text)) > 0`);

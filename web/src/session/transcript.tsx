@@ -1,4 +1,4 @@
-import { elementScroll, useVirtualizer } from '@tanstack/react-virtual';
+import { elementScroll, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useSigned } from '../app/gate.tsx';
 import { Button } from '../ui/button.tsx';
@@ -26,7 +26,7 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
   const rows = useMemo(() => fold(feed.entries), [feed.entries]);
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
-  const { toEnd, note, look } = useFollowing(box);
+  const place = usePlace(box);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -39,10 +39,11 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
     paddingEnd: 16,
     scrollToFn: (offset, options, instance) => {
       elementScroll(offset, options, instance);
-      note();
+      place.note();
     },
     onChange: (instance) => setAway(!instance.isAtEnd(200)),
   });
+  const { toEnd, look } = useFollowing(box, virtual, place);
 
   const { loadEarlier, hasEarlier, isLoadingEarlier, isLoaded } = feed;
   const height = virtual.getTotalSize();
@@ -141,24 +142,37 @@ function useOwn(): (entry: Entry) => boolean {
   );
 }
 
-/**
- * Follows what comes as long as one is at the end, and again when one comes back to it. Whoever scrolls by a program says so
- * by `note`, so that the scrolling of a person is known by being nobody's.
- */
-function useFollowing(box: RefObject<HTMLElement | null>) {
-  const isFollowing = useRef(true);
+/** Where a box was scrolled to when that was last noted, so that the scrolling of a person is known by being nobody's. */
+interface Place {
+  readonly last: RefObject<{ readonly top: number; readonly height: number }>;
+  /** For whoever scrolls by a program. */
+  readonly note: () => void;
+}
+
+function usePlace(box: RefObject<HTMLElement | null>): Place {
   const last = useRef({ top: 0, height: 0 });
   const note = useCallback(() => {
     if (box.current) last.current = { top: box.current.scrollTop, height: box.current.scrollHeight };
   }, [box]);
+  return useMemo(() => ({ last, note }), [note]);
+}
+
+/** Follows what comes as long as one is at the end, and again when one comes back to it. */
+function useFollowing(
+  box: RefObject<HTMLElement | null>,
+  list: Virtualizer<HTMLDivElement, Element>,
+  { last, note }: Place,
+) {
+  const isFollowing = useRef(true);
   const toEnd = useCallback(
     (always = false) => {
       if (always) isFollowing.current = true;
       if (!isFollowing.current || !box.current) return;
-      box.current.scrollTop = box.current.scrollHeight;
+      // By the list itself: who moves the box under it has what it corrects held back, and the last row cut off.
+      list.scrollToEnd();
       note();
     },
-    [box, note],
+    [box, list, note],
   );
   const look = useCallback(() => {
     if (!box.current) return;
@@ -169,6 +183,6 @@ function useFollowing(box: RefObject<HTMLElement | null>) {
     else if (isByPerson) isFollowing.current = false;
     note();
     if (!isByPerson) toEnd();
-  }, [box, note, toEnd]);
-  return { toEnd, note, look };
+  }, [box, last, note, toEnd]);
+  return { toEnd, look };
 }

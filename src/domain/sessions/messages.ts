@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
-import { attach } from '../attachments/attach.ts';
+import { attach, attachmentsNamedIn } from '../attachments/attach.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
@@ -14,6 +14,7 @@ import { changeSession, lockSession, type StatusChange } from './change-session.
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, isOwn } from './find-session.ts';
 import { logColumns, type MessageEntry } from './log.ts';
+import { queueing, sendToAwake } from './send-to-awake.ts';
 import type { SessionRecord } from './session.ts';
 import { placeOf } from './suspend-session.ts';
 
@@ -44,6 +45,9 @@ export async function sendMessage(
   context: Context,
   input: SendMessageInput,
 ): Promise<{ session: SessionRecord; message: MessageEntry }> {
+  const sent = isPlain(input) ? await sendToAwake(context, input) : null;
+  if (sent) return sent;
+  // Whatever that was not good for: here it is found out why, and what sleeps is woken.
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
   const owner = await chooseOwner(context, seen.organizationId, {
     userId: input.messageAsUserId,
@@ -82,6 +86,12 @@ export async function sendMessage(
 
 const messageInput = z.object({ message: messageSchema });
 
+/** Whether a message is one as most are, which a single statement can send. */
+function isPlain(input: SendMessageInput): boolean {
+  const isBare = input.messageAsUserId == null && input.idempotencyKey == null && !input.attachmentIds?.length;
+  return isBare && messageSchema.safeParse(input.message).success && attachmentsNamedIn(input.message).length === 0;
+}
+
 /**
  * Sends a message within a transaction, as the viewer's own, to a session of an organization that the viewer may write to.
  * NOT_FOUND, FORBIDDEN, INVALID_INPUT, and INVALID_STATE for a session that takes none.
@@ -111,12 +121,7 @@ interface MessageToWrite {
   readonly owner: Owner;
 }
 
-// A session whose question is open is in the queue already, but waits for a worker only from its answer on.
-const enqueue = `
-  update run set crash_count = 0, queued_at = greatest(queued_at, case when queued_at is null or exists (
-      select 1 from session s where s.id = run.session_id and s.status = 'running'
-         and s.status_detail in ('waiting_for_user', 'waiting_for_approval')) then $2::timestamptz end)
-   where session_id = $1`;
+const enqueue = `update run set ${queueing('$2::timestamptz')} where session_id = $1`;
 
 async function writeMessage(
   context: Context,

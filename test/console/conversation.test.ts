@@ -48,6 +48,42 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.context().close();
   });
 
+  it('takes once what is sent again after its answer was lost, also by a page that was loaded anew', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'Lost answers' });
+    const { page } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto(`/sessions/${id}`);
+    let isLost = false;
+    await page.route('**/graphql', async (route) => {
+      if (isLost || !route.request().postData()?.includes('mutation useSendMutation(')) return route.continue();
+      isLost = true;
+      await route.fetch();
+      await route.abort();
+    });
+    const field = page.getByLabel('Message to the agent');
+    const chosen = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Attach files' }).click();
+    await (await chosen).setFiles([{ name: 'once.txt', mimeType: 'text/plain', buffer: Buffer.from('once') }]);
+    await page.getByText('1 of 1 files uploaded').waitFor();
+    await field.fill('Only once');
+    const failed = page.waitForEvent('requestfailed');
+    await page.keyboard.press('Enter');
+    await failed;
+    await page.reload();
+    expect(await field.inputValue()).toBe('Only once');
+    await page.getByText('The files that you had attached go along again.').waitFor();
+    await field.press('Enter');
+    await expect.poll(() => field.inputValue()).toBe('');
+    // The same words once more are another message.
+    await field.fill('Only once');
+    await field.press('Enter');
+    await expect.poll(() => field.inputValue()).toBe('');
+    const document = 'query($id: ID!) { session(id: $id) { messages(first: 9) { nodes { body } } } }';
+    const { data } = await graphql(test, test.adminToken, document, { id });
+    const bodies = data.session.messages.nodes.map(({ body }: { body: string }) => body.split('\n')[0]);
+    expect(bodies).toEqual(['Wait', 'Only once', 'Only once']);
+    await page.context().close();
+  });
+
   it('goes to what one sends oneself, from wherever one was reading', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Scrolled' });
     await sayMany(test, id, 200);

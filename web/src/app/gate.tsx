@@ -12,6 +12,7 @@ import {
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { gateQuery, gateQuery$data } from '../__generated__/gateQuery.graphql.ts';
 import { nowShown, wordOf } from '../relay/who.ts';
+import { forgetOthersDrafts } from '../ui/drafts.ts';
 import { Splash } from '../ui/states.tsx';
 
 type Organization = gateQuery$data['organizations']['nodes'][number];
@@ -40,16 +41,6 @@ export function useSigned(): Signed {
   const signed = useContext(SignedContext);
   if (!signed) throw new Error('useSigned is for components inside of Gate.');
   return signed;
-}
-
-const draftsOfKey = 'switchyard:drafts-of';
-
-/** What was half written in this tab is shown to nobody but who wrote it. */
-function forgetDrafts(who: string): void {
-  if (sessionStorage.getItem(draftsOfKey) === who) return;
-  for (const key of Object.keys(sessionStorage))
-    if (key.startsWith('switchyard:draft:')) sessionStorage.removeItem(key);
-  sessionStorage.setItem(draftsOfKey, who);
 }
 
 interface GateProps {
@@ -113,7 +104,7 @@ function Known({ children, onKnown }: GateProps) {
   useEffect(() => {
     nowShown().who = word;
   }, [word]);
-  useState(() => forgetDrafts(wordOf({ ...viewer, permissions: [] })));
+  useState(() => forgetOthersDrafts(wordOf({ ...viewer, permissions: [] })));
   const choose = useCallback((organizationId: string) => change(() => setChosen(organizationId)), []);
   const current = organization ?? organizations.nodes[0] ?? null;
   const currentId = current?.organizationId ?? null;

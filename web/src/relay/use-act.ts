@@ -15,10 +15,13 @@ interface UserError {
   readonly path?: readonly string[] | null | undefined;
 }
 
-/** What a mutation has done: its payload, or why not, in the service's words. */
+/**
+ * What a mutation has done: its payload, or why not, in the service's words. `isLost`: no answer came, and it may have been
+ * done all the same.
+ */
 export type Outcome<T> =
-  | { readonly payload: T; readonly errors: null }
-  | { readonly payload: null; readonly errors: readonly UserError[] };
+  | { readonly payload: T; readonly errors: null; readonly isLost: false }
+  | { readonly payload: null; readonly errors: readonly UserError[]; readonly isLost: boolean };
 
 type Expected<T extends MutationParameters> = T['response'] | SelectorStoreUpdater<T['response']>;
 type PayloadOf<T extends MutationParameters> = NonNullable<T['response'][keyof T['response']]>;
@@ -61,12 +64,13 @@ export function useAct<T extends MutationParameters>(
               (PayloadOf<T> & { userErrors?: readonly UserError[] }) | null,
             ];
             const errors = payload?.userErrors ?? [];
-            if (payload && errors.length === 0) return settle({ payload, errors: null });
-            settle({ payload: null, errors: errors.length > 0 ? errors : [{ message: 'Nothing was done.' }] });
+            if (payload && errors.length === 0) return settle({ payload, errors: null, isLost: false });
+            const refused = errors.length > 0 ? errors : [{ message: 'Nothing was done.' }];
+            settle({ payload: null, errors: refused, isLost: false });
           },
           onError: (error) =>
             settle(
-              { payload: null, errors: [{ message: error.message }] },
+              { payload: null, errors: [{ message: error.message }], isLost: true },
               error instanceof UnreachableError ? whenReached() : undefined,
             ),
         });

@@ -1,46 +1,10 @@
 import { type FormEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
-import { graphql } from 'react-relay';
-import type { composerMutation } from '../__generated__/composerMutation.graphql.ts';
-import { useAct } from '../relay/use-act.ts';
 import { Button } from '../ui/button.tsx';
+import { findDraft, keepDraft } from '../ui/drafts.ts';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
 import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
-
-type Send = (message: string, attachmentIds?: readonly string[]) => Promise<boolean>;
-
-/** Sends a message with its files; true when it was taken. One that is sent again after a failure is not taken twice. */
-export function useSend(sessionId: string): [Send, boolean] {
-  const [act, isBusy] = useAct<composerMutation>(graphql`
-    mutation composerMutation($input: SendMessageInput!) {
-      sendMessage(input: $input) {
-        session {
-          id
-          status
-          statusDetail
-        }
-        userErrors {
-          message
-          path
-        }
-      }
-    }
-  `);
-  const attempt = useRef<{ readonly what: string; readonly key: string } | null>(null);
-  const send: Send = async (message, attachmentIds = []) => {
-    const what = JSON.stringify([message, attachmentIds]);
-    if (attempt.current?.what !== what) attempt.current = { what, key: newKey() };
-    const { errors } = await act({ input: { sessionId, message, attachmentIds, idempotencyKey: attempt.current.key } });
-    if (errors === null) attempt.current = null;
-    return errors === null;
-  };
-  return [send, isBusy];
-}
-
-// Not crypto.randomUUID: pages that come by plain http from another host do not have it.
-function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+import { useSend } from './use-send.ts';
 
 interface ComposerProps {
   readonly sessionId: string;
@@ -64,9 +28,8 @@ export function Composer({ refusal, ...open }: ComposerProps & Refusable) {
  * for files.
  */
 function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
-  const draftKey = `switchyard:draft:${sessionId}`;
-  const [text, setText] = useState(() => sessionStorage.getItem(draftKey) ?? '');
-  const [send, isBusy] = useSend(sessionId);
+  const [text, setText] = useState(() => findDraft<string>(sessionId) ?? '');
+  const { send, isBusy, lost } = useSend(sessionId, `${sessionId}:sending`);
   const uploads = useUploads(organizationId);
   const isOver = useFileDrop(uploads.add);
   const noteId = useId();
@@ -80,20 +43,23 @@ function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
   }, [text]);
   const change = (next: string) => {
     setText(next);
-    if (next === '') sessionStorage.removeItem(draftKey);
-    else sessionStorage.setItem(draftKey, next);
+    keepDraft(sessionId, next === '' ? null : next);
   };
+  const message = text.trim();
+  // What was under way when the page was left goes again as it was, with its files: if it had come, it is there already.
+  const isAgain = uploads.all.length === 0 && lost?.message === message;
+  const files = isAgain ? lost.attachmentIds : uploads.attachmentIds;
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
-    const message = text.trim();
     if (message === '' || isBusy || !uploads.areSent) return;
-    if (await send(message, uploads.attachmentIds)) {
+    if (await send(message, files)) {
       change('');
       uploads.clear();
     }
     field.current?.focus();
   };
-  const note = missingOf(text, uploads);
+  const note =
+    isAgain && files.length > 0 ? 'The files that you had attached go along again.' : missingOf(text, uploads);
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();

@@ -12,7 +12,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty } from '../ui/states.tsx';
 import { FilesContext, findFile, splitFiles } from './attachments.tsx';
-import { Composer, useSend } from './composer.tsx';
+import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
 import { lastPlan } from './fold.ts';
 import { Now } from './now.tsx';
@@ -20,6 +20,7 @@ import { plainTitle } from './plain-title.ts';
 import { SessionActs } from './session-acts.tsx';
 import { Transcript } from './transcript.tsx';
 import { useFeed } from './use-feed.ts';
+import { useSend } from './use-send.ts';
 
 const query = graphql`
   query sessionPageQuery($id: ID!) {
@@ -130,7 +131,7 @@ function Known({ session }: { readonly session: Session }) {
     const timer = window.setInterval(refetch, renewMs);
     return () => clearInterval(timer);
   }, [refetch]);
-  const [send] = useSend(sessionId);
+  const { send } = useSend(sessionId);
   const [isOpen, setOpen] = useState(false);
   const answer = useCallback((words: string) => void send(words), [send]);
   const stored = session.events.nodes[0]?.entries ?? null;

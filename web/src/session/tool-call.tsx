@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react';
+import { Change } from '../ui/change.tsx';
+import { sizeOf } from '../ui/diff.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
-import { type DiffLine, linesOf, sizeOf } from './diff.ts';
 import type { EntryOf } from './entry.ts';
 
 type Call = EntryOf<'ToolCallEvent'>;
@@ -44,7 +45,7 @@ export function ToolCall({ entry }: { readonly entry: Call }) {
           )}
           {diffs.map((diff, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a call may change one file twice.
-            <Diff diff={diff} key={index} />
+            <Change title={diff.path} change={diff} key={index} />
           ))}
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
           {output && <pre tabIndex={0}>{output}</pre>}
@@ -61,25 +62,5 @@ function Size({ diffs }: { readonly diffs: Call['diffs'] }) {
     <span className="size">
       <ins>+{size.added}</ins> <del>−{size.removed}</del>
     </span>
-  );
-}
-
-const sign = { same: ' ', added: '+', removed: '−', gap: ' ' } as const satisfies Record<DiffLine['type'], string>;
-
-function Diff({ diff }: { readonly diff: Call['diffs'][number] }) {
-  const lines = linesOf(diff);
-  return (
-    <figure className="diff">
-      <figcaption>
-        {diff.path} {diff.oldText === null && <span className="tag">new</span>}
-      </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
-      <pre tabIndex={0}>
-        {lines.map(({ type, text }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change.
-          <span className={type} key={index}>{`${sign[type]} ${text}\n`}</span>
-        ))}
-      </pre>
-    </figure>
   );
 }

@@ -1,4 +1,4 @@
-import { type FocusEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type FocusEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { focusFirst, focusHeading, isLost } from './focus.ts';
 
@@ -47,12 +47,21 @@ export function Dialog(props: DialogProps) {
       });
     };
   }, []);
+  const isChanged = () =>
+    holdsMore || [...before.current].some(([field, was]) => field.isConnected && field.value.trim() !== was.trim());
+  // Kept nowhere, since it may be secret: the browser asks too before it leaves the page.
+  const mayLose = useRef(isChanged);
+  mayLose.current = isChanged;
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (mayLose.current()) event.preventDefault();
+    };
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, []);
   const leave = () => {
     if (isDeliberate) return ref.current?.querySelector<HTMLElement>('footer .primary')?.focus();
-    const isChanged = [...before.current].some(
-      ([field, was]) => field.isConnected && field.value.trim() !== was.trim(),
-    );
-    if (isChanged || holdsMore) setAsking(true);
+    if (isChanged()) setAsking(true);
     else onClose();
   };
   const come = ({ target }: FocusEvent) => {

@@ -16,21 +16,25 @@ import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import { Restored, thrownAway } from '../kit/restored.tsx';
 import { Actions } from './actions.tsx';
 import { automationFragment } from './automation-fragment.ts';
-import { changesOf, type Draft, definitionOf, newDraft, problemsOf, readDraft, writeDraft } from './draft.ts';
+import { changesOf, type Draft, definitionOf, problemsOf, writeDraft } from './draft.ts';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemOf, problemsIn } from './problems.ts';
 import { fieldTypesOf } from './schemas.ts';
 import { moreSettings } from './settings.ts';
 import { SettingsFields } from './settings-fields.tsx';
 import { Triggers } from './triggers.tsx';
+import { useDraft } from './use-draft.ts';
 import './automations.css';
 
 interface AutomationFormProps {
   /** Null: a new one. */
   readonly automation: automationFragment_automation$key | null;
   readonly onCancel: () => void;
+  /** What was cancelled is wanted after all. */
+  readonly onAgain: () => void;
   /** With its id, and the secret of its incoming webhook where one was made. */
   readonly onDone: (id: string, secret: string | null) => void;
 }
@@ -48,8 +52,11 @@ const placed = [
   ...moreSettings,
 ];
 
-/** Makes or changes an automation. Only what is changed is sent: what nobody touched stays as a program made it. */
-export function AutomationForm({ automation, onCancel, onDone }: AutomationFormProps) {
+/**
+ * Makes or changes an automation. Only what is changed is sent: what nobody touched stays as a program made it. What is half
+ * written is kept until it is saved or cancelled.
+ */
+export function AutomationForm({ automation, onCancel, onAgain, onDone }: AutomationFormProps) {
   const { organization } = useSigned();
   const toasts = useToasts();
   const found = useFragment(automationFragment, automation);
@@ -78,9 +85,13 @@ export function AutomationForm({ automation, onCancel, onDone }: AutomationFormP
     {},
   );
   const typeOf = fieldTypesOf(automationSchemas);
-  // As it was when the form was opened: what others change meanwhile is not taken back.
-  const [given] = useState(() => found && definitionOf(found));
-  const [draft, setDraft] = useState<Draft>(() => (given ? readDraft(given, typeOf) : newDraft()));
+  const half = useDraft(
+    found?.automationId ?? null,
+    organization?.organizationId,
+    () => (found ? definitionOf(found) : null),
+    typeOf,
+  );
+  const { given, draft, change: setDraft } = half;
   const [problems, setProblems] = useState<Problems>([]);
   const [create, isCreating] = useAct<automationFormCreateMutation>(
     graphql`
@@ -149,12 +160,23 @@ export function AutomationForm({ automation, onCancel, onDone }: AutomationFormP
           });
     setProblems((errors ?? []).map(({ message, path }) => ({ message, path: path?.slice(1) ?? [] })));
     if (!payload?.automation) return setRefusals((before) => before + 1);
+    half.end();
     toasts.say(`${draft.name.trim()} is saved.`);
     onDone(payload.automation.id, payload.webhookSecret ?? null);
+  };
+  const cancel = () => {
+    const keepAgain = half.end();
+    onCancel();
+    if (keepAgain === null) return;
+    toasts.say(thrownAway, () => {
+      keepAgain();
+      onAgain();
+    });
   };
   const beside = problemBeside(problems, ...placed);
   return (
     <form className="form card sheet" ref={form} onSubmit={(event) => void submit(event)}>
+      {half.isRestored && <Restored onThrowAway={() => toasts.say(thrownAway, half.throwAway())} />}
       <TextField
         label="Name"
         required
@@ -181,7 +203,7 @@ export function AutomationForm({ automation, onCancel, onDone }: AutomationFormP
       />
       {beside && <Problem text={beside} />}
       <div className="buttons">
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button onClick={cancel}>Cancel</Button>
         <Button type="submit" tone="primary" isBusy={isCreating || isUpdating}>
           Save
         </Button>

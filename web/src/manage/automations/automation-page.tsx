@@ -22,6 +22,7 @@ import { AutomationFacts } from './automation-facts.tsx';
 import { AutomationForm } from './automation-form.tsx';
 import { Times } from './rule-fields.tsx';
 import { Runs } from './runs.tsx';
+import { isHalfWritten } from './use-draft.ts';
 import './automations.css';
 
 type Automation = automationPage_automation$data;
@@ -39,6 +40,7 @@ function NewAutomation() {
       <AutomationForm
         automation={null}
         onCancel={() => go('/manage/automations')}
+        onAgain={() => go('/manage/automations/new')}
         onDone={(id, secret) => (secret ? setMade({ id, secret }) : go(`/manage/automations/${id}`))}
       />
       {made && <WebhookSecret secret={made.secret} onClose={() => go(`/manage/automations/${made.id}`)} />}
@@ -121,7 +123,7 @@ function Shown({ found, onChanged }: ShownProps) {
   );
   const { may } = useSigned();
   const [, go] = useLocation();
-  const [isChanging, setChanging] = useState(false);
+  const [isChanging, setChanging] = useState(() => isHalfWritten(automation.automationId));
   const [secret, setSecret] = useState<string | null>(null);
   const { name, enabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
@@ -132,6 +134,10 @@ function Shown({ found, onChanged }: ShownProps) {
         <AutomationForm
           automation={automation}
           onCancel={() => setChanging(false)}
+          onAgain={() => {
+            setChanging(true);
+            go(`/manage/automations/${automation.id}`);
+          }}
           onDone={(_id, made) => {
             setChanging(false);
             setSecret(made);

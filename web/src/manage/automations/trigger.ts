@@ -38,7 +38,8 @@ export const incoming = 'webhook:incoming';
 /** The type of an event's field, as the schemas have it; null: nothing is known of it. */
 export type FieldTypes = (eventType: string, field: string) => string | null;
 
-let lastKey = 0;
+// Beyond all that a kept draft may have had before the page was loaded.
+let lastKey = Date.now();
 
 /** A key for a part of a form. */
 export const newKey = (): number => ++lastKey;

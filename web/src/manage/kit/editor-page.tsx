@@ -1,41 +1,114 @@
-import type { FormEvent, ReactNode } from 'react';
-import { Link } from 'wouter';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useLocation } from 'wouter';
 import { Page } from '../../layout/page.tsx';
 import { Button } from '../../ui/button.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
 import { FormErrors, type FormProblem, Given } from './form.tsx';
+import { Restored, thrownAway } from './restored.tsx';
+import { type Saved, SavedMeanwhile } from './saved-meanwhile.tsx';
+import { useKeptForm } from './use-kept-form.ts';
+import { differing, type Values, valuesIn } from './values.ts';
 
 interface EditorPageProps {
   readonly title: string;
   /** The list that it is one of, to go back to. */
   readonly list: string;
+  /** Under what name it is kept while it is half written. */
+  readonly draft: string;
+  /** What its fields begin with: as the service has it, or as a new one is. */
+  readonly stored: Values;
+  /** What its fields are called. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly mayChange: boolean;
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
   /** The names of the fields that show their errors themselves. */
   readonly placed: readonly string[];
-  readonly onSubmit: (given: Given) => void;
-  readonly children: ReactNode;
+  /** Asks the service how it stands now; null: it is a new one. */
+  readonly look: (() => Promise<Saved | null>) | null;
+  /** Saves it; whether that was done. */
+  readonly onSubmit: (given: Given) => Promise<boolean>;
+  /** Its fields, which begin with the values. */
+  readonly children: (values: Values) => ReactNode;
 }
 
-/** A page with the form of one thing, too long for a dialog; who may not change it only reads. */
+const gone = 'Somebody has deleted it. What you wrote is still here: take it along, and make a new one of it.';
+const unseen = 'It could not be seen whether somebody has changed it, so nothing was saved. Try again.';
+
+/**
+ * A page with the form of one thing, too long for a dialog; who may not change it only reads. What is written stays until it is
+ * saved or cancelled, and what somebody else has saved since the form was opened is not overwritten unasked. The API has no
+ * condition for that: who saves in the moment between the look and the saving is overwritten all the same.
+ */
 export function EditorPage(props: EditorPageProps) {
-  const { title, list, mayChange, isBusy, errors, placed, onSubmit, children } = props;
+  const { title, list, labels, mayChange, errors, placed, look, onSubmit, children } = props;
+  const [location, go] = useLocation();
+  const toasts = useToasts();
+  const kept = useKeptForm(mayChange ? props.draft : null, props.stored);
+  const [isLooking, setLooking] = useState(false);
+  const [other, setOther] = useState<Saved | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  const isOvertaken = async (base: Values, written: Values): Promise<boolean> => {
+    if (look === null) return false;
+    setLooking(true);
+    const now = await look().catch(() => 'unseen' as const);
+    setLooking(false);
+    setProblem(now === 'unseen' ? unseen : now === null ? gone : null);
+    if (now === 'unseen' || now === null) return true;
+    const isNews = differing(now.values, base).length > 0 && differing(now.values, written).length > 0;
+    setOther(isNews ? now : null);
+    return isNews;
+  };
+  const save = async (form: HTMLFormElement, base: Values) => {
+    const given = new Given(form);
+    if (await isOvertaken(base, valuesIn(form))) return;
+    if (!(await onSubmit(given))) return;
+    kept.end();
+    go(list);
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    onSubmit(new Given(event.currentTarget));
+    if (!isLooking && !props.isBusy) void save(event.currentTarget, other?.values ?? kept.base);
+  };
+  const cancel = () => {
+    const address = location + window.location.search;
+    const keepAgain = kept.end();
+    go(list);
+    if (keepAgain === null || !mayChange) return;
+    toasts.say(thrownAway, () => {
+      keepAgain();
+      go(address);
+    });
+  };
+  const replace = (said: string, values: Values, base: Values) => {
+    const written = kept.form.current ? valuesIn(kept.form.current) : kept.values;
+    setOther(null);
+    kept.fill(values, base);
+    toasts.say(said, () => kept.fill(written, base));
   };
   return (
     <Page title={title}>
-      <form className="form card sheet" onSubmit={submit}>
-        {children}
+      <form className="form card sheet" key={kept.round} ref={kept.form} onSubmit={submit} onInput={kept.keep}>
+        {kept.isRestored && <Restored onThrowAway={() => replace(thrownAway, props.stored, props.stored)} />}
+        {children(kept.values)}
         <FormErrors errors={errors} placed={placed} />
+        {problem && (
+          <p className="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        {other && <SavedMeanwhile saved={other} {...{ labels }} base={kept.base} />}
         <div className="buttons">
-          <Link className="button plain normal" href={list}>
-            {mayChange ? 'Cancel' : 'Back'}
-          </Link>
+          <Button onClick={cancel}>{mayChange ? 'Cancel' : 'Back'}</Button>
+          {other && (
+            <Button onClick={() => replace('The form shows what was saved.', other.values, other.values)}>
+              Take theirs
+            </Button>
+          )}
           {mayChange && (
-            <Button type="submit" tone="primary" isBusy={isBusy}>
-              Save
+            <Button type="submit" tone="primary" isBusy={isLooking || props.isBusy}>
+              {other ? 'Save mine anyway' : 'Save'}
             </Button>
           )}
         </div>

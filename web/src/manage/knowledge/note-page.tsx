@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { graphql, useLazyLoadQuery } from 'react-relay';
-import { useLocation } from 'wouter';
+import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
 import type { notePageCreateMutation } from '../../__generated__/notePageCreateMutation.graphql.ts';
 import type { notePageQuery, notePageQuery$data } from '../../__generated__/notePageQuery.graphql.ts';
 import type { notePageUpdateMutation } from '../../__generated__/notePageUpdateMutation.graphql.ts';
@@ -11,7 +10,7 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { Editor, EditorPage, type FormProblem, type Given } from '../kit/kit.ts';
+import { Editor, EditorPage, type FormProblem, type Given, type Saved, type Values } from '../kit/kit.ts';
 import { placeOf } from '../kit/whose.ts';
 
 type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly __typename: 'KnowledgeNote' }>;
@@ -21,47 +20,73 @@ export function NotePage({ id }: { readonly id: string }) {
   return id === 'new' ? <NoteForm note={null} /> : <Known id={id} />;
 }
 
-function Known({ id }: { readonly id: string }) {
-  const { node } = useLazyLoadQuery<notePageQuery>(
-    graphql`
-      query notePageQuery($id: ID!) {
-        node(id: $id) {
-          __typename
-          ... on KnowledgeNote {
-            id
-            knowledgeNoteId
-            name
-            trigger
-            macro
-            body
-            pinnedRepo
-            isEnabled
-            folder {
-              id
-              path
-            }
-            organization {
-              id
-            }
-          }
+const query = graphql`
+  query notePageQuery($id: ID!) {
+    node(id: $id) {
+      __typename
+      ... on KnowledgeNote {
+        id
+        knowledgeNoteId
+        name
+        trigger
+        macro
+        body
+        pinnedRepo
+        isEnabled
+        updatedAt
+        folder {
+          id
+          path
+        }
+        organization {
+          id
         }
       }
-    `,
-    { id },
-    { fetchPolicy: 'store-and-network' },
-  );
-  if (node?.__typename !== 'KnowledgeNote') {
-    return <Empty title="There is no such note" text="It may have been deleted." />;
+    }
   }
-  return <NoteForm key={id} note={node} />;
+`;
+
+const usable = (node: notePageQuery$data['node']): Note | null => (node?.__typename === 'KnowledgeNote' ? node : null);
+
+function Known({ id }: { readonly id: string }) {
+  const { node } = useLazyLoadQuery<notePageQuery>(query, { id }, { fetchPolicy: 'network-only' });
+  // As it was when it was opened: what is half written outlives what others do to it.
+  const [note] = useState(() => usable(node));
+  if (!note) return <Empty title="There is no such note" text="It may have been deleted." />;
+  return <NoteForm note={note} />;
 }
 
+const labels = {
+  name: 'Name',
+  trigger: 'Trigger',
+  macro: 'Macro',
+  pinnedRepo: 'Pinned to',
+  folderId: 'Folder',
+  isEnabled: 'Agents are told of it',
+  body: 'Text',
+};
+
+const valuesOf = ({ name, trigger, macro, body, pinnedRepo, isEnabled, folder, organization }: Note): Values => ({
+  name,
+  trigger,
+  macro: macro ?? '',
+  pinnedRepo: pinnedRepo ?? '',
+  ...(organization ? { folderId: folder?.id ?? '' } : {}),
+  ...(isEnabled ? { isEnabled: 'on' } : {}),
+  body,
+});
+
+const wordsOf = ({ folder, isEnabled }: Note): Values => ({
+  folderId: folder?.path ?? 'None',
+  isEnabled: isEnabled ? 'Yes' : 'No',
+});
+
 const placed = ['name', 'trigger', 'macro', 'body', 'folderId', 'pinnedRepo'];
+const noValues: Values = { name: '', trigger: '', macro: '', pinnedRepo: '', isEnabled: 'on', body: '' };
 
 function NoteForm({ note }: { readonly note: Note | null }) {
   const { organization, may } = useSigned();
   const toasts = useToasts();
-  const [, go] = useLocation();
   const asked = new URLSearchParams(location.search);
   const isOfEnterprise = note ? note.organization === null : asked.get('whose') === 'ENTERPRISE';
   const mayChange = may(isOfEnterprise ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
@@ -110,7 +135,13 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
+  const environment = useRelayEnvironment();
+  const look = async (id: string): Promise<Saved | null> => {
+    const found = await fetchQuery<notePageQuery>(environment, query, { id }).toPromise();
+    const now = usable(found?.node);
+    return now && { values: valuesOf(now), words: wordsOf(now), at: now.updatedAt, by: null };
+  };
+  const submit = async (given: Given): Promise<boolean> => {
     const input = {
       name: given.text('name'),
       trigger: given.text('trigger'),
@@ -124,75 +155,84 @@ function NoteForm({ note }: { readonly note: Note | null }) {
       ? await update({ input: { ...input, knowledgeNoteId: note.knowledgeNoteId } })
       : await create({ input: { ...input, ...placeOf(isOfEnterprise, organization) } });
     setErrors(refused);
-    if (refused !== null) return;
-    toasts.say(`${input.name} is saved.`);
-    go('/manage/knowledge');
+    if (refused === null) toasts.say(`${input.name} is saved.`);
+    return refused === null;
   };
+  const place = isOfEnterprise ? 'enterprise' : organization?.organizationId;
+  const fresh = isOfEnterprise ? noValues : { ...noValues, folderId: asked.get('folder') ?? '' };
   return (
     <EditorPage
       title={note ? note.name : isOfEnterprise ? 'New note of the enterprise' : 'New note'}
       list="/manage/knowledge"
+      draft={`note:${note?.id ?? `new:${place}`}`}
+      stored={note ? valuesOf(note) : fresh}
+      look={note && (() => look(note.id))}
       isBusy={isCreating || isUpdating}
-      {...{ mayChange, errors, placed }}
-      onSubmit={(given) => void submit(given)}
+      {...{ labels, mayChange, errors, placed }}
+      onSubmit={submit}
     >
-      <div className="fields">
-        <TextField
-          label="Name"
-          name="name"
-          required
-          autoFocus={note === null}
-          defaultValue={note?.name}
-          error={errorOf(errors, 'name')}
-        />
-        <TextField
-          label="Trigger"
-          name="trigger"
-          required
-          defaultValue={note?.trigger}
-          placeholder="When working on the billing service"
-          hint="When an agent should know it."
-          error={errorOf(errors, 'trigger')}
-        />
-        <TextField
-          label="Macro"
-          name="macro"
-          placeholder="!billing"
-          spellCheck={false}
-          defaultValue={note?.macro ?? ''}
-          error={errorOf(errors, 'macro')}
-        />
-        <TextField
-          label="Pinned to"
-          name="pinnedRepo"
-          placeholder="owner/repo, or all"
-          spellCheck={false}
-          defaultValue={note?.pinnedRepo ?? ''}
-          hint="Told to every agent that works on it."
-          error={errorOf(errors, 'pinnedRepo')}
-        />
-        {!isOfEnterprise && (
-          <Picker
-            label="Folder"
-            name="folderId"
-            none="None"
-            source={folders}
-            defaultValue={note ? (note.folder?.id ?? '') : (asked.get('folder') ?? '')}
-            valueLabel={note?.folder?.path}
-            error={errorOf(errors, 'folderId')}
+      {(values) => (
+        <>
+          <div className="fields">
+            <TextField
+              label={labels.name}
+              name="name"
+              required
+              autoFocus={note === null}
+              defaultValue={values.name}
+              error={errorOf(errors, 'name')}
+            />
+            <TextField
+              label={labels.trigger}
+              name="trigger"
+              required
+              defaultValue={values.trigger}
+              placeholder="When working on the billing service"
+              hint="When an agent should know it."
+              error={errorOf(errors, 'trigger')}
+            />
+            <TextField
+              label={labels.macro}
+              name="macro"
+              placeholder="!billing"
+              spellCheck={false}
+              defaultValue={values.macro}
+              error={errorOf(errors, 'macro')}
+            />
+            <TextField
+              label={labels.pinnedRepo}
+              name="pinnedRepo"
+              placeholder="owner/repo, or all"
+              spellCheck={false}
+              defaultValue={values.pinnedRepo}
+              hint="Told to every agent that works on it."
+              error={errorOf(errors, 'pinnedRepo')}
+            />
+            {!isOfEnterprise && (
+              <Picker
+                label={labels.folderId}
+                name="folderId"
+                none="None"
+                source={folders}
+                defaultValue={values.folderId ?? ''}
+                valueLabel={values.folderId === note?.folder?.id ? note?.folder?.path : undefined}
+                error={errorOf(errors, 'folderId')}
+              />
+            )}
+          </div>
+          <label className="check">
+            <input type="checkbox" name="isEnabled" defaultChecked={values.isEnabled !== undefined} />{' '}
+            {labels.isEnabled}
+          </label>
+          <Editor
+            label={labels.body}
+            name="body"
+            defaultValue={values.body ?? ''}
+            hint="Markdown"
+            error={errorOf(errors, 'body')}
           />
-        )}
-      </div>
-      <label className="check">
-        <input type="checkbox" name="isEnabled" defaultChecked={note?.isEnabled ?? true} /> Agents are told of it
-      </label>
-      <Editor
-        label="Text"
-        name="body"
-        defaultValue={note?.body ?? ''}
-        hint="Markdown"
-        error={errorOf(errors, 'body')}
-      />
+        </>
+      )}
     </EditorPage>
   );
 }

@@ -1,15 +1,15 @@
 import { useState } from 'react';
-import { graphql, useLazyLoadQuery } from 'react-relay';
-import { useLocation } from 'wouter';
+import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
 import type { playbookPageCreateMutation } from '../../__generated__/playbookPageCreateMutation.graphql.ts';
 import type { playbookPageQuery, playbookPageQuery$data } from '../../__generated__/playbookPageQuery.graphql.ts';
 import type { playbookPageUpdateMutation } from '../../__generated__/playbookPageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useAct } from '../../relay/use-act.ts';
+import { nameOf } from '../../ui/actor.ts';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { Editor, EditorPage, type FormProblem, type Given } from '../kit/kit.ts';
+import { Editor, EditorPage, type FormProblem, type Given, type Saved, type Values } from '../kit/kit.ts';
 import { placeOf } from '../kit/whose.ts';
 
 type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly __typename: 'Playbook' }>;
@@ -19,42 +19,68 @@ export function PlaybookPage({ id }: { readonly id: string }) {
   return id === 'new' ? <PlaybookForm playbook={null} /> : <Known id={id} />;
 }
 
-function Known({ id }: { readonly id: string }) {
-  const { node } = useLazyLoadQuery<playbookPageQuery>(
-    graphql`
-      query playbookPageQuery($id: ID!) {
-        node(id: $id) {
+const query = graphql`
+  query playbookPageQuery($id: ID!) {
+    node(id: $id) {
+      __typename
+      ... on Playbook {
+        id
+        playbookId
+        title
+        macro
+        body
+        structuredOutputSchema
+        updatedAt
+        updatedBy {
           __typename
-          ... on Playbook {
-            id
-            playbookId
-            title
-            macro
-            body
-            structuredOutputSchema
-            deletedAt
-            organization {
-              id
-            }
+          ... on User {
+            fullName: name
+            email
+          }
+          ... on ServiceUser {
+            name
           }
         }
+        deletedAt
+        organization {
+          id
+        }
       }
-    `,
-    { id },
-    { fetchPolicy: 'store-and-network' },
-  );
-  if (node?.__typename !== 'Playbook' || node.deletedAt) {
-    return <Empty title="There is no such playbook" text="It may have been deleted." />;
+    }
   }
-  return <PlaybookForm key={id} playbook={node} />;
+`;
+
+const usable = (node: playbookPageQuery$data['node']): Playbook | null =>
+  node?.__typename === 'Playbook' && !node.deletedAt ? node : null;
+
+function Known({ id }: { readonly id: string }) {
+  const { node } = useLazyLoadQuery<playbookPageQuery>(query, { id }, { fetchPolicy: 'network-only' });
+  // As it was when it was opened: what is half written outlives what others do to it.
+  const [playbook] = useState(() => usable(node));
+  if (!playbook) return <Empty title="There is no such playbook" text="It may have been deleted." />;
+  return <PlaybookForm playbook={playbook} />;
 }
 
-const placed = ['title', 'macro', 'body', 'structuredOutputSchema'];
+const labels = {
+  title: 'Title',
+  macro: 'Macro',
+  body: 'Instructions',
+  structuredOutputSchema: 'What its sessions produce',
+};
+
+const valuesOf = ({ title, macro, body, structuredOutputSchema: schema }: Playbook): Values => ({
+  title,
+  macro: macro ?? '',
+  body,
+  structuredOutputSchema: schema == null ? '' : JSON.stringify(schema, null, 2),
+});
+
+const placed = Object.keys(labels);
+const noValues: Values = { title: '', macro: '', body: '', structuredOutputSchema: '' };
 
 function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
   const { organization, may } = useSigned();
   const toasts = useToasts();
-  const [, go] = useLocation();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [create, isCreating] = useAct<playbookPageCreateMutation>(
     graphql`
@@ -97,10 +123,17 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
     ? playbook.organization === null
     : new URLSearchParams(location.search).get('whose') === 'ENTERPRISE';
   const mayChange = may(isOfEnterprise ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
-  const submit = async (given: Given) => {
+  const environment = useRelayEnvironment();
+  const look = async (id: string): Promise<Saved | null> => {
+    const found = await fetchQuery<playbookPageQuery>(environment, query, { id }).toPromise();
+    const now = usable(found?.node);
+    return now && { values: valuesOf(now), at: now.updatedAt, by: nameOf(now.updatedBy) };
+  };
+  const submit = async (given: Given): Promise<boolean> => {
     const schema = readJson(given.text('structuredOutputSchema'));
     if (schema.problem) {
-      return setErrors([{ message: schema.problem, path: ['structuredOutputSchema'] }]);
+      setErrors([{ message: schema.problem, path: ['structuredOutputSchema'] }]);
+      return false;
     }
     const input = {
       title: given.text('title'),
@@ -112,55 +145,60 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
       ? await update({ input: { ...input, playbookId: playbook.playbookId } })
       : await create({ input: { ...input, ...placeOf(isOfEnterprise, organization) } });
     setErrors(refused);
-    if (refused !== null) return;
-    toasts.say(`${input.title} is saved.`);
-    go('/manage/playbooks');
+    if (refused === null) toasts.say(`${input.title} is saved.`);
+    return refused === null;
   };
+  const place = isOfEnterprise ? 'enterprise' : organization?.organizationId;
   return (
     <EditorPage
       title={playbook ? playbook.title : isOfEnterprise ? 'New playbook of the enterprise' : 'New playbook'}
       list="/manage/playbooks"
+      draft={`playbook:${playbook?.id ?? `new:${place}`}`}
+      stored={playbook ? valuesOf(playbook) : noValues}
+      look={playbook && (() => look(playbook.id))}
       isBusy={isCreating || isUpdating}
-      {...{ mayChange, errors, placed }}
-      onSubmit={(given) => void submit(given)}
+      {...{ labels, mayChange, errors, placed }}
+      onSubmit={submit}
     >
-      <div className="fields">
-        <TextField
-          label="Title"
-          name="title"
-          required
-          autoFocus={playbook === null}
-          defaultValue={playbook?.title}
-          error={errorOf(errors, 'title')}
-        />
-        <TextField
-          label="Macro"
-          name="macro"
-          placeholder="!mend"
-          spellCheck={false}
-          defaultValue={playbook?.macro ?? ''}
-          hint="Written in what is asked of an agent, it takes this playbook along."
-          error={errorOf(errors, 'macro')}
-        />
-      </div>
-      <Editor
-        label="Instructions"
-        name="body"
-        defaultValue={playbook?.body ?? ''}
-        hint="Markdown"
-        error={errorOf(errors, 'body')}
-      />
-      <TextArea
-        label="What its sessions produce"
-        name="structuredOutputSchema"
-        rows={5}
-        spellCheck={false}
-        placeholder="A JSON Schema (Draft 7), or nothing"
-        defaultValue={
-          playbook?.structuredOutputSchema == null ? '' : JSON.stringify(playbook.structuredOutputSchema, null, 2)
-        }
-        error={errorOf(errors, 'structuredOutputSchema')}
-      />
+      {(values) => (
+        <>
+          <div className="fields">
+            <TextField
+              label={labels.title}
+              name="title"
+              required
+              autoFocus={playbook === null}
+              defaultValue={values.title}
+              error={errorOf(errors, 'title')}
+            />
+            <TextField
+              label={labels.macro}
+              name="macro"
+              placeholder="!mend"
+              spellCheck={false}
+              defaultValue={values.macro}
+              hint="Written in what is asked of an agent, it takes this playbook along."
+              error={errorOf(errors, 'macro')}
+            />
+          </div>
+          <Editor
+            label={labels.body}
+            name="body"
+            defaultValue={values.body ?? ''}
+            hint="Markdown"
+            error={errorOf(errors, 'body')}
+          />
+          <TextArea
+            label={labels.structuredOutputSchema}
+            name="structuredOutputSchema"
+            rows={5}
+            spellCheck={false}
+            placeholder="A JSON Schema (Draft 7), or nothing"
+            defaultValue={values.structuredOutputSchema}
+            error={errorOf(errors, 'structuredOutputSchema')}
+          />
+        </>
+      )}
     </EditorPage>
   );
 }

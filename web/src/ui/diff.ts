@@ -11,7 +11,7 @@ const mostPairs = 500_000;
 /** Of the files of one tool call together: its line says how much was changed only where that is quickly known. */
 const mostPairsOfCall = 1_000_000;
 
-/** A file before and after a change. `oldText` null: a new file. */
+/** A file, or a field, before and after a change. `oldText` null: a new file. */
 export interface FileChange {
   readonly oldText?: string | null | undefined;
   readonly newText: string;

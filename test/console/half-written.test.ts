@@ -1,0 +1,182 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { createAutomation } from '../support/automations.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { runMutation } from '../support/people.ts';
+import { makeOrganization } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('what is half written under Manage', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const restored = (page: Page) => page.getByText('What you had not saved is here again.');
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+  const makePlaybook = async (name: string) => {
+    const { organizationId, token } = await makeOrganization(test, name);
+    const input = { organizationId, title: 'Mend it', body: 'One\nTwo\nThree' };
+    const { playbook } = await runMutation(test, 'createPlaybook', 'playbook { id playbookId }', input, token);
+    const read = async () => {
+      const document = 'query($id: ID!) { node(id: $id) { ... on Playbook { title body } } }';
+      return (await graphql(test, token, document, { id: playbook.id })).data.node;
+    };
+    return { token, organizationId, read, address: `/manage/playbooks/${playbook.id}`, id: playbook.playbookId };
+  };
+
+  it('does not overwrite what another tab has saved since, unless one says so', async () => {
+    const { token, read, address } = await makePlaybook('Two tabs');
+    const { page, complaints, picture } = await openSignedIn(browser, test, token);
+    const other = await page.context().newPage();
+    const body = (of: Page) => of.getByLabel('Instructions', { exact: true });
+    for (const each of [page, other]) await each.goto(address);
+    await body(page).fill('One\nMine\nThree');
+    await body(other).fill('One\nTwo\nTheirs');
+    await press(other, 'Save');
+    await other.getByText('Mend it is saved.').waitFor();
+    await press(page, 'Save');
+    const news = page.getByRole('region', { name: 'has saved this while you wrote' });
+    await news.getByText('+ Theirs').waitFor();
+    await picture('saved-meanwhile');
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await body(page).inputValue()).toBe('One\nMine\nThree');
+    expect(await read()).toMatchObject({ body: 'One\nTwo\nTheirs' });
+    await press(page, 'Take theirs');
+    await expect.poll(() => body(page).inputValue()).toBe('One\nTwo\nTheirs');
+    // What was written is not lost by that.
+    await press(page, 'Undo');
+    await expect.poll(() => body(page).inputValue()).toBe('One\nMine\nThree');
+    // Somebody saves once more.
+    await other.goto(address);
+    await body(other).fill('Theirs again');
+    await press(other, 'Save');
+    await other.getByText('Mend it is saved.').waitFor();
+    await press(page, 'Save');
+    await news.getByText('+ Theirs again').waitFor();
+    await press(page, 'Save mine anyway');
+    await page.getByText('Mend it is saved.').waitFor();
+    expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is compared with what was saved of a note too, and stays when the note is gone', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Notes of two');
+    const make = (mutation: string, fields: string, input: Record<string, unknown>) =>
+      runMutation(test, mutation, fields, input, token);
+    const { knowledgeFolder: folder } = await make('createKnowledgeFolder', 'knowledgeFolder { id }', {
+      organizationId,
+      name: 'Backend',
+    });
+    const { knowledgeNote: note } = await make('createKnowledgeNote', 'knowledgeNote { id }', {
+      organizationId,
+      name: 'Logs',
+      trigger: 'When it fails',
+      body: 'In /var/log.',
+    });
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    await page.goto(`/manage/knowledge/${note.id}`);
+    await page.getByLabel('Text', { exact: true }).fill('In the journal.');
+    await make('updateKnowledgeNote', 'knowledgeNote { id }', { knowledgeNoteId: note.id, folderId: folder.id });
+    await press(page, 'Save');
+    const news = page.getByRole('region', { name: 'has saved this while you wrote' });
+    await news.getByRole('figure', { name: 'Folder' }).getByText('+ Backend').waitFor();
+    await make('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: note.id });
+    await press(page, 'Save mine anyway');
+    await page.getByText('Somebody has deleted it.').waitFor();
+    expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('In the journal.');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is there again after one has left the page or loaded it anew, until it is saved or thrown away', async () => {
+    const { token, read, address } = await makePlaybook('Left');
+    const { page, complaints, picture } = await openSignedIn(browser, test, token);
+    const title = page.getByLabel('Title');
+    await page.goto(address);
+    await title.fill('Half a tit');
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    await page.getByRole('heading', { name: 'Secrets', exact: true }).waitFor();
+    await page.goBack();
+    await restored(page).waitFor();
+    expect(await title.inputValue()).toBe('Half a tit');
+    await title.fill('Half a title');
+    await page.reload();
+    await restored(page).waitFor();
+    expect(await title.inputValue()).toBe('Half a title');
+    await picture('half-written');
+    await press(page, 'Throw it away');
+    await expect.poll(() => title.inputValue()).toBe('Mend it');
+    await press(page, 'Undo');
+    await expect.poll(() => title.inputValue()).toBe('Half a title');
+    await press(page, 'Cancel');
+    await page.getByRole('heading', { name: 'Playbooks', exact: true }).waitFor();
+    await press(page, 'Undo');
+    await restored(page).waitFor();
+    await press(page, 'Save');
+    await page.getByText('Half a title is saved.').waitFor();
+    expect(await read()).toMatchObject({ title: 'Half a title' });
+    await page.goto(address);
+    await title.waitFor();
+    expect(await restored(page).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('stays of an automation, new or changed, too', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Automated');
+    const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    const name = page.getByLabel('Name');
+    await page.goto('/manage/automations/new');
+    await name.fill('Mop');
+    await press(page, 'Add another trigger');
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    await page.getByRole('heading', { name: 'Secrets', exact: true }).waitFor();
+    await page.goto(`/manage/automations/${automation.id}`);
+    await press(page, 'Change');
+    await name.fill('Sweep well');
+    await page.reload();
+    await restored(page).waitFor();
+    expect(await name.inputValue()).toBe('Sweep well');
+    await press(page, 'Save');
+    await page.getByText('Sweep well is saved.').waitFor();
+    await page.goto('/manage/automations/new');
+    await restored(page).waitFor();
+    expect(await name.inputValue()).toBe('Mop');
+    expect(await page.getByLabel('It acts').count()).toBe(2);
+    await press(page, 'Throw it away');
+    await expect.poll(() => page.getByLabel('It acts').count()).toBe(1);
+    await page.reload();
+    await name.waitFor();
+    expect(await restored(page).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is kept nowhere where it is secret: the browser asks instead', async () => {
+    const { token } = await makeOrganization(test, 'Secret');
+    const { page } = await openSignedIn(browser, test, token);
+    await page.goto('/manage/secrets');
+    await page.getByRole('button', { name: 'New secret' }).first().click();
+    await page.getByLabel('Value', { exact: true }).click();
+    await page.keyboard.type('c4n4ry-half-written');
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      void dialog.accept();
+    });
+    await page.reload();
+    expect(asked).toEqual(['beforeunload']);
+    const kept = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]));
+    expect(await kept()).not.toContain('c4n4ry');
+    await page.context().close();
+  });
+});

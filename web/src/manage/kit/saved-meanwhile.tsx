@@ -1,0 +1,50 @@
+import { useEffect, useRef } from 'react';
+import { Change } from '../../ui/change.tsx';
+import { Time } from '../../ui/time.tsx';
+import { differing, type Values } from './values.ts';
+
+/** How the service has what a form is about. */
+export interface Saved {
+  readonly values: Values;
+  /** What stands for values that are ids. */
+  readonly words?: Values;
+  readonly at: string;
+  /** Who saved it; null: that is not known. */
+  readonly by: string | null;
+}
+
+interface SavedMeanwhileProps {
+  readonly saved: Saved;
+  /** What the form was made from. */
+  readonly base: Values;
+  /** What the fields are called. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What somebody else has changed since a form was opened, field by field. */
+export function SavedMeanwhile({ saved: { values, words, at, by }, base, labels }: SavedMeanwhileProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the form is long, and each time something else was saved.
+  useEffect(() => {
+    heading.current?.scrollIntoView({ block: 'nearest' });
+    heading.current?.focus();
+  }, [values]);
+  return (
+    <section className="saved-meanwhile" aria-labelledby="saved-meanwhile">
+      <h2 id="saved-meanwhile" tabIndex={-1} ref={heading}>
+        {by ? <bdi>{by}</bdi> : 'Somebody else'} has saved this while you wrote
+      </h2>
+      <p>
+        That was <Time at={at} />. Nothing was overwritten, and what you wrote is still in the form. This is what they
+        changed:
+      </p>
+      {differing(values, base).map((name) => {
+        const word = words?.[name];
+        const change = word === undefined ? { oldText: base[name] ?? '', newText: values[name] ?? '' } : null;
+        return (
+          <Change key={name} title={labels[name] ?? name} change={change ?? { oldText: '', newText: word ?? '' }} />
+        );
+      })}
+    </section>
+  );
+}

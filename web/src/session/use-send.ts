@@ -1,0 +1,59 @@
+import { useRef, useState } from 'react';
+import { graphql } from 'react-relay';
+import type { useSendMutation } from '../__generated__/useSendMutation.graphql.ts';
+import { newKey } from '../relay/new-key.ts';
+import { useAct } from '../relay/use-act.ts';
+import { findDraft, keepDraft } from '../ui/drafts.ts';
+
+/** A message that was sent, and of which no answer has come. */
+interface Sending {
+  readonly message: string;
+  readonly attachmentIds: readonly string[];
+  /** Sent again with it, the message is taken once. */
+  readonly key: string;
+}
+
+interface Sender {
+  /** True when the message was taken. One that is sent again after its answer was lost is not taken twice. */
+  readonly send: (message: string, attachmentIds?: readonly string[]) => Promise<boolean>;
+  readonly isBusy: boolean;
+  /** What was under way when the page was left. */
+  readonly lost: Sending | null;
+}
+
+/** Sends messages to a session. `keptAs`: the draft that keeps what is under way when the page is left. */
+export function useSend(sessionId: string, keptAs: string | null = null): Sender {
+  const [act, isBusy] = useAct<useSendMutation>(graphql`
+    mutation useSendMutation($input: SendMessageInput!) {
+      sendMessage(input: $input) {
+        session {
+          id
+          status
+          statusDetail
+        }
+        userErrors {
+          message
+          path
+        }
+      }
+    }
+  `);
+  const [lost, setLost] = useState(() => (keptAs === null ? null : findDraft<Sending>(keptAs)));
+  const underWay = useRef(lost);
+  const note = (sending: Sending | null) => {
+    underWay.current = sending;
+    if (keptAs !== null) keepDraft(keptAs, sending);
+  };
+  const send = async (message: string, attachmentIds: readonly string[] = []) => {
+    const before = underWay.current;
+    const isSame = before?.message === message && String(before.attachmentIds) === String(attachmentIds);
+    const key = isSame ? before.key : newKey();
+    note({ message, attachmentIds, key });
+    const { errors, isLost } = await act({ input: { sessionId, message, attachmentIds, idempotencyKey: key } });
+    if (isLost) return false;
+    note(null);
+    setLost(null);
+    return errors === null;
+  };
+  return { send, isBusy, lost };
+}

@@ -1,0 +1,28 @@
+import './change.css';
+import { type DiffLine, type FileChange, linesOf } from './diff.ts';
+
+const sign = { same: ' ', added: '+', removed: '−', gap: ' ' } as const satisfies Record<DiffLine['type'], string>;
+
+interface ChangeProps {
+  /** What was changed: the path of a file, the name of a field. */
+  readonly title: string;
+  readonly change: FileChange;
+}
+
+/** A text before and after a change, line by line. */
+export function Change({ title, change }: ChangeProps) {
+  return (
+    <figure className="diff">
+      <figcaption>
+        <bdi>{title}</bdi> {change.oldText === null && <span className="tag">new</span>}
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
+      <pre tabIndex={0}>
+        {linesOf(change).map(({ type, text }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change.
+          <span className={type} key={index}>{`${sign[type]} ${text}\n`}</span>
+        ))}
+      </pre>
+    </figure>
+  );
+}

@@ -1,13 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Driver, Session } from './driver.ts';
+import { unpackTemplate } from './pglite-template.ts';
 import { type Begun, type Scope, scopedAdapter } from './scope.ts';
 import { toParameter, valueParsers } from './values.ts';
 
-/** Where an embedded database lives: a directory, or memory filled from a dump (tests). */
-export type PgliteHome = { readonly directory: string } | { readonly dump: Blob };
+/**
+ * Where an embedded database lives: a directory, or memory filled from a dump (tests). A directory that is new is filled
+ * from a template of `templatesDir`, the build's own where it is not said.
+ */
+export type PgliteHome = { readonly directory: string; readonly templatesDir?: string } | { readonly dump: Blob };
+
+/**
+ * PostgreSQL's page cache. It is cleared at the start and so counts whole as memory of the process from then on: a quarter
+ * of what PostgreSQL takes when nobody asks it for less. What does not fit is in the operating system's cache.
+ */
+const sharedBuffers = '32MB';
 
 /**
  * Opens the embedded database. It is one connection in this process: everything waits its turn, and a query on the plain
@@ -43,9 +53,21 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
 }
 
 async function create(home: PgliteHome): Promise<PGlite> {
-  if ('dump' in home) return PGlite.create('memory://', { loadDataDir: home.dump });
-  await mkdir(home.directory, { recursive: true, mode: 0o700 });
-  return PGlite.create(home.directory);
+  const startParams = [...PGlite.defaultStartParams, '-c', `shared_buffers=${sharedBuffers}`];
+  if ('dump' in home) return PGlite.create('memory://', { loadDataDir: home.dump, startParams });
+  await requireDatabase(home.directory, home.templatesDir);
+  return PGlite.create(home.directory, { startParams });
+}
+
+// A new one is made beside and renamed: a start that is killed over it leaves nothing that looks like a database.
+async function requireDatabase(directory: string, templatesDir?: string): Promise<void> {
+  const found = await readdir(directory).catch(() => []);
+  if (found.length > 0) return;
+  const draft = `${directory}.new`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  if (!(await unpackTemplate(draft, templatesDir))) await (await PGlite.create(draft)).close();
+  await rename(draft, directory);
 }
 
 async function queryOn<Row>(client: Pick<PGlite, 'query'>, sql: string, values: readonly unknown[]): Promise<Row[]> {

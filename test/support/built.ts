@@ -53,8 +53,12 @@ async function takeLock(): Promise<boolean> {
 }
 
 async function compile(): Promise<void> {
-  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
-  await promisify(execFile)(process.execPath, tsc).catch((error: { stdout?: string }) => {
-    throw new Error(`The sources do not compile:\n${error.stdout ?? ''}`, { cause: error });
+  await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+  await run('dist/embedded-template.js');
+}
+
+async function run(...args: string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, args).catch((error: { stdout?: string; stderr?: string }) => {
+    throw new Error(`The build fails:\n${error.stdout}${error.stderr}`, { cause: error });
   });
 }

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import type { Driver } from '../../src/store/driver.ts';
 import { migrate, readMigrations } from '../../src/store/migrations.ts';
@@ -139,10 +138,4 @@ export async function migratedDump(): Promise<Blob> {
   await writeFile(own, Buffer.from(await dump.arrayBuffer()));
   await rename(own, path);
   return dump;
-}
-
-/** Puts a migrated, empty embedded database where a process with this data directory looks for it: quicker than its own. */
-export async function seedDataDir(dataDir: string): Promise<void> {
-  const client = await PGlite.create(join(dataDir, 'pglite'), { loadDataDir: await migratedDump() });
-  await client.close();
 }

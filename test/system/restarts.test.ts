@@ -6,7 +6,7 @@ import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { bootstrapToken, freePort, type ServerProcess, startRefused, startServer } from '../support/server.ts';
 import { connect, follow } from '../support/sockets.ts';
-import { createDatabase, seedDataDir, testDatabase } from '../support/test-store.ts';
+import { createDatabase, testDatabase } from '../support/test-store.ts';
 import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const dirs: string[] = [];
@@ -16,11 +16,9 @@ afterEach(() => {
 
 const secretKey = 'the same secret key at every start';
 
-/** `isNew`: as on a machine that never had one. Else an embedded database is there already, as after the first start. */
-async function makeEnv(isNew = false): Promise<Record<string, string>> {
+async function makeEnv(): Promise<Record<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-restart-'));
   dirs.push(dataDir);
-  if (testDatabase === 'pglite' && !isNew) await seedDataDir(dataDir);
   const database = testDatabase === 'postgres' ? { DATABASE_URL: await createDatabase(), SECRET_KEY: secretKey } : {};
   return { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'warn', ...database };
 }
@@ -160,9 +158,19 @@ it('stops cleanly on SIGTERM while an agent works, and takes the session up agai
 }, 60_000);
 
 it('prints what a newcomer needs at the first start, once, and its curl lines work as printed', async () => {
-  const env = await makeEnv(true);
-  const first = await startServer({ ...env, BOOTSTRAP_TOKEN: '' });
+  const env = await makeEnv();
+  const [first, another] = await Promise.all([
+    startServer({ ...env, BOOTSTRAP_TOKEN: '' }),
+    startServer({ ...(await makeEnv()), BOOTSTRAP_TOKEN: '' }),
+  ]);
   const text = first.output();
+  const printedBy = (server: ServerProcess) =>
+    new Set(server.output().match(/(?<=apk_user_|cog_|org-|#link=)[\w-]{20,}/g));
+  expect(printedBy(first).size).toBe(4);
+  // Both begin with the same database (docs/decisions/0012): what is theirs is not from there.
+  expect([...printedBy(another)].filter((each) => printedBy(first).has(each))).toEqual([]);
+  expect(printedBy(another).size).toBe(4);
+  await another.stop();
   const v1Key = /apk_user_[a-z2-7]{52}/.exec(text)?.[0] ?? '';
   const adminToken = /cog_[a-z2-7]{52}/.exec(text)?.[0] ?? '';
   expect(text).toMatch(/org-[0-9a-f]{32}/);

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, it as always, beforeEach, expect } from 'vitest';
+import { migrate } from '../../src/store/migrations.ts';
+import { openPglite, type PgliteHome } from '../../src/store/pglite.ts';
+import { templatePath } from '../../src/store/pglite-template.ts';
+import { ensureBuilt } from '../support/built.ts';
+import { testDatabase } from '../support/test-store.ts';
+
+const it = always.skipIf(testDatabase !== 'pglite');
+
+let root: string;
+let directory: string;
+beforeEach(async () => {
+  await ensureBuilt();
+  root = await mkdtemp(join(tmpdir(), 'switchyard-template-'));
+  directory = join(root, 'pglite');
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+/** Which cluster it is, and what it has rows in; it must take what is written. */
+async function lookInto(home: PgliteHome): Promise<{ cluster: string; filled: string[] }> {
+  const driver = await openPglite(home);
+  try {
+    await migrate(driver);
+    const [found] = await driver.query<{ id: string }>(
+      'select system_identifier::text as id from pg_control_system()',
+      [],
+    );
+    const tables = await driver.query<{ name: string }>(
+      `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
+      [],
+    );
+    expect(tables.length).toBeGreaterThan(20);
+    const filled: string[] = [];
+    for (const { name } of tables) {
+      if ((await driver.query(`select 1 from "${name}" limit 1`, [])).length > 0) filled.push(name);
+    }
+    await driver.query(`insert into enterprise (id, name, created_at) values ('e', 'Acme', now())`, []);
+    return { cluster: found?.id ?? '', filled };
+  } finally {
+    await driver.close();
+  }
+}
+
+it('is what new databases begin as: each is migrated, and has nothing in it that another could have too', async () => {
+  const one = await lookInto({ directory });
+  const other = await lookInto({ directory: join(root, 'other') });
+  expect(one.filled).toEqual(['_prisma_migrations']);
+  // That both say the same shows that neither was made anew.
+  expect(other).toEqual(one);
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  // A database that is there stays: it has what was written.
+  await expect(lookInto({ directory })).rejects.toThrow(/duplicate key|unique constraint/i);
+});
+
+it('is not taken when it is of another PGlite or of other migrations: the database is made anew', {
+  timeout: 180_000,
+}, async () => {
+  const built = await templatePath();
+  const templatesDir = join(root, 'templates');
+  await cp(built, join(templatesDir, basename(built).replace(/-\d[^-]*-/, '-0.0.1-')));
+  await cp(built, join(templatesDir, basename(built).replace(/[0-9a-f]{16}\.gz$/, '0123456789abcdef.gz')));
+  expect(await readdir(templatesDir)).toHaveLength(2);
+  const anew = await lookInto({ directory, templatesDir });
+  expect(anew.filled).toEqual(['_prisma_migrations']);
+  expect(anew.cluster).not.toBe((await lookInto({ directory: join(root, 'other') })).cluster);
+});
+
+it('leaves nothing in the way of the next start when one is killed over it', async () => {
+  const module = new URL('../../dist/store/pglite.js', import.meta.url).href;
+  const script = `import(${JSON.stringify(module)}).then(({ openPglite }) => openPglite(${JSON.stringify({ directory })}))`;
+  const child = spawn(process.execPath, ['--eval', script], { stdio: 'ignore' });
+  // Its files come after the folder.
+  while (!existsSync(join(`${directory}.new`, 'base'))) await new Promise((resolve) => setImmediate(resolve));
+  child.kill('SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  // However far that one came: here is one that came less far, and one that has too much.
+  await rm(directory, { recursive: true, force: true });
+  await rm(join(`${directory}.new`, 'global'), { recursive: true, force: true });
+  await writeFile(join(`${directory}.new`, 'PG_VERSION'), 'half');
+  expect((await lookInto({ directory })).filled).toEqual(['_prisma_migrations']);
+  expect(await readdir(root)).toEqual(['pglite']);
+});

@@ -4,6 +4,7 @@ import type { Bench, Server } from './support/bench.ts';
 import { type Candidate, compare, costOf } from './support/compare.ts';
 import type { HttpRequest } from './support/load.ts';
 import type { Row } from './support/measures.ts';
+import { profileRequests } from './support/profile-requests.ts';
 import { seed } from './support/seed.ts';
 
 /** Over how many sessions the messages go in turn. */
@@ -53,6 +54,9 @@ export async function measureAppend(bench: Bench): Promise<Row[]> {
   await requireCount(client, `log_entry where message_type = 'user_message'`, own.requests);
   await requireCount(client, `audit_entry where action = 'send_message'`, own.requests);
   await requireCount(client, 'bare_entry', insert.requests);
+  if (bench.options.isProfiled) {
+    await profileRequests(bench, database, ({ url }) => ({ url, requests: ours.requests, isVarying: true }));
+  }
   return [
     {
       name: 'append/throughput',

@@ -1,11 +1,10 @@
 import { startBare } from './support/baselines.ts';
-import type { Bench, Database, Server } from './support/bench.ts';
+import type { Bench, Server } from './support/bench.ts';
 import { type Candidate, compare, costOf } from './support/compare.ts';
 import { askOnce, graphqlRequest, requireSame } from './support/http.ts';
-import type { LoadResult } from './support/load.ts';
 import type { Row } from './support/measures.ts';
 import { startPeer } from './support/peer.ts';
-import { topFunctions } from './support/profile.ts';
+import { profileRequests } from './support/profile-requests.ts';
 import { seed } from './support/seed.ts';
 
 /** What a list in a client asks for: 20 sessions with the first 5 messages of each. */
@@ -58,7 +57,9 @@ export async function measureGraphqlPage(bench: Bench): Promise<Row[]> {
   const costs = await compare(bench, candidates);
   const [own, bareCost] = [costOf(costs, 'Switchyard'), costOf(costs, 'bare')];
   const peerCost = peer.candidate ? costOf(costs, peer.candidate.name) : null;
-  if (bench.options.isProfiled) await profilePage(bench, database, server);
+  if (bench.options.isProfiled) {
+    await profileRequests(bench, database, ({ url }) => ({ url, requests: [pageRequest(server)] }));
+  }
   return [
     {
       name: 'graphql-page/cpu',
@@ -71,15 +72,4 @@ export async function measureGraphqlPage(bench: Bench): Promise<Row[]> {
       note: `${Math.round(own.perSecond)}/s; bare ${Math.round(bareCost.perSecond)}/s${peerCost ? `; PostGraphile ${Math.round(peerCost.perSecond)}/s` : ''}`,
     },
   ];
-}
-
-async function profilePage(bench: Bench, database: Database, { token, organizationId }: Server): Promise<void> {
-  const folder = await bench.createFolder();
-  const profiled = await bench.startServer(database, { execArgv: ['--cpu-prof', '--cpu-prof-dir', folder] });
-  const load = bench.startScript('load');
-  const requests = [pageRequest({ token, organizationId })];
-  const { count } = await load.ask<LoadResult>({ url: profiled.url, requests, connections: 16, ms: 8_000 });
-  await profiled.stop();
-  bench.progress(`The functions that take the most CPU by themselves, over ${count} pages, the start included:`);
-  for (const line of await topFunctions(folder)) bench.progress(`  ${line}`);
 }

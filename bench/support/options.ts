@@ -22,7 +22,7 @@ Measures the server against baselines on this machine, in one run, and prints a 
   --only NAME   only rows whose name begins so (graphql-page, fan-out/one-session, …); may be repeated
   --quick       shorter rounds and smaller tables: under three minutes in all
   --json FILE   also write the rows: [{name, value, bar, hope, unit, …}]
-  --profile     with graphql-page and fan-out: the ten functions that take the most CPU by themselves
+  --profile     with graphql-page, append and fan-out: the ten functions that take the most CPU by themselves
   --dist DIR    measure another build, as one of an earlier commit
   --no-peer     leave PostGraphile out; otherwise it is installed into the temporary folder at its first use
   --help        this text

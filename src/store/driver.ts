@@ -1,6 +1,6 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
-import type { Scope } from './scope.ts';
+import type { Begun, Scope } from './scope.ts';
 
 /** One connection for a while: plain statements, and scripts of several. */
 export interface Session {
@@ -19,6 +19,8 @@ export interface Driver {
   /** The running `transact` that the present code belongs to. */
   readonly scopes: AsyncLocalStorage<Scope>;
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+  /** Begins a transaction, as soon as a connection is free. */
+  begin(): Promise<Begun>;
   /** Runs `work` on one connection; used for migrations, where locks and transactions span statements. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
   close(): Promise<void>;

@@ -40,6 +40,7 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
     dialect: 'pglite',
     scopes,
     adapter: scopedAdapter(new PrismaPGlite(client), scopes, () => begin(client)),
+    begin: () => begin(client),
     query,
     session: (work) => {
       // There is but one connection: sessions take turns on it.
@@ -78,8 +79,6 @@ async function queryOn<Row>(client: Pick<PGlite, 'query'>, sql: string, values: 
 function begin(client: PGlite): Promise<Begun> {
   return new Promise((resolve, reject) => {
     const ended = client.transaction(async (tx) => {
-      // The package speaks to a client through its query(), which a transaction has too.
-      const { provider, adapterName, queryRaw, executeRaw } = await statementsOn(tx as unknown as PGlite);
       let decide: (way: 'commit' | 'rollback') => void = () => undefined;
       const decision = new Promise<'commit' | 'rollback'>((decided) => {
         decide = decided;
@@ -90,29 +89,13 @@ function begin(client: PGlite): Promise<Begun> {
       };
       resolve({
         query: (sql, values) => queryOn(tx as unknown as PGlite, sql, values),
-        transaction: {
-          provider,
-          adapterName,
-          queryRaw,
-          executeRaw,
-          // Phantom: Prisma only pretends to send BEGIN and COMMIT, PGlite sends them.
-          options: { usePhantomQuery: true },
-          commit: () => end('commit'),
-          rollback: () => end('rollback'),
-        },
+        // The package speaks to a client through its query(), which a transaction has too.
+        prismaSide: () => new PrismaPGlite(tx as unknown as PGlite).connect(),
+        commit: () => end('commit'),
+        rollback: () => end('rollback'),
       });
       if ((await decision) === 'rollback') await tx.rollback();
     });
     ended.catch(reject);
   });
-}
-
-async function statementsOn(client: PGlite) {
-  const adapter = await new PrismaPGlite(client).connect();
-  return {
-    provider: adapter.provider,
-    adapterName: adapter.adapterName,
-    queryRaw: adapter.queryRaw.bind(adapter),
-    executeRaw: adapter.executeRaw.bind(adapter),
-  };
 }

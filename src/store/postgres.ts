@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Driver, Session } from './driver.ts';
 import { describeServer, waitForServer } from './postgres-server.ts';
-import { type AdapterTransaction, type Begun, type Scope, scopedAdapter } from './scope.ts';
+import { type Adapter, type Begun, type Scope, scopedAdapter } from './scope.ts';
 import { createStatementNames } from './statement-names.ts';
 import { toParameter, valueParsers } from './values.ts';
 
@@ -49,16 +49,41 @@ export async function openPostgres(databaseUrl: string, onError: (error: Error) 
       return (await client.query({ text, values })).rows as Row[];
     }
   };
-  const begin = async (adapter: { startTransaction(): Promise<AdapterTransaction> }): Promise<Begun> => {
-    const transaction = await adapter.startTransaction();
-    const client = connectionOf(transaction);
-    return { transaction, query: (sql, values) => queryOn(client, sql, values) };
+  const prisma = new PrismaPg(pool);
+  let connected: Promise<Adapter> | null = null;
+  const begin = async (): Promise<Begun> => {
+    const client = await pool.connect();
+    // Without a listener the end of a connection would end the process; the statement that fails tells of it.
+    client.on('error', ignore);
+    const send = async (sql: 'begin' | 'commit' | 'rollback') => {
+      let isBroken = true;
+      try {
+        await client.query(sql);
+        isBroken = false;
+      } finally {
+        if (isBroken || sql !== 'begin') {
+          client.off('error', ignore);
+          client.release(isBroken);
+        }
+      }
+    };
+    await send('begin');
+    return {
+      query: (sql, values) => queryOn(client, sql, values),
+      async prismaSide() {
+        connected ??= prisma.connect();
+        return onConnection(await connected, client);
+      },
+      commit: () => send('commit'),
+      rollback: () => send('rollback'),
+    };
   };
   const scopes = new AsyncLocalStorage<Scope>();
   return {
     dialect: 'postgres',
     scopes,
-    adapter: scopedAdapter(new PrismaPg(pool), scopes, begin),
+    adapter: scopedAdapter(prisma, scopes, begin),
+    begin,
     query: (sql, values) => queryOn(pool, sql, values),
     async session(work) {
       const client = await pool.connect();
@@ -87,13 +112,13 @@ interface Queries {
   query(config: pg.QueryConfig): Promise<pg.QueryResult>;
 }
 
-/** The connection of Prisma's transaction, which the adapter keeps to itself (a test fails should it be renamed). */
-function connectionOf(transaction: AdapterTransaction): Queries {
-  const { client } = transaction as unknown as { client?: Queries };
-  if (typeof client?.query !== 'function')
-    throw new Error('@prisma/adapter-pg no longer keeps its connection in "client".');
-  return client;
+/** An adapter like this one, but on one connection: it keeps what it queries to itself (a test fails should it be renamed). */
+function onConnection(adapter: Adapter, client: Queries): Adapter {
+  if (!Object.hasOwn(adapter, 'client')) throw new Error('@prisma/adapter-pg no longer keeps its pool in "client".');
+  return Object.assign(Object.create(adapter), { client });
 }
+
+const ignore = () => undefined;
 
 function once(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;

@@ -2,24 +2,29 @@ import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
 
 /** Prisma's side of a database; Prisma exports only the factory's type. */
-type Adapter = Awaited<ReturnType<SqlDriverAdapterFactory['connect']>>;
+export type Adapter = Awaited<ReturnType<SqlDriverAdapterFactory['connect']>>;
 /** Prisma's side of an open transaction. */
-export type AdapterTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
+type AdapterTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
 
-/** One run of `transact`: found through AsyncLocalStorage by everything that its function calls. */
-export interface Scope {
-  /** A statement on the transaction's own connection; null until Prisma has begun it. */
-  query: (<Row>(sql: string, values: readonly unknown[]) => Promise<Row[]>) | null;
-  /** The first statement that failed: from then on PostgreSQL rolls back whatever is asked of it. */
-  failure: { readonly error: unknown } | null;
-  /** Committed, rolled back or timed out: code that still runs is outside again. */
-  isOver: boolean;
+/** A transaction that a driver has begun. It must be ended, once: until then its connection is nobody else's. */
+export interface Begun {
+  query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+  /** What Prisma runs its statements by. */
+  prismaSide(): Promise<Pick<Adapter, 'queryRaw' | 'executeRaw'>>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
 }
 
-/** A transaction that a driver has begun. */
-export interface Begun {
-  readonly transaction: AdapterTransaction;
-  query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+/** One run of `transact`: found through AsyncLocalStorage by everything that its function calls. */
+export interface Scope extends Omit<Begun, 'rollback'> {
+  /** Does nothing when the transaction is over. */
+  rollback(): Promise<void>;
+  /** The first statement that failed: from then on PostgreSQL rolls back whatever is asked of it. */
+  readonly failure: { readonly error: unknown } | null;
+  /** Committed, rolled back or timed out: code that still runs is outside again. */
+  readonly isOver: boolean;
+  /** True while `transact` itself lets Prisma in: what it begins then is this transaction. */
+  isPrismaExpected: boolean;
 }
 
 const mustStayInside =
@@ -31,24 +36,70 @@ export function requireOutside(scopes: AsyncLocalStorage<Scope>): void {
   if (scope && !scope.isOver) throw new Error(mustStayInside);
 }
 
+/** Joins Prisma's and our own statements of one transaction in one queue, and remembers the first that fails. */
+export function openScope(begun: Begun): Scope {
+  let last: Promise<unknown> = Promise.resolve();
+  let failure: Scope['failure'] = null;
+  let isOver = false;
+  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
+    const result = last.then(run);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  const statement = <T>(run: () => Promise<T>): Promise<T> => {
+    if (isOver) return Promise.reject(new Error('The transaction is over: its statements came too late.'));
+    return inTurn(async () => {
+      try {
+        return await run();
+      } catch (error) {
+        failure ??= { error };
+        throw error;
+      }
+    });
+  };
+  const end = (run: () => Promise<void>) => {
+    isOver = true;
+    return inTurn(run);
+  };
+  return {
+    get failure() {
+      return failure;
+    },
+    get isOver() {
+      return isOver;
+    },
+    isPrismaExpected: false,
+    query: (sql, values) => statement(() => begun.query(sql, values)),
+    async prismaSide() {
+      const side = await begun.prismaSide();
+      return {
+        queryRaw: (raw) => statement(() => side.queryRaw(raw)),
+        executeRaw: (raw) => statement(() => side.executeRaw(raw)),
+      };
+    },
+    commit: () => end(() => begun.commit()),
+    rollback: () => (isOver ? Promise.resolve() : end(() => begun.rollback())),
+  };
+}
+
 /**
- * An adapter for Prisma that hands each transaction's connection to the scope it was begun in, and refuses all that goes
- * around the transaction. It stands below Prisma, so that a client captured outside cannot slip past it.
+ * An adapter for Prisma that refuses all that goes around a transaction that is open. It stands below Prisma, so that a
+ * client captured outside cannot slip past it.
  */
 export function scopedAdapter(
   factory: SqlDriverAdapterFactory,
   scopes: AsyncLocalStorage<Scope>,
-  begin: (adapter: Adapter) => Promise<Begun>,
+  begin: () => Promise<Begun>,
 ): SqlDriverAdapterFactory {
   const { provider, adapterName } = factory;
+  const outside = <Input, Output>(run: (input: Input) => Promise<Output>) => {
+    return async (input: Input) => {
+      requireOutside(scopes);
+      return run(input);
+    };
+  };
   const connect = async (): Promise<Adapter> => {
     const adapter = await factory.connect();
-    const outside = <Input, Output>(run: (input: Input) => Promise<Output>) => {
-      return async (input: Input) => {
-        requireOutside(scopes);
-        return run(input);
-      };
-    };
     return {
       provider,
       adapterName,
@@ -57,52 +108,26 @@ export function scopedAdapter(
       executeScript: outside((script: string) => adapter.executeScript(script)),
       getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: true },
       dispose: () => adapter.dispose(),
-      async startTransaction() {
+      async startTransaction(): Promise<AdapterTransaction> {
         const scope = scopes.getStore();
-        if (!scope || scope.isOver) return (await begin(adapter)).transaction;
-        if (scope.query) throw new Error(mustStayInside);
-        return enter(scope, await begin(adapter));
+        const isInside = scope !== undefined && !scope.isOver;
+        if (isInside && !scope.isPrismaExpected) throw new Error(mustStayInside);
+        const open = isInside ? scope : await begin();
+        // Within a scope it is not Prisma that says when the transaction ends, nor how.
+        const ends = isInside ? { commit: nothing, rollback: nothing } : open;
+        return {
+          provider,
+          adapterName,
+          // Phantom: Prisma only pretends to send BEGIN and COMMIT.
+          options: { usePhantomQuery: true },
+          ...(await open.prismaSide()),
+          commit: () => ends.commit(),
+          rollback: () => ends.rollback(),
+        };
       },
     };
   };
   return { provider, adapterName, connect };
 }
 
-/** Prisma sends these as statements of their own; after them the connection is no longer in the transaction. */
-const endings = new Set(['COMMIT', 'ROLLBACK']);
-
-/** Joins Prisma's and our own statements of one transaction in one queue, and remembers the first that fails. */
-function enter(scope: Scope, { transaction, query }: Begun): AdapterTransaction {
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
-    const result = last.then(run);
-    last = result.catch(() => undefined);
-    return result;
-  };
-  const statement = <T>(run: () => Promise<T>) =>
-    inTurn(async () => {
-      try {
-        return await run();
-      } catch (error) {
-        scope.failure ??= { error };
-        throw error;
-      }
-    });
-  const end = <T>(run: () => Promise<T>) => {
-    scope.isOver = true;
-    return inTurn(run);
-  };
-  scope.query = (sql, values) => {
-    if (scope.isOver) return Promise.reject(new Error('The transaction is over: its statements came too late.'));
-    return statement(() => query(sql, values));
-  };
-  return {
-    provider: transaction.provider,
-    adapterName: transaction.adapterName,
-    options: transaction.options,
-    queryRaw: (raw) => statement(() => transaction.queryRaw(raw)),
-    executeRaw: (raw) => (endings.has(raw.sql) ? end : statement)(() => transaction.executeRaw(raw)),
-    commit: () => end(() => transaction.commit()),
-    rollback: () => end(() => transaction.rollback()),
-  };
-}
+const nothing = () => Promise.resolve();

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Driver } from './driver.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
-import { requireOutside, type Scope } from './scope.ts';
+import { joinPrisma } from './join-prisma.ts';
+import { openScope, requireOutside, type Scope } from './scope.ts';
 import { isCachedPlanError } from './statement-names.ts';
 
 /** How long a transaction waits for its turn, and then lasts, at most. PGlite's one connection makes turns long. */
@@ -11,6 +12,7 @@ const rerun = { mostRuns: 3, mostDelayMs: 40 } as const;
 
 /** What a transaction's function is given; nothing else may touch the database inside it. */
 export interface Transaction {
+  /** Joins at its first use, which takes a moment; without `$queryRaw` and its like. */
   readonly prisma: Prisma.TransactionClient;
   /** SQL straight on the transaction's connection; rows as the store's `query` gives them. */
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -25,48 +27,71 @@ export async function transact<T>(
 ): Promise<T> {
   requireOutside(driver.scopes);
   for (let runs = 1; ; runs++) {
-    const scope: Scope = { query: null, failure: null, isOver: false };
+    const scope = await beginInTime(driver);
+    const joined = joinPrisma(prisma, scope);
     const hooks: (() => void)[] = [];
+    const tx: Transaction = {
+      prisma: joined.client,
+      query: <Row>(sql: string, values: readonly unknown[] = []) => scope.query<Row>(sql, values),
+      afterCommit: (hook) => {
+        hooks.push(hook);
+      },
+    };
     try {
-      const result = await driver.scopes.run(scope, () =>
-        prisma.$transaction((client) => runInside(scope, transactionOn(client, scope, hooks), fn), {
-          maxWait: transactionMs,
-          timeout: transactionMs,
-        }),
+      const result = await inTime(
+        driver.scopes.run(scope, () => inside(fn, tx)),
+        'A transaction lasted',
       );
+      requireSuccess(scope);
+      await joined.leave();
+      await scope.commit();
       for (const hook of hooks) runHook(hook, onHookError);
       return result;
     } catch (error) {
+      await joined.leave();
+      // The error that it fails with is the one to tell of.
+      await scope.rollback().catch(() => undefined);
       if (runs === rerun.mostRuns || !isCollision(error, scope)) throw error;
       await delay(Math.random() * rerun.mostDelayMs);
-    } finally {
-      scope.isOver = true;
     }
   }
 }
 
-async function runInside<T>(scope: Scope, tx: Transaction, fn: (tx: Transaction) => Promise<T>): Promise<T> {
-  const result = await fn(tx);
-  if (scope.failure) {
-    // PostgreSQL answers COMMIT after a failed statement by rolling back, and calls that a success.
-    throw new Error('A statement of this transaction failed and its error was ignored, so nothing can be committed.', {
-      cause: scope.failure.error,
-    });
-  }
-  return result;
+/** Prisma's promises do nothing before they are awaited: that must be within the scope. */
+async function inside<T>(fn: (tx: Transaction) => Promise<T>, tx: Transaction): Promise<T> {
+  return await fn(tx);
 }
 
-function transactionOn(client: Prisma.TransactionClient, scope: Scope, hooks: (() => void)[]): Transaction {
-  return {
-    prisma: client,
-    query: async <Row>(sql: string, values: readonly unknown[] = []) => {
-      if (!scope.query) throw new Error('Prisma began this transaction outside of its scope.');
-      return scope.query<Row>(sql, values);
-    },
-    afterCommit: (hook) => {
-      hooks.push(hook);
-    },
-  };
+async function beginInTime(driver: Driver): Promise<Scope> {
+  const beginning = driver.begin();
+  try {
+    return openScope(await inTime(beginning, 'A transaction waited for its turn'));
+  } catch (error) {
+    // Its turn may still come, when nobody waits for it any more.
+    beginning.then((begun) => begun.rollback()).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const said = `${what} longer than ${transactionMs / 1_000} seconds.`;
+    timer = setTimeout(() => reject(new Error(said)), transactionMs).unref();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function requireSuccess({ failure }: Scope): void {
+  if (failure === null) return;
+  // PostgreSQL answers COMMIT after a failed statement by rolling back, and calls that a success.
+  throw new Error('A statement of this transaction failed and its error was ignored, so nothing can be committed.', {
+    cause: failure.error,
+  });
 }
 
 function runHook(hook: () => void, onError: (error: unknown) => void): void {

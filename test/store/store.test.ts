@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestStore, type TestStore, testDatabase } from '../support/test-store.ts';
 
@@ -87,15 +88,18 @@ it('lets what a transaction has started use the store once the transaction is ov
     over = resolve;
   });
   let late: Promise<unknown> = Promise.resolve();
-  let tooLate: Promise<unknown> = Promise.resolve();
+  const tooLate: Promise<unknown>[] = [];
   await store.transact(async (tx) => {
     late = end.then(() => store.query('select 1 as one'));
-    tooLate = end.then(() => tx.query('select 1'));
-    tooLate.catch(() => undefined);
+    tooLate.push(
+      end.then(() => tx.query('select 1')),
+      end.then(() => tx.prisma.enterprise.count()),
+    );
+    for (const each of tooLate) each.catch(() => undefined);
   });
   over();
   expect(await late).toEqual([{ one: 1 }]);
-  await expect(tooLate).rejects.toThrow('The transaction is over');
+  for (const each of tooLate) await expect(each).rejects.toThrow('The transaction is over');
 });
 
 it('fails when a statement failed, although its error was caught: PostgreSQL would roll back and call it a commit', async () => {
@@ -224,6 +228,21 @@ it.skipIf(testDatabase !== 'postgres')(
     }
   },
 );
+
+it.skipIf(testDatabase !== 'postgres')('fails when its connection ends, and goes on with another one', async () => {
+  const ending = test.store.transact((tx) => tx.query('select pg_terminate_backend(pg_backend_pid())'));
+  await expect(ending).rejects.toThrow();
+  const idle = test.store.transact(async (tx) => {
+    const [own] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const client = new pg.Client({ connectionString: test.databaseUrl as string });
+    await client.connect();
+    await client.query('select pg_terminate_backend($1)', [own?.pid]);
+    await client.end();
+    await tx.query('select 1');
+  });
+  await expect(idle).rejects.toThrow();
+  expect(await test.store.transact((tx) => tx.query('select 1 as one'))).toEqual([{ one: 1 }]);
+});
 
 it.skipIf(testDatabase !== 'postgres')(
   'goes on when another process changes a table under prepared statements',

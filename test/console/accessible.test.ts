@@ -11,6 +11,16 @@ import {
 } from '../support/console-browser.ts';
 import { createSession, say } from '../support/sessions.ts';
 
+/** Sessions in each state: title, status, detail, ACUs, tags. */
+const listed = [
+  ['Write the notes of the release', 'exit', null, 1.42, 'docs'],
+  ['Find out why the nightly build fails since Monday, and mend it', 'error', null, 0.31, 'build', 'urgent'],
+  ['Move the mail to the new address', 'suspended', 'inactivity', 0.77],
+  ['Look through the open pull requests', 'exit', null, 3.05, 'review'],
+  ['Which colour should the button have?', 'running', 'waiting_for_user', 0.2, 'frontend'],
+  ['Make the search quick', 'running', 'working', 2.68, 'backend', 'search'],
+] as const;
+
 describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
@@ -18,6 +28,13 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
   beforeAll(async () => {
     test = await startApp();
     browser = await openBrowser();
+    for (const [title, status, detail, acus, ...tags] of listed) {
+      const made = await createSession(test, { prompt: title, title, tags });
+      await test.app.services.store.execute(
+        'update session set status = $2, status_detail = $3, acus_consumed = $4, ended_by = $5 where id = $1',
+        [made.replace(/^[a-z]+-/, ''), status, detail, acus, status === 'exit' ? 'finished' : null],
+      );
+    }
     id = await createSession(test, { prompt: 'Look at **this**', title: 'To be read', tags: ['one'] });
     await say(test, id, 'A [link](https://example.com), `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |');
   });
@@ -28,7 +45,7 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
 
   /** The pages, and how each is brought to where it is looked at. */
   const pages: Readonly<Record<string, (window: Window) => Promise<unknown>>> = {
-    sessions: async ({ page }) => {
+    list: async ({ page }) => {
       await page.goto('/sessions');
       await page.getByRole('link', { name: 'To be read' }).waitFor();
     },

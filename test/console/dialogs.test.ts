@@ -75,6 +75,27 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.context().close();
   });
 
+  it('a message comes up in front of the dialog, where it can be pressed', async () => {
+    const { page } = await openSignedIn(browser, test, test.adminToken);
+    await page.goto('/manage/service-users');
+    await page
+      .getByRole('button', { name: /^New key/ })
+      .first()
+      .click();
+    await page.getByRole('dialog').getByLabel('Name').fill('To be copied');
+    await page.keyboard.press('Enter');
+    await page.context().grantPermissions(['clipboard-write']);
+    await page.getByRole('button', { name: /^Copy/ }).click();
+    const message = page.getByRole('region', { name: 'Messages' });
+    await message.getByText('copied.').waitFor();
+    // What is behind a dialog takes no press.
+    await message.getByRole('button', { name: 'Close' }).click();
+    await message.getByText('copied.').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
   it('what is shown once is closed by its own button alone', async () => {
     const { page, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto('/manage/service-users');

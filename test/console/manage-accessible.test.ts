@@ -39,6 +39,14 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
       adminToken,
       'id automationId',
     );
+    const others = [
+      { name: 'Look through pull requests', eventType: 'webhook:incoming' },
+      { name: 'Say what was done', eventType: 'session:finished' },
+    ];
+    for (const { name, eventType } of others) {
+      await createAutomation(test, { organizationId, name, triggers: [{ eventType }] }, adminToken, 'id');
+    }
+    await runMutation(test, 'runAutomation', 'run { status }', { automationId: automation.id });
     const hook = await makeEndpoint(test, adminToken, { organizationId, url: 'https://example.com/hook' });
     const { serviceUser } = await make('createServiceUser', 'serviceUser { id serviceUserId }', { name: 'Bot' });
     await make('createApiKey', 'apiKey { id }', {
@@ -111,7 +119,7 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
     'users': at(() => '/manage/users', 'Ada'),
     'user-form': async ({ page }) => {
       await page.getByRole('button', { name: 'New user' }).click();
-      await page.getByLabel('Address').waitFor();
+      await page.getByLabel('E-mail').waitFor();
     },
     'user': async ({ page }) => {
       await page.goto('/manage/users');

@@ -198,7 +198,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
   it('somebody is added, gets another role, and is removed', async () => {
     const { page, complaints } = await open('/manage/members');
     await page.getByRole('button', { name: 'Add somebody' }).first().click();
-    await page.getByLabel('Address').fill('ada@example.com');
+    await page.getByLabel('E-mail').fill('ada@example.com');
     await page.getByLabel('Name').fill('Ada');
     await inDialog(page, 'Add').click();
     const row = page.getByRole('row', { name: /Ada/ });
@@ -212,7 +212,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await row.waitFor({ state: 'detached' });
     // They are a user of the enterprise still, and are only given a role again.
     await page.getByRole('button', { name: 'Add somebody' }).first().click();
-    await page.getByLabel('Address').fill('ADA@example.com');
+    await page.getByLabel('E-mail').fill('ADA@example.com');
     await pick(page, 'Role', 'Admin');
     await inDialog(page, 'Add').click();
     await row.getByText('Admin').waitFor();

@@ -39,7 +39,7 @@ describe.skipIf(missing !== null)(
       });
       await page.reload();
       await page.getByRole('button', { name: 'New user' }).click();
-      await page.getByLabel('Address').fill('ada@example.com');
+      await page.getByLabel('E-mail').fill('ada@example.com');
       await page.getByLabel('Name').fill('Ada');
       await inDialog(page, 'Add').click();
       const row = page.getByRole('row', { name: /Ada/ });

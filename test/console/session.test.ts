@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const question = page.getByRole('region', { name: 'Question' });
     expect(await question.textContent()).toContain('Which colour?');
     expect(await page.getByText('Plan, 0 of 2 done').count()).toBe(1);
-    await window.picture('session-blocked');
+    await window.pictures('session-blocked');
     await page.getByLabel('Message to the agent').fill('Blue, **please**');
     await page.keyboard.press('Enter');
     await page.getByText('You answered: Blue').waitFor();
@@ -64,15 +64,23 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
   });
 
   it('suspends, wakes and terminates', async () => {
-    const id = await createSession(test, { prompt: 'sleep 600', title: 'Long' });
-    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    const commands = [
+      'plan Find what is slow; Make it quick; Measure it again',
+      'say I look at the **search** first: most of the time goes there.',
+      'write search.ts export const search = (words: string) => index.get(words);',
+      'tool Measure the search',
+      'say It was read from the disk each time. Kept in memory, `840 ms` became `12 ms`.',
+      'sleep 600',
+    ];
+    const id = await createSession(test, { prompt: commands.join('\n'), title: 'Make the search quick' });
+    const { page, complaints, pictures } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     await page.getByText('Working', { exact: true }).waitFor();
     await page.getByText('The agent works.', { exact: true }).waitFor();
     await page.getByLabel('Message to the agent').fill('And this');
     await page.keyboard.press('Enter');
     await page.getByText('Your message waits').waitFor();
-    await picture('session-working');
+    await pictures('session-working');
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('Suspended', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();

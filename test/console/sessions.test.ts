@@ -2,8 +2,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { send } from '../support/console.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, pick } from '../support/console-browser.ts';
 import { makeManySessions } from '../support/many.ts';
+import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, () => {
@@ -88,6 +89,63 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
+  it('shows its filters whole, however wide the window is, and behind a button on a phone', async () => {
+    const { start, open } = await openList('Wide and narrow');
+    await start('The only one');
+    const { page, picture } = await open();
+    await page.getByRole('link', { name: 'The only one' }).waitFor();
+    const clipped = () =>
+      page.locator('.filters :is(input, select)').evaluateAll((all) =>
+        (all as HTMLInputElement[]).flatMap((field) => {
+          if (field.matches('input')) return field.scrollWidth > field.clientWidth ? [field.value] : [];
+          // A select does not say it: it is held beside what it would be by itself, as wide as its longest choice.
+          const { offsetWidth } = field;
+          field.style.width = 'auto';
+          const needed = field.offsetWidth;
+          field.style.width = '';
+          return needed > offsetWidth ? [field.value] : [];
+        }),
+      );
+    for (const width of [1_440, 1_280, 1_024, 640]) {
+      await page.setViewportSize({ width, height: 800 });
+      await picture('filters');
+      expect(await clipped(), String(width)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByLabel('State').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await picture('filters');
+    expect(await clipped()).toEqual([]);
+    await page.getByLabel('State').selectOption('Failed');
+    await page.getByText('Nothing fits').waitFor();
+    await page.getByRole('button', { name: 'Filter (1)' }).click();
+    await page.getByLabel('State').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.getByRole('link', { name: 'The only one' }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.context().close();
+  });
+
+  it('finds what has a tag from before, though sessions may have only others now', async () => {
+    const { organizationId } = test;
+    await createSession(test, { organizationId, title: 'Of the past', tags: ['before'] });
+    await runMutation(test, 'appendAllowedTags', 'allowedTags', { organizationId, tags: ['now'] });
+    await createSession(test, { organizationId, title: 'Of today', tags: ['now'] });
+    const { page } = await openSignedIn(browser, test, test.adminToken);
+    await page.evaluate((id) => localStorage.setItem('switchyard:organization', id), organizationId);
+    await page.reload();
+    await page.getByRole('link', { name: 'Of today' }).waitFor();
+    await pick(page, 'Tag', 'before');
+    await page.getByRole('link', { name: 'Of today' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Of the past' }).waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'Of the past' }).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Tag' }).inputValue()).toBe('before');
+    await pick(page, 'Tag', 'now');
+    await page.getByRole('link', { name: 'Of today' }).waitFor();
+    await page.context().close();
+  });
+
   it('tags, archives and terminates several at once, by keyboard too', async () => {
     const { start, open } = await openList('Bulk');
     await start('One');
@@ -137,7 +195,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     expect(await refused.count()).toBe(1);
     expect(await refused.getByRole('link').textContent()).toContain(full.replace(/^.*-/, ''));
     expect(await refused.textContent()).toContain('50');
-    await report.getByRole('button', { name: 'Close' }).last().click();
+    await report.locator('footer').getByRole('button', { name: 'Close' }).click();
     await page.getByText('Select all that are shown').waitFor();
     const [row] = await test.app.services.store.query<{ n: number }>(
       'select count(*)::int as n from session where organization_id = $1 and tags @> $2',

@@ -25,7 +25,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
   });
 
   const read = async (token: string, id: string) => {
-    const document = 'query($id: ID!) { session(id: $id) { isArchived tags } }';
+    const document = 'query($id: ID!) { session(id: $id) { isArchived status tags } }';
     return (await graphql(test, token, document, { id })).data.session;
   };
   const undo = (page: Page) => page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Undo' });
@@ -70,6 +70,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
   it('is taken back for several sessions, each as it was', async () => {
     const { token, start, open } = await openList('Several');
     const ids = [await start('First', ['old']), await start('Second')];
+    await runMutation(test, 'suspendSession', 'session { id }', { sessionId: ids[1] }, token);
     const { page, complaints } = await open();
     await page.getByRole('link', { name: 'Second' }).waitFor();
     await page.getByLabel('Select all that are shown').check();
@@ -90,10 +91,13 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await page.getByText('2 sessions archived.').waitFor();
     await undo(page).click();
     await page.getByText('2 sessions not archived any more.').waitFor();
-    expect(await Promise.all(ids.map((id) => read(token, id)))).toMatchObject([
-      { isArchived: false },
-      { isArchived: false },
-    ]);
+    // What was awake is woken again, and what slept sleeps.
+    await expect
+      .poll(() => Promise.all(ids.map((id) => read(token, id))))
+      .toMatchObject([
+        { isArchived: false, status: 'RESUMING' },
+        { isArchived: false, status: 'SUSPENDED' },
+      ]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

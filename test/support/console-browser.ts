@@ -33,11 +33,22 @@ export interface Window {
   readonly complaints: readonly string[];
   /** Addresses that it asked of anybody else than the service. */
   readonly foreign: readonly string[];
-  /** Keeps a picture of it where TEST_SCREENSHOTS names a directory. */
+  /** Keeps a picture of it, as `name-desktop-light.png`, where TEST_SCREENSHOTS names a directory. */
   picture(name: string): Promise<void>;
+  /** Four pictures of the page as it stands: on a desktop and a phone, in both themes. */
+  pictures(name: string): Promise<void>;
   /** What is seen in both themes, one after the other: the page that is shown changes its colours, and nothing else. */
   inThemes(look: (theme: string) => Promise<void>): Promise<void>;
 }
+
+/** The windows that pages are made for. */
+const shapes = {
+  desktop: { width: 1_280, height: 800 },
+  phone: { width: 390, height: 844 },
+} as const;
+
+const shapeOf = (width: number) =>
+  Object.entries(shapes).find(([, shape]) => shape.width === width)?.[0] ?? String(width);
 
 /** How a window is. */
 export interface WindowOptions {
@@ -51,13 +62,13 @@ export async function openWindow(
   test: Pick<TestApp, 'url'>,
   options: WindowOptions = {},
 ): Promise<Window> {
-  const { width = 1_280 } = options;
+  const { width = shapes.desktop.width } = options;
   let { theme = 'light' } = options;
   const context = await browser.newContext({
     baseURL: test.url,
     colorScheme: theme,
     reducedMotion: 'reduce',
-    viewport: { width, height: width < 500 ? 844 : 800 },
+    viewport: { width, height: width < 500 ? shapes.phone.height : shapes.desktop.height },
   });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
@@ -72,15 +83,25 @@ export async function openWindow(
     const { origin, protocol } = new URL(request.url());
     if (protocol.startsWith('http') && origin !== new URL(test.url).origin) foreign.push(request.url());
   });
-  return {
+  const directory = process.env.TEST_SCREENSHOTS;
+  const window: Window = {
     page,
     complaints,
     foreign,
     async picture(name) {
-      const directory = process.env.TEST_SCREENSHOTS;
       if (!directory) return;
       await mkdir(directory, { recursive: true });
-      await page.screenshot({ path: join(directory, `${name}-${width}-${theme}.png`) });
+      const shape = shapeOf(page.viewportSize()?.width ?? width);
+      await page.screenshot({ path: join(directory, `${name}-${shape}-${theme}.png`) });
+    },
+    async pictures(name) {
+      if (!directory) return;
+      for (const shape of [shapes.phone, shapes.desktop]) {
+        await page.setViewportSize(shape);
+        // What measures itself has done so two frames later.
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        await window.inThemes(() => window.picture(name));
+      }
     },
     async inThemes(look) {
       for (theme of ['dark', 'light'] as const) {
@@ -89,6 +110,7 @@ export async function openWindow(
       }
     },
   };
+  return window;
 }
 
 /** Opens a window and signs in with a token. */

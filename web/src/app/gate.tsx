@@ -14,6 +14,7 @@ import type { gateQuery, gateQuery$data } from '../__generated__/gateQuery.graph
 import { nowShown, wordOf } from '../relay/who.ts';
 import { forgetOthersDrafts } from '../ui/drafts.ts';
 import { Splash } from '../ui/states.tsx';
+import { visible } from '../ui/visible.ts';
 
 type Organization = gateQuery$data['organizations']['nodes'][number];
 type Viewer = gateQuery$data['viewer'];
@@ -124,7 +125,7 @@ function Known({ children, onKnown }: GateProps) {
     const { user, serviceUser } = viewer;
     return {
       viewer,
-      name: user?.name ?? user?.email ?? serviceUser?.name ?? 'Service key',
+      name: visible(user?.name ?? user?.email ?? serviceUser?.name ?? 'Service key'),
       hasSeveral: organizations.nodes.length > 1,
       organization: current,
       choose,

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
+import { visible } from '../ui/visible.ts';
 
 interface PageProps {
   readonly title: string;
@@ -15,7 +16,7 @@ export function Page({ title, actions, children, isFull = false }: PageProps) {
   return (
     <div className={isFull ? 'page full' : 'page'}>
       <header className="page-head">
-        <h1>{title}</h1>
+        <h1>{visible(title)}</h1>
         {actions && <div className="actions">{actions}</div>}
       </header>
       {children}
@@ -26,6 +27,6 @@ export function Page({ title, actions, children, isFull = false }: PageProps) {
 /** Names the window. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · Switchyard`;
+    document.title = `${visible(title)} · Switchyard`;
   }, [title]);
 }

@@ -7,6 +7,7 @@ import { useSigned } from '../app/gate.tsx';
 import { sessionAddress } from '../session/address.ts';
 import { plainTitle } from '../session/plain-title.ts';
 import { StatusBadge } from '../ui/badge.tsx';
+import { comeToFront } from '../ui/front.ts';
 import { Icon } from '../ui/icons.tsx';
 import { newSessionAddress } from './keys.tsx';
 import { type NavigationItem, navigation } from './navigation.ts';
@@ -32,8 +33,13 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const search = useDeferredValue(text.trim());
   useLayoutEffect(() => {
     const dialog = box.current;
-    dialog?.showModal();
-    return () => dialog?.close();
+    if (!dialog) return;
+    dialog.showModal();
+    const leaveFront = comeToFront(dialog);
+    return () => {
+      leaveFront();
+      dialog.close();
+    };
   }, []);
   // The choices are buttons: the arrows go along them, and Enter presses the first where none was chosen.
   const press = (event: KeyboardEvent) => {

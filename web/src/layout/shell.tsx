@@ -9,6 +9,7 @@ import { Icon, Mark } from '../ui/icons.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { applyTheme, readTheme, type Theme } from '../ui/theme.ts';
 import { useToasts } from '../ui/toasts.tsx';
+import { visible } from '../ui/visible.ts';
 import { commandKey, Keys } from './keys.tsx';
 import { navigation } from './navigation.ts';
 import { Palette, usePaletteKey } from './palette.tsx';
@@ -62,7 +63,7 @@ function OrganizationChoice() {
   const { organization, hasSeveral, choose } = useSigned();
   const source = useOrganizationChoices();
   if (!hasSeveral || !organization) {
-    return <p className="organization">{organization?.name ?? 'No organization'}</p>;
+    return <p className="organization">{organization ? visible(organization.name) : 'No organization'}</p>;
   }
   return (
     <Picker

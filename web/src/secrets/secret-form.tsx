@@ -120,7 +120,7 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
           spellCheck={false}
           placeholder="API_TOKEN"
           defaultValue={secret?.key}
-          hint="The variable in which agents find it."
+          hint="The variable in which agents find it: letters, digits and “_”, with no digit first."
           error={errorOf(errors, 'key')}
         />
         {!secret && (

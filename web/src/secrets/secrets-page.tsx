@@ -18,6 +18,7 @@ import { More } from '../ui/more.tsx';
 import { Empty } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
+import { visible } from '../ui/visible.ts';
 import { SecretForm } from './secret-form.tsx';
 
 type Secret = secretsPage_organization$data['secrets']['edges'][number]['node'];
@@ -98,7 +99,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
     }
   `);
   const columns: readonly Column<Secret>[] = [
-    { label: 'Name', cell: ({ key }) => <code>{key}</code> },
+    { label: 'Name', cell: ({ key }) => <code>{visible(key)}</code> },
     { label: 'Kind', cell: ({ type }) => typeLabel[type] ?? type },
     {
       label: 'In texts',

@@ -1,5 +1,6 @@
 import { createContext, useContext } from 'react';
 import { Icon } from '../ui/icons.tsx';
+import { visible } from '../ui/visible.ts';
 
 /** A file of the session, with an address that opens it for now. */
 export interface AttachedFile {
@@ -36,7 +37,7 @@ export function Files({ addresses }: { readonly addresses: readonly string[] }) 
     <ul className="attached" aria-label="Files">
       {addresses.map((address) => {
         const file = findFile(known, address);
-        const name = file?.name ?? nameOf(address);
+        const name = visible(file?.name ?? nameOf(address));
         return (
           <li key={address}>
             <Icon name="file" size={14} />

@@ -8,6 +8,7 @@ import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Time } from '../ui/time.tsx';
+import { visible } from '../ui/visible.ts';
 import { sessionAddress } from './address.ts';
 import { CopyAs } from './copy-as.tsx';
 import type { EntryOf } from './entry.ts';
@@ -126,7 +127,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
               <li key={id} className="pair">
                 <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
                   <Icon name="file" size={14} />
-                  {name}
+                  {visible(name)}
                 </a>
                 <small>
                   {sizeOf(sizeBytes)}
@@ -212,8 +213,8 @@ function Facts({ session }: { readonly session: Session }) {
     ['By', by],
     ['From', originNames[session.origin] ?? session.origin.toLowerCase()],
     ['Agent', session.agent],
-    ['Playbook', playbook?.title],
-    ['Automation', automation?.name],
+    ['Playbook', playbook && visible(playbook.title)],
+    ['Automation', automation && visible(automation.name)],
     [
       'Part of',
       parent && (
@@ -227,7 +228,7 @@ function Facts({ session }: { readonly session: Session }) {
       session.tags.length > 0 &&
         session.tags.map((tag) => (
           <span className="tag" key={tag}>
-            {tag}
+            {visible(tag)}
           </span>
         )),
     ],

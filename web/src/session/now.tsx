@@ -14,7 +14,7 @@ export function Now(props: NowProps) {
     <p className="now" role="status">
       {words !== null && (
         <>
-          <i aria-hidden="true" /> {words}
+          <i aria-hidden="true" /> <span>{words}</span>
         </>
       )}
     </p>
@@ -28,9 +28,7 @@ function wordsOf({ status, statusDetail, isArchived, entries }: NowProps): strin
   if (status === 'RESUMING') return 'The agent is being woken.';
   if (status !== 'RUNNING' || statusDetail === 'WAITING_FOR_USER' || statusDetail === 'WAITING_FOR_APPROVAL')
     return null;
-  return hasWaiting(entries)
-    ? 'The agent works. Your message waits until it is done with what it does.'
-    : 'The agent works.';
+  return hasWaiting(entries) ? 'The agent works. Your message waits until it is done.' : 'The agent works.';
 }
 
 /** Whether a message came, that is no answer, after the turn began that is under way. */

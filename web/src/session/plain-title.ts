@@ -1,3 +1,4 @@
+import { visible } from '../ui/visible.ts';
 /** A title without the signs of Markdown: most are the first words of a prompt. */
 export function plainTitle(title: string | null | undefined): string {
   const plain = (title ?? '')
@@ -6,5 +7,5 @@ export function plainTitle(title: string | null | undefined): string {
     .replace(/\*\*([^*]+)\*\*/g, '$1')
     .replace(/`+([^`]+)`+/g, '$1')
     .trim();
-  return plain || 'Untitled session';
+  return visible(plain) || 'Untitled session';
 }

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import { Change } from '../ui/change.tsx';
 import { sizeOf } from '../ui/diff.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
+import { visible } from '../ui/visible.ts';
 import type { EntryOf } from './entry.ts';
 
 type Call = EntryOf<'ToolCallEvent'>;
@@ -33,7 +34,7 @@ export function ToolCall({ entry }: { readonly entry: Call }) {
     <details className={`tool ${toolStatus}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <Icon name={kindIcon[toolKind] ?? 'gear'} />
-        <span className="title">{title || 'Tool call'}</span>
+        <span className="title">{visible(title) || 'Tool call'}</span>
         <Size diffs={diffs} />
         <span className="state">{statusWord[toolStatus] ?? toolStatus}</span>
       </summary>
@@ -41,7 +42,9 @@ export function ToolCall({ entry }: { readonly entry: Call }) {
         <div className="tool-body">
           {!hasMore && <p className="hint">It said nothing more.</p>}
           {diffs.length === 0 && locations.length > 0 && (
-            <p className="hint">{locations.map(({ path, line }) => (line ? `${path}:${line}` : path)).join(', ')}</p>
+            <p className="hint">
+              {visible(locations.map(({ path, line }) => (line ? `${path}:${line}` : path)).join(', '))}
+            </p>
           )}
           {diffs.map((diff, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a call may change one file twice.

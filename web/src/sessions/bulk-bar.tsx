@@ -2,6 +2,7 @@ import { type FormEvent, useId, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { bulkBarArchiveMutation } from '../__generated__/bulkBarArchiveMutation.graphql.ts';
+import type { bulkBarResumeMutation } from '../__generated__/bulkBarResumeMutation.graphql.ts';
 import type { bulkBarTagMutation } from '../__generated__/bulkBarTagMutation.graphql.ts';
 import type { bulkBarTerminateMutation } from '../__generated__/bulkBarTerminateMutation.graphql.ts';
 import type { bulkBarUnarchiveMutation } from '../__generated__/bulkBarUnarchiveMutation.graphql.ts';
@@ -12,10 +13,12 @@ import { TextField } from '../ui/field.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 import { actOnAll, type Batch, type BatchInput, type Progress, type Target } from './act-on-all.ts';
 import { BulkReport, type Report } from './bulk-report.tsx';
+import { stateGroups } from './filters.ts';
 
 interface Chosen {
   readonly id: string;
   readonly sessionId: string;
+  readonly status: string;
   readonly tags: readonly string[];
 }
 
@@ -116,6 +119,19 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
     }
   `);
 
+  const [resume] = useAct<bulkBarResumeMutation>(graphql`
+    mutation bulkBarResumeMutation($input: ResumeSessionInput!) {
+      resumeSession(input: $input) {
+        session {
+          ...sessionRow_session
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+
   const isWhole = 'filter' in target;
   const run = async (done: string, act: Act, undo: Undo = never) => {
     setAsked(null);
@@ -138,11 +154,16 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
   };
   const putAll = (isPut: boolean): Act =>
     isPut ? (input) => archive({ input }, shown(true)) : (input) => unarchive({ input }, shown(false));
-  const put = () =>
-    run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), async ({ sessionIds }) => {
-      const { count } = await actOnAll({ sessionIds }, putAll(isArchived), () => false);
-      if (count > 0) toasts.say(sentence(count, isArchived ? 'archived again' : 'not archived any more'));
+  const put = () => {
+    // What is archived is put to sleep. Of sessions further down than what is loaded nobody knows any more which were awake.
+    const wasAwake = new Set(chosen.flatMap(({ sessionId, status }) => (awake.has(status) ? [sessionId] : [])));
+    return run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), async ({ sessionIds }) => {
+      const undone = await actOnAll({ sessionIds }, putAll(isArchived), () => false);
+      if (undone.count > 0) toasts.say(sentence(undone.count, isArchived ? 'archived again' : 'not archived any more'));
+      if (isArchived) return;
+      for (const sessionId of undone.sessionIds) if (wasAwake.has(sessionId)) await resume({ input: { sessionId } });
     });
+  };
   const addTags = (tags: readonly string[]) => {
     const before = new Map(chosen.map((each) => [each.sessionId, each.tags]));
     const expect = (store: RecordSourceSelectorProxy) => {
@@ -220,6 +241,9 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
 
 type Act = (input: BatchInput) => Promise<{ readonly payload: Batch | null }>;
 type Undo = (of: Progress) => unknown;
+
+/** States in which a session is at work, or waits for it. */
+const awake: ReadonlySet<string> = new Set(stateGroups.active.status);
 
 /** Of what cannot be taken back. */
 const never: Undo = () => undefined;

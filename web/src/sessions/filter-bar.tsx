@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { filterBar_organization$key } from '../__generated__/filterBar_organization.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
@@ -13,6 +13,9 @@ import { type Filters, origins, stateGroups } from './filters.ts';
 /** How long one types before it is looked for. */
 const typingMs = 250;
 const nobody = fixedChoices([]);
+
+/** Behind a button where the window is narrow. */
+const folded = ['state', 'origin', 'playbook', 'tag', 'by'] as const satisfies readonly (keyof Filters)[];
 
 interface FilterBarProps {
   readonly organization: filterBar_organization$key;
@@ -42,6 +45,8 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
     () => fixedChoices((allowedTags ?? []).map((tag) => ({ value: tag, label: tag }))),
     [allowedTags],
   );
+  const more = useId();
+  const [isOpen, setOpen] = useState(false);
   const choice = (name: keyof Filters, label: string, options: ReactNode) => (
     <Select
       label={label}
@@ -58,56 +63,31 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
     none: string,
     source: ChoiceSource,
     first: readonly Choice[] = [],
+    takesOther = false,
   ) => (
     <Picker
-      {...{ label, none, source, first }}
+      {...{ label, none, source, first, takesOther }}
       isLabelHidden
       value={filters[name]}
       onChange={(value) => onChange({ [name]: value })}
     />
   );
+  const count = folded.filter((name) => filters[name] !== '').length;
   return (
     <search className="filters">
-      <TypedField
-        label="Search in titles"
-        placeholder="Search in titles"
-        type="search"
-        value={filters.q}
-        onChange={(q) => onChange({ q })}
-      />
-      {choice(
-        'state',
-        'State',
-        <>
-          <option value="">Any state</option>
-          {Object.entries(stateGroups).map(([value, { label }]) => (
-            <option value={value} key={value}>
-              {label}
-            </option>
-          ))}
-        </>,
-      )}
-      {choice(
-        'origin',
-        'Origin',
-        <>
-          <option value="">Any origin</option>
-          {Object.entries(origins).map(([value, label]) => (
-            <option value={value} key={value}>
-              {label}
-            </option>
-          ))}
-        </>,
-      )}
-      {picker('playbook', 'Playbook', 'Any playbook', playbooks)}
-      {allowedTags && allowedTags.length > 0 ? (
-        picker('tag', 'Tag', 'Any tag', tags)
-      ) : (
-        <TypedField label="Tag" placeholder="Tag" value={filters.tag} onChange={(tag) => onChange({ tag })} />
-      )}
-      {(own !== null || people !== nobody) &&
-        picker('by', 'Started by', 'By anybody', people, own === null ? [] : [{ value: own, label: 'By me' }])}
-      <div className="switches">
+      <div className="filters-first">
+        <TypedField
+          label="Search in titles"
+          placeholder="Search in titles"
+          type="search"
+          value={filters.q}
+          onChange={(q) => onChange({ q })}
+        />
+        <span className="filters-toggle">
+          <Button size="small" aria-expanded={isOpen} aria-controls={more} onClick={() => setOpen(!isOpen)}>
+            {count === 0 ? 'Filter' : `Filter (${count})`}
+          </Button>
+        </span>
         <Button
           size="small"
           tone="quiet"
@@ -121,6 +101,41 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
             Clear
           </Button>
         )}
+      </div>
+      <div className="filters-more" id={more} data-open={isOpen || undefined}>
+        {choice(
+          'state',
+          'State',
+          <>
+            <option value="">Any state</option>
+            {Object.entries(stateGroups).map(([value, { label }]) => (
+              <option value={value} key={value}>
+                {label}
+              </option>
+            ))}
+          </>,
+        )}
+        {choice(
+          'origin',
+          'Origin',
+          <>
+            <option value="">Any origin</option>
+            {Object.entries(origins).map(([value, label]) => (
+              <option value={value} key={value}>
+                {label}
+              </option>
+            ))}
+          </>,
+        )}
+        {picker('playbook', 'Playbook', 'Any playbook', playbooks)}
+        {allowedTags && allowedTags.length > 0 ? (
+          // Sessions may still have tags from before.
+          picker('tag', 'Tag', 'Any tag', tags, [], true)
+        ) : (
+          <TypedField label="Tag" placeholder="Tag" value={filters.tag} onChange={(tag) => onChange({ tag })} />
+        )}
+        {(own !== null || people !== nobody) &&
+          picker('by', 'Started by', 'By anybody', people, own === null ? [] : [{ value: own, label: 'By me' }])}
       </div>
     </search>
   );

@@ -3,6 +3,7 @@ import { graphql, useLazyLoadQuery } from 'react-relay';
 import { useLocation } from 'wouter';
 import type { newSessionMutation } from '../__generated__/newSessionMutation.graphql.ts';
 import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { newKey } from '../relay/new-key.ts';
 import { useAct } from '../relay/use-act.ts';
@@ -12,6 +13,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { Loading } from '../ui/states.tsx';
+import { visible } from '../ui/visible.ts';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
 import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
@@ -120,7 +122,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
   const playbooks = usePlaybookChoices(organizationId);
   const { agents, organization } = useLazyLoadQuery<newSessionQuery>(
     graphql`
-      query newSessionQuery($id: ID!) {
+      query newSessionQuery($id: ID!, $seesTags: Boolean!) {
         agents {
           id
           name
@@ -128,13 +130,15 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
         }
         organization(id: $id) {
           defaultAgent
+          allowedTags @include(if: $seesTags)
         }
       }
     `,
-    { id: organizationId },
+    { id: organizationId, seesTags: useSigned().may('MANAGE_ENTERPRISE_SETTINGS') },
     { fetchPolicy: 'store-and-network' },
   );
   const prompt = useRef<HTMLTextAreaElement>(null);
+  const allowed = organization?.allowedTags ?? [];
   const standard = agents.find(({ id, isDefault }) =>
     organization?.defaultAgent ? id === organization.defaultAgent : isDefault,
   );
@@ -158,7 +162,13 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
       </div>
       <div className="fields">
         <TextField label="Title" name="title" placeholder="From what is to be done" error={errorOf(errors, 'title')} />
-        <TextField label="Tags" name="tags" placeholder="one, another" error={errorOf(errors, 'tags')} />
+        <TextField
+          label="Tags"
+          name="tags"
+          placeholder="one, another"
+          hint={allowed.length > 0 && `Only these: ${visible(allowed.join(', '))}`}
+          error={errorOf(errors, 'tags')}
+        />
         <Select label="Agent" name="agent" error={errorOf(errors, 'agent')}>
           <option value="">{standard ? `${standard.name} (default)` : 'The default'}</option>
           {agents

@@ -51,6 +51,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
             node {
               id
               sessionId
+              status
               tags
               isArchived
               ...sessionRow_session

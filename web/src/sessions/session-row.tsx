@@ -8,6 +8,7 @@ import { nameOf } from '../ui/actor.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';
+import { visible } from '../ui/visible.ts';
 
 interface SessionRowProps {
   readonly session: sessionRow_session$key;
@@ -80,7 +81,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
           {isArchived && <span className="tag">archived</span>}
           {tags.slice(0, 5).map((tag) => (
             <span className="tag" key={tag}>
-              {tag}
+              {visible(tag)}
             </span>
           ))}
         </p>

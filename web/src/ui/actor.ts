@@ -1,3 +1,5 @@
+import { visible } from './visible.ts';
+
 interface Actor {
   readonly __typename: string;
   readonly fullName?: string | null | undefined;
@@ -10,5 +12,6 @@ interface Actor {
  * null for nobody.
  */
 export function nameOf(actor: Actor | null | undefined): string | null {
-  return actor?.fullName ?? actor?.email ?? actor?.name ?? null;
+  const name = actor?.fullName ?? actor?.email ?? actor?.name;
+  return name == null ? null : visible(name);
 }

@@ -1,5 +1,6 @@
 import type { ButtonHTMLAttributes, MouseEvent, ReactNode } from 'react';
 import { Icon, type IconName } from './icons.tsx';
+import { visible } from './visible.ts';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className'> {
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet';
@@ -15,11 +16,14 @@ const refuse = (event: MouseEvent) => event.preventDefault();
 /** A button. One that shows only an icon needs `aria-label`, which is its tip too. */
 export function Button({ tone = 'plain', size = 'normal', icon, isBusy = false, children, ...rest }: ButtonProps) {
   const isBare = children === undefined;
+  const named = rest['aria-label'];
+  const label = named === undefined ? undefined : visible(named);
   return (
     <button
       type="button"
-      title={isBare ? rest['aria-label'] : undefined}
+      title={isBare ? label : undefined}
       {...rest}
+      aria-label={label}
       className={`button ${tone} ${size}${isBare ? ' bare' : ''}`}
       aria-busy={isBusy || undefined}
       aria-disabled={isBusy || undefined}

@@ -1,5 +1,6 @@
 import './change.css';
 import { type DiffLine, type FileChange, linesOf } from './diff.ts';
+import { visible } from './visible.ts';
 
 const sign = { same: ' ', added: '+', removed: '−', gap: ' ' } as const satisfies Record<DiffLine['type'], string>;
 
@@ -14,13 +15,13 @@ export function Change({ title, change }: ChangeProps) {
   return (
     <figure className="diff">
       <figcaption>
-        <bdi>{title}</bdi> {change.oldText === null && <span className="tag">new</span>}
+        <bdi>{visible(title)}</bdi> {change.oldText === null && <span className="tag">new</span>}
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
       <pre tabIndex={0}>
         {linesOf(change).map(({ type, text }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change.
-          <span className={type} key={index}>{`${sign[type]} ${text}\n`}</span>
+          <span className={type} key={index}>{`${sign[type]} ${visible(text)}\n`}</span>
         ))}
       </pre>
     </figure>

@@ -1,6 +1,8 @@
 import { type FocusEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { focusFirst, focusHeading, isLost } from './focus.ts';
+import { comeToFront } from './front.ts';
+import { visible } from './visible.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -38,9 +40,11 @@ export function Dialog(props: DialogProps) {
     const dialog = ref.current;
     isGone.current = false;
     dialog?.showModal();
+    const leaveFront = dialog ? comeToFront(dialog) : null;
     focusFirst(dialog);
     return () => {
       isGone.current = true;
+      leaveFront?.();
       dialog?.close();
       setTimeout(() => {
         if (isLost()) focusHeading();
@@ -93,7 +97,7 @@ export function Dialog(props: DialogProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it only hears which fields one comes to. */}
       <div className="dialog-box" onFocus={come}>
         <header>
-          <h2 id={titleId}>{title}</h2>
+          <h2 id={titleId}>{visible(title)}</h2>
           {!isDeliberate && <Button tone="quiet" size="small" icon="close" aria-label="Close" onClick={leave} />}
         </header>
         <div className="dialog-body">{children}</div>
@@ -142,7 +146,7 @@ export function Confirm(props: ConfirmProps) {
         </>
       }
     >
-      <p>{text}</p>
+      <p>{typeof text === 'string' ? visible(text) : text}</p>
     </Dialog>
   );
 }

@@ -6,6 +6,8 @@ import {
   type TextareaHTMLAttributes,
   useId,
 } from 'react';
+import { Icon } from './icons.tsx';
+import { plainWords } from './plain-words.ts';
 
 /** What every field has. */
 export interface FieldProps {
@@ -36,7 +38,7 @@ export function FieldFrame(props: FieldProps & { readonly id: string; readonly c
       )}
       {error && (
         <p className="problem" id={`${id}-error`} role="alert">
-          {error}
+          {plainWords(error)}
         </p>
       )}
     </div>
@@ -93,9 +95,12 @@ export function Select({
   const id = useId();
   return (
     <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
-      <select {...rest} {...describeField(id, { label, hint, error })}>
-        {children}
-      </select>
+      <div className="choice">
+        <select {...rest} {...describeField(id, { label, hint, error })}>
+          {children}
+        </select>
+        <Icon name="chevron" size={14} />
+      </div>
     </FieldFrame>
   );
 }

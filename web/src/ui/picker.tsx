@@ -4,6 +4,7 @@ import { describeField, FieldFrame, type FieldProps } from './field.tsx';
 import { Icon } from './icons.tsx';
 import { type Choice, type ChoiceSource, useChoices } from './use-choices.ts';
 import { usePlaced } from './use-placed.ts';
+import { visible } from './visible.ts';
 import { hasWords } from './words.ts';
 
 interface PickerProps extends FieldProps {
@@ -20,6 +21,8 @@ interface PickerProps extends FieldProps {
   /** As a field of its form. */
   readonly name?: string;
   readonly isDisabled?: boolean;
+  /** What is typed may be chosen too, as it is, though it is none of the choices. */
+  readonly takesOther?: boolean;
   readonly onChange?: (value: string, choice: Choice | null) => void;
 }
 
@@ -64,10 +67,13 @@ export function Picker(props: PickerProps) {
     (known.current?.value === value ? known.current.label : null) ??
     (value === (props.value ?? props.defaultValue) ? valueLabel : null) ??
     (hasMore && problem === null && choices.length < mostLookedAt ? null : value);
-  const shown = useMemo(
-    () => all.filter(({ label: name, under }) => hasWords(`${name} ${under ?? ''}`, text ?? '')),
-    [all, text],
-  );
+  const { takesOther = false } = props;
+  const shown = useMemo(() => {
+    const fitting = all.filter(({ label: name, under }) => hasWords(`${name} ${under ?? ''}`, text ?? ''));
+    const typed = text?.trim() ?? '';
+    const isOther = takesOther && typed !== '' && !all.some((choice) => choice.value === typed);
+    return isOther ? [...fitting, { value: typed, label: typed, under: 'As it is written' }] : fitting;
+  }, [all, text, takesOther]);
   const wantsMore = isOpen
     ? shown.length < enough || active > shown.length - enough
     : called === null && value !== '' && choices.length < mostLookedAt;
@@ -122,7 +128,7 @@ export function Picker(props: PickerProps) {
   };
   return (
     <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
-      <div className="picker" ref={box}>
+      <div className="choice" ref={box}>
         <input
           {...describeField(id, { label, hint, error })}
           type="text"
@@ -134,8 +140,8 @@ export function Picker(props: PickerProps) {
           autoComplete="off"
           spellCheck={false}
           disabled={isDisabled}
-          placeholder={isOpen ? (called ?? '') : undefined}
-          value={isOpen ? (text ?? '') : (called ?? '')}
+          placeholder={isOpen ? visible(called ?? '') : undefined}
+          value={isOpen ? (text ?? '') : visible(called ?? '')}
           onClick={open}
           onFocus={(event) => event.currentTarget.select()}
           onBlur={close}
@@ -171,8 +177,8 @@ export function Picker(props: PickerProps) {
                 onClick={() => choose(choice)}
                 onPointerMove={() => setActive(index)}
               >
-                <span>{choice.label}</span>
-                {choice.under && <span className="under">{choice.under}</span>}
+                <span>{visible(choice.label)}</span>
+                {choice.under && <span className="under">{visible(choice.under)}</span>}
               </div>
             ))}
           </div>

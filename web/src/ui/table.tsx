@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { visible } from './visible.ts';
 
 /** A column of {@link Table}. */
 export interface Column<Row> {
@@ -39,7 +40,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
             <tr key={keyOf(row)}>
               {columns.map((column) => (
                 <td key={column.label} data-label={column.label} className={column.isNumber ? 'number' : undefined}>
-                  {column.cell(row)}
+                  {shown(column.cell(row))}
                 </td>
               ))}
             </tr>
@@ -49,3 +50,5 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
     </div>
   );
 }
+
+const shown = (cell: ReactNode) => (typeof cell === 'string' ? visible(cell) : cell);

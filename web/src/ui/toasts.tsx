@@ -1,5 +1,8 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { Button } from './button.tsx';
+import { useFront } from './front.ts';
+import { visible } from './visible.ts';
 
 interface Toast {
   readonly id: number;
@@ -30,6 +33,7 @@ export function useToasts(): Toasts {
 
 /** Where toasts are shown. */
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
+  const front = useFront();
   const [shown, setShown] = useState<readonly Toast[]>([]);
   const count = useRef(0);
   const close = useCallback((id: number) => setShown((before) => before.filter((toast) => toast.id !== id)), []);
@@ -50,11 +54,15 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
   return (
     <ToastContext value={toasts}>
       {children}
-      <section className="toasts" aria-live="polite" aria-label="Messages">
-        {shown.map((toast) => (
-          <Shown toast={toast} onClose={close} key={toast.id} />
-        ))}
-      </section>
+      {createPortal(
+        <section className="toasts" aria-live="polite" aria-label="Messages">
+          {shown.map((toast) => (
+            <Shown toast={toast} onClose={close} key={toast.id} />
+          ))}
+        </section>,
+        // In a dialog where there is one: behind it nobody would see them.
+        front ?? document.body,
+      )}
     </ToastContext>
   );
 }
@@ -81,7 +89,7 @@ function Shown({ toast: { id, tone, text, undo }, onClose }: ShownProps) {
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
     >
-      <p>{text}</p>
+      <p>{visible(text)}</p>
       {undo && (
         <Button
           size="small"

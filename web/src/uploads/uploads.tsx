@@ -2,6 +2,7 @@ import './uploads.css';
 import { useRef } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { visible } from '../ui/visible.ts';
 import { sizeOf } from './size-of.ts';
 import type { Upload, Uploads } from './use-uploads.ts';
 
@@ -81,24 +82,25 @@ function Whole({ uploads, sent }: { readonly uploads: Uploads; readonly sent: nu
 
 function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: Uploads }) {
   const { key, file, state, sentBytes, problem } = upload;
+  const name = visible(file.name);
   const isWrong = state === 'failed' || state === 'refused';
   return (
     <li className={state}>
       <Icon name={isWrong ? 'warning' : state === 'sent' ? 'check' : 'file'} />
-      <span className="name" title={file.name}>
-        {file.name}
+      <span className="name" title={name}>
+        {name}
       </span>
       {(state === 'waiting' || state === 'sending') && (
-        <progress aria-label={`Upload of ${file.name}`} max={Math.max(1, file.size)} value={sentBytes} />
+        <progress aria-label={`Upload of ${name}`} max={Math.max(1, file.size)} value={sentBytes} />
       )}
       {state === 'sent' && <span className="size">{sizeOf(file.size)}</span>}
       {isWrong && (
         <span className="problem" role="alert">
-          {problem}
+          {problem && visible(problem)}
         </span>
       )}
       {state === 'failed' && (
-        <Button size="small" aria-label={`Try again to upload ${file.name}`} onClick={() => uploads.retry(key)}>
+        <Button size="small" aria-label={`Try again to upload ${name}`} onClick={() => uploads.retry(key)}>
           Try again
         </Button>
       )}
@@ -106,9 +108,7 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
         tone="quiet"
         size="small"
         icon="close"
-        aria-label={
-          state === 'sending' || state === 'waiting' ? `Cancel the upload of ${file.name}` : `Remove ${file.name}`
-        }
+        aria-label={state === 'sending' || state === 'waiting' ? `Cancel the upload of ${name}` : `Remove ${name}`}
         onClick={() => uploads.remove(key)}
       />
     </li>

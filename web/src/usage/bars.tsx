@@ -101,6 +101,8 @@ export function Rows({ label, bars, write }: BarsProps) {
 // The least of 1, 2, 5 times a power of ten that is not below.
 function niceTop(value: number): number {
   if (value <= 0) return 1;
+  // Less than what figures are rounded to.
+  if (value < 0.1) return 0.1;
   const power = 10 ** Math.floor(Math.log10(value));
-  return ([1, 2, 5, 10].find((step) => step * power >= value) ?? 10) * power;
+  return ([1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;
 }

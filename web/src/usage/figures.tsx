@@ -1,7 +1,9 @@
+import type { ReactNode } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { figures_consumption$key } from '../__generated__/figures_consumption.graphql.ts';
 import type { figures_metrics$key } from '../__generated__/figures_metrics.graphql.ts';
 import { nameOf } from '../ui/actor.ts';
+import { visible } from '../ui/visible.ts';
 import type { Bar } from './bars.tsx';
 import { daysBetween } from './days.ts';
 import { Figure } from './figure.tsx';
@@ -119,11 +121,11 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
     value: acus,
   }));
   const playbooks = used.playbooks.nodes.map(({ playbookId, playbook, acus }) => ({
-    label: playbook?.title ?? (playbookId === null ? 'No playbook' : (playbookId ?? 'No playbook')),
+    label: playbook ? visible(playbook.title) : (playbookId ?? 'No playbook'),
     value: acus,
   }));
   const organizations = used.organizations.nodes.map(({ organizationId, organization, acus }) => ({
-    label: organization?.name ?? organizationId,
+    label: organization ? visible(organization.name) : organizationId,
     value: acus,
   }));
   const totals = [
@@ -131,8 +133,13 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
     ['Sessions', number.format(sessions.count)],
     ['ACUs of a session', sessions.averageAcus == null ? 'none' : number.format(sessions.averageAcus)],
     ['Active users', number.format(activeUserCount)],
-    ['Pull requests, merged', `${pullRequests.createdCount}, ${pullRequests.mergedCount}`],
-  ] as const;
+    [
+      'Pull requests',
+      <>
+        {pullRequests.createdCount} <small>{pullRequests.mergedCount} merged</small>
+      </>,
+    ],
+  ] as const satisfies readonly (readonly [string, ReactNode])[];
   const file = (name: string) => `${name}-${from}-${to}`;
   const shares = [
     ...(hasOrganizations ? [{ of: 'Organization', bars: organizations, pageInfo: used.organizations.pageInfo }] : []),

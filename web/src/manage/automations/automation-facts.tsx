@@ -7,6 +7,7 @@ import type {
 } from '../../__generated__/automationFacts_automation.graphql.ts';
 import type { automationFragment_automation$key } from '../../__generated__/automationFragment_automation.graphql.ts';
 import { sessionAddress } from '../../session/address.ts';
+import { visible } from '../../ui/visible.ts';
 import { type Action, readAction } from './action.ts';
 import { automationFragment } from './automation-fragment.ts';
 import { definitionOf } from './draft.ts';
@@ -112,7 +113,8 @@ function ActionFact({ action, named }: { readonly action: Action; readonly named
         {autoCreate && <div className="soft">or in a new one, where it takes no messages</div>}
         {playbookId && (
           <div>
-            by {playbook ? <Link href={`/manage/playbooks/${playbook.id}`}>{playbook.title}</Link> : playbookId}
+            by{' '}
+            {playbook ? <Link href={`/manage/playbooks/${playbook.id}`}>{visible(playbook.title)}</Link> : playbookId}
           </div>
         )}
         {tags && <div className="soft">tags: {tags}</div>}

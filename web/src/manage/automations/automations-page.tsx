@@ -13,6 +13,7 @@ import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, List } from '../kit/kit.ts';
 import { AutomationActs } from './automation-acts.tsx';
 import { triggerLabel } from './labels.ts';
@@ -77,7 +78,7 @@ function Automations({ organization }: { readonly organization: automationsPage_
       cell: ({ id, name, triggers }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/automations/${id}`}>
-            {name}
+            {visible(name)}
           </Link>
           <span className="under">{[...new Set(triggers.map(triggerLabel))].join(', ')}</span>
         </div>

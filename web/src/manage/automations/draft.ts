@@ -1,8 +1,17 @@
 import type { automationFragment_automation$data } from '../../__generated__/automationFragment_automation.graphql.ts';
 import { type Action, type ActionDraft, newAction, readAction, writeAction } from './action.ts';
 import type { Problems } from './problems.ts';
+import { lacksDays, noDays } from './rule.ts';
 import { noSettings, readSettings, type Settings, type SettingsDraft, writeSettings } from './settings.ts';
-import { type FieldTypes, newTrigger, readTrigger, type Trigger, type TriggerDraft, writeTrigger } from './trigger.ts';
+import {
+  type FieldTypes,
+  newTrigger,
+  readTrigger,
+  recurring,
+  type Trigger,
+  type TriggerDraft,
+  writeTrigger,
+} from './trigger.ts';
 
 /** An automation as the service takes it. */
 export interface Definition extends Settings {
@@ -83,7 +92,7 @@ export function writeDraft(draft: Draft, given: Definition | null, typeOf: Field
   };
 }
 
-/** What can be told of a draft without the service: JSON that is none. At `more` of the part that it stands in. */
+/** What can be told of a draft without the service: JSON that is none, at `more` of the part that it stands in; no day of a week. */
 export function problemsOf(draft: Draft): Problems {
   const attempt = (path: readonly string[], act: () => unknown): Problems => {
     try {
@@ -95,6 +104,11 @@ export function problemsOf(draft: Draft): Problems {
     }
   };
   return [
+    ...draft.triggers.flatMap(({ eventType, rule }, n) =>
+      eventType === recurring && lacksDays(rule)
+        ? [{ message: noDays, path: ['triggers', String(n), 'conditions'] }]
+        : [],
+    ),
     ...draft.actions.flatMap((action, n) => attempt(['actions', String(n), 'more'], () => writeAction(action))),
     ...attempt(['more'], () => writeSettings(draft.settings, noSettings)),
   ];

@@ -2,7 +2,8 @@ import { Suspense, useDeferredValue } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { ruleFieldsQuery } from '../../__generated__/ruleFieldsQuery.graphql.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
-import { type RuleFields as Fields, weekdays, writeRule } from './rule.ts';
+import { plainWords } from '../../ui/plain-words.ts';
+import { type RuleFields as Fields, lacksDays, noDays, weekdays, writeRule } from './rule.ts';
 
 interface RuleFieldsProps {
   readonly fields: Fields;
@@ -21,7 +22,8 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
   const { every, interval, time, days, dayOfMonth, own } = fields;
   const set = (change: Partial<Fields>) => onChange({ ...fields, ...change });
   const isTimed = every === 'day' || every === 'week' || every === 'month';
-  const rule = useDeferredValue(writeRule(fields));
+  const shown = useDeferredValue(fields);
+  const rule = writeRule(shown);
   const zone = useDeferredValue(timeZone);
   const known = zones.includes(timeZone) ? zones : [timeZone, ...zones];
   return (
@@ -139,12 +141,18 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         />
       )}
       <section className="preview-times" aria-label="The next times">
-        <p>
-          <code>{rule}</code>
-        </p>
-        <Suspense fallback={<p className="soft">Looking for the next times…</p>}>
-          <NextTimes rule={rule} timeZone={zone} />
-        </Suspense>
+        {lacksDays(shown) ? (
+          <p role="status">{noDays}</p>
+        ) : (
+          <>
+            <p>
+              <code>{rule}</code>
+            </p>
+            <Suspense fallback={<p className="soft">Looking for the next times…</p>}>
+              <NextTimes rule={rule} timeZone={zone} />
+            </Suspense>
+          </>
+        )}
       </section>
     </>
   );
@@ -162,7 +170,7 @@ function NextTimes({ rule, timeZone }: { readonly rule: string; readonly timeZon
     `,
     { rule, timeZone: timeZone === 'UTC' ? null : timeZone },
   );
-  if (recurrencePreview.problem) return <p role="status">{recurrencePreview.problem}</p>;
+  if (recurrencePreview.problem) return <p role="status">{plainWords(recurrencePreview.problem)}</p>;
   return <Times times={recurrencePreview.times} timeZone={timeZone} />;
 }
 

@@ -24,6 +24,12 @@ export const weekdays = [
   ['SU', 'Sunday'],
 ] as const;
 
+/** Whether it is to come on days of the week, and none is chosen: no rule can say that. */
+export const lacksDays = ({ every, days }: RuleFields): boolean => every === 'week' && days.length === 0;
+
+/** What is said then. */
+export const noDays = 'Tick at least one day.';
+
 const standard: RuleFields = {
   every: 'week',
   interval: 1,

@@ -12,6 +12,7 @@ import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
+import { visible } from '../../ui/visible.ts';
 import { ConfirmAct } from '../kit/kit.ts';
 import type { Folder } from './folder.ts';
 import { FolderForm } from './folder-form.tsx';
@@ -174,7 +175,7 @@ function Folders(props: FoldersProps) {
         style={{ paddingInlineStart: `${0.5 + depth}rem` }}
         onClick={() => setFolderPath(path)}
       >
-        {label}
+        {visible(label)}
       </button>
     </li>
   );

@@ -14,6 +14,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 
 type Note = notes_organization$data['knowledgeNotes']['edges'][number]['node'];
@@ -137,15 +138,15 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       cell: ({ id, name, trigger, folder }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/knowledge/${id}`}>
-            {name}
+            {visible(name)}
           </Link>
-          <span className="under">{trigger}</span>
-          {folder && <span className="under">in {folder.path}</span>}
+          <span className="under">{visible(trigger)}</span>
+          {folder && <span className="under">in {visible(folder.path)}</span>}
         </div>
       ),
     },
     { label: 'Macro', cell: ({ macro }) => macro && <code>{macro}</code> },
-    { label: 'For', cell: ({ pinnedRepo }) => pinnedRepo && <span className="tag">{pinnedRepo}</span> },
+    { label: 'For', cell: ({ pinnedRepo }) => pinnedRepo && <span className="tag">{visible(pinnedRepo)}</span> },
     {
       label: 'State',
       cell: ({ isEnabled }) => (isEnabled ? <Badge tone="good">used</Badge> : <Badge>switched off</Badge>),

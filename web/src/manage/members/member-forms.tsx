@@ -81,7 +81,7 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
       onClose={onClose}
       onSubmit={(given) => void submit(given)}
     >
-      <TextField label="Address" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
+      <TextField label="E-mail" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
       <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
       <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />
     </FormDialog>

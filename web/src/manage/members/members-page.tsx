@@ -12,6 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 import { useUnassign } from '../users/use-assign.ts';
 import { ChangeMember, NewMember } from './member-forms.tsx';
@@ -95,8 +96,8 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
       label: 'Name',
       cell: ({ user }) => (
         <div>
-          {user.name ?? user.email}
-          {user.name && <span className="under">{user.email}</span>}
+          {visible(user.name ?? user.email)}
+          {user.name && <span className="under">{visible(user.email)}</span>}
         </div>
       ),
     },

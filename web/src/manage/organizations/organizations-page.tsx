@@ -16,6 +16,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { hasWords } from '../../ui/words.ts';
 import { actsColumn, List } from '../kit/kit.ts';
 import { DeleteOrganization } from './delete-organization.tsx';
@@ -83,7 +84,7 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
       label: 'Name',
       cell: ({ id, organizationId, name }) => (
         <div>
-          {name} {id === current?.id && <Badge>this one</Badge>}
+          {visible(name)} {id === current?.id && <Badge>this one</Badge>}
           <span className="under">{organizationId}</span>
         </div>
       ),

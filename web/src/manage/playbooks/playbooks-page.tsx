@@ -17,6 +17,7 @@ import { Select } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 
 type Playbook = playbooksPage_organization$data['playbooks']['edges'][number]['node'];
@@ -106,7 +107,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
       label: 'Title',
       cell: ({ id, title }) => (
         <Link className="row-link" data-list-item href={`/manage/playbooks/${id}`}>
-          {title}
+          {visible(title)}
         </Link>
       ),
     },

@@ -10,7 +10,7 @@ import { useAct } from '../../relay/use-act.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
-import { organizationPermissions, permissions } from './permissions.ts';
+import { meanings, organizationPermissions, permissions } from './permissions.ts';
 
 interface RoleFormProps {
   /** The one that is changed; null: a new one. */
@@ -128,7 +128,10 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
               value={permission}
               defaultChecked={role?.permissions.includes(permission) ?? false}
             />
-            {wordsOf(permission)}
+            <span>
+              {wordsOf(permission)}
+              <span className="hint">{meanings[permission]}</span>
+            </span>
           </label>
         ))}
       </fieldset>

@@ -14,6 +14,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 import { RoleForm, wordsOf } from './role-form.tsx';
 
@@ -82,7 +83,7 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
       label: 'Name',
       cell: ({ name, roleId, isBuiltIn }) => (
         <div>
-          {name} {isBuiltIn && <Badge>built in</Badge>}
+          {visible(name)} {isBuiltIn && <Badge>built in</Badge>}
           <span className="under">{roleId}</span>
         </div>
       ),

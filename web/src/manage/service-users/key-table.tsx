@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, ShownOnce } from '../kit/kit.ts';
 
 type Key = keyTable_keys$data[number];
@@ -89,7 +90,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
       label: 'Key',
       cell: ({ name, display }) => (
         <div>
-          {name}
+          {visible(name)}
           <span className="under">
             <code>{display}</code>
           </span>

@@ -15,6 +15,7 @@ import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
 import { Keys } from './keys.tsx';
 import { ServiceUserForm } from './service-user-form.tsx';
@@ -95,7 +96,7 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
       cell: ({ id, name, serviceUserId }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/service-users/${id}`}>
-            {name}
+            {visible(name)}
           </Link>
           <span className="under">{serviceUserId}</span>
         </div>

@@ -10,6 +10,7 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { fixedChoices } from '../../ui/use-choices.ts';
+import { visible } from '../../ui/visible.ts';
 import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
 
 /** The tags that sessions may have, and the one that they get where they name none. */
@@ -99,7 +100,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
         <ul className="chips" aria-label="Tags that sessions may have">
           {tags.map((tag) => (
             <li key={tag}>
-              {tag}
+              {visible(tag)}
               <Button
                 tone="quiet"
                 size="small"

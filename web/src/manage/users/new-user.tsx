@@ -55,7 +55,7 @@ export function NewUser({ onClose, onDone }: NewUserProps) {
       onClose={onClose}
       onSubmit={(given) => void submit(given)}
     >
-      <TextField label="Address" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
+      <TextField label="E-mail" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
       <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
       <OrganizationPicker
         none="None: a role on the enterprise"

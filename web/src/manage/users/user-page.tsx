@@ -17,6 +17,7 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
 import { RoleForm, type RolePlace } from './role-form.tsx';
 import { useUnassign } from './use-assign.ts';
@@ -238,8 +239,8 @@ function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonl
   return (
     <section className="card sheet" aria-label="The user">
       <dl className="facts">
-        <dt>Address</dt>
-        <dd>{user.email}</dd>
+        <dt>E-mail</dt>
+        <dd>{visible(user.email)}</dd>
         <dt>Id</dt>
         <dd>
           <code>{user.userId}</code>

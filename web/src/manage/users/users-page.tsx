@@ -15,6 +15,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { hasWords } from '../../ui/words.ts';
 import { List } from '../kit/kit.ts';
 import { NewUser } from './new-user.tsx';
@@ -129,9 +130,9 @@ const columns: readonly Column<User>[] = [
     cell: ({ id, name, email }) => (
       <div>
         <Link href={`/manage/users/${id}`} className="row-link" data-list-item>
-          {name ?? email}
+          {visible(name ?? email)}
         </Link>
-        {name && <span className="under">{email}</span>}
+        {name && <span className="under">{visible(email)}</span>}
       </div>
     ),
   },

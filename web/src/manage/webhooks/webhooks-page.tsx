@@ -16,6 +16,7 @@ import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actsColumn, ConfirmAct, List, ShownOnce } from '../kit/kit.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
@@ -93,9 +94,9 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       cell: ({ id, url, description }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/webhooks/${id}`}>
-            {url}
+            {visible(url)}
           </Link>
-          {description && <span className="under">{description}</span>}
+          {description && <span className="under">{visible(description)}</span>}
         </div>
       ),
     },

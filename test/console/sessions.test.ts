@@ -97,13 +97,13 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     const clipped = () =>
       page.locator('.filters :is(input, select)').evaluateAll((all) =>
         (all as HTMLInputElement[]).flatMap((field) => {
-          if (field.matches('input')) return field.scrollWidth > field.clientWidth ? [field.value] : [];
+          const { offsetWidth, scrollWidth, clientWidth, value } = field;
+          if (field.tagName === 'INPUT') return scrollWidth > clientWidth ? [value] : [];
           // A select does not say it: it is held beside what it would be by itself, as wide as its longest choice.
-          const { offsetWidth } = field;
           field.style.width = 'auto';
           const needed = field.offsetWidth;
           field.style.width = '';
-          return needed > offsetWidth ? [field.value] : [];
+          return needed > offsetWidth ? [value] : [];
         }),
       );
     for (const width of [1_440, 1_280, 1_024, 640]) {

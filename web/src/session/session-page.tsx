@@ -206,6 +206,6 @@ function refusalOf(endedBy: string | null | undefined, isArchived: boolean): str
 function placeholderOf(status: string, statusDetail: string | null | undefined): string {
   if (statusDetail === 'WAITING_FOR_USER' || statusDetail === 'WAITING_FOR_APPROVAL') return 'Answer the agent';
   if (status === 'SUSPENDED') return 'Write to wake the agent';
-  if (status === 'EXIT' || status === 'ERROR') return 'Write to go on with this session';
-  return 'Write to the agent, also while it works';
+  if (status === 'EXIT' || status === 'ERROR') return 'Write to go on';
+  return 'Write to the agent';
 }

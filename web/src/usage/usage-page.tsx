@@ -22,7 +22,7 @@ export function UsagePage() {
   if (!organization) return <Empty title="There is no organization" />;
   return (
     <Page title="Usage" actions={may('VIEW_ACCOUNT_METRICS') && <Queue />}>
-      <div className="tool-row">
+      <div className="tool-row days">
         {seesEnterprise && (
           <Select label="Of" value={of} onChange={(event) => setOf(event.target.value as typeof of)}>
             <option value="organization">{organization.name}</option>
@@ -42,11 +42,13 @@ export function UsagePage() {
           error={problem}
           onChange={(event) => setDays({ ...days, to: event.target.value })}
         />
-        {[7, 30, 90].map((count) => (
-          <Button key={count} onClick={() => setDays(lastDays(count))}>
-            {count} days
-          </Button>
-        ))}
+        <div className="actions">
+          {[7, 30, 90].map((count) => (
+            <Button key={count} onClick={() => setDays(lastDays(count))}>
+              {count} days
+            </Button>
+          ))}
+        </div>
       </div>
       {wanted &&
         (of === 'enterprise' && seesEnterprise ? (

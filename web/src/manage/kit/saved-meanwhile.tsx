@@ -26,8 +26,8 @@ export function SavedMeanwhile({ saved: { values, words, at, by }, base, labels 
   const heading = useRef<HTMLHeadingElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form is long, and each time something else was saved.
   useEffect(() => {
-    heading.current?.scrollIntoView({ block: 'nearest' });
-    heading.current?.focus();
+    heading.current?.closest('section')?.scrollIntoView({ block: 'start' });
+    heading.current?.focus({ preventScroll: true });
   }, [values]);
   return (
     <section className="saved-meanwhile" aria-labelledby="saved-meanwhile">

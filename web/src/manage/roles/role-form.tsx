@@ -121,18 +121,21 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
       <fieldset className="boxes">
         <legend>Who has it may</legend>
         {shown.map((permission) => (
-          <label className="check" key={permission}>
-            <input
-              type="checkbox"
-              name="permissions"
-              value={permission}
-              defaultChecked={role?.permissions.includes(permission) ?? false}
-            />
-            <span>
+          <div key={permission}>
+            <label className="check">
+              <input
+                type="checkbox"
+                name="permissions"
+                value={permission}
+                aria-describedby={`means-${permission}`}
+                defaultChecked={role?.permissions.includes(permission) ?? false}
+              />
               {wordsOf(permission)}
-              <span className="hint">{meanings[permission]}</span>
-            </span>
-          </label>
+            </label>
+            <p className="hint" id={`means-${permission}`}>
+              {meanings[permission]}
+            </p>
+          </div>
         ))}
       </fieldset>
     </FormDialog>

@@ -77,6 +77,8 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.goto(`/sessions/${id}`);
     await page.getByText('Working', { exact: true }).waitFor();
     await page.getByText('The agent works.', { exact: true }).waitFor();
+    // What was asked, and both of what it says.
+    await page.getByRole('article').nth(2).waitFor();
     await page.getByLabel('Message to the agent').fill('And this');
     await page.keyboard.press('Enter');
     await page.getByText('Your message waits').waitFor();

@@ -34,6 +34,7 @@ import { createGraphql } from './graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
 import { hangUp, setHangUp } from './http/hang-up.ts';
 import { createOutside } from './http/outside.ts';
+import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
 import { createDueAutomations } from './scheduler/due-automations.ts';
@@ -71,6 +72,8 @@ export interface App {
   readonly worker: Worker | null;
   /** Answers one HTTP request, whatever its door; `address` is the caller's. */
   fetch(request: Request, address: string | null): Promise<Response>;
+  /** The short ways of requests: what comes by them is not given to `fetch`, unless they give null. */
+  plainWay: PlainWay;
   /** Listens and starts to work; gives the address. */
   start(): Promise<{ url: string }>;
   /** Ends every connection and agent, and closes the store. Safe to call twice. */
@@ -200,6 +203,10 @@ async function assemble(
     legacyUses,
     worker,
     fetch: (request, address) => outside.answer(request, () => open(request, address)),
+    plainWay(incoming, address) {
+      if (!config.roles.includes('api')) return null;
+      return incoming.url === '/graphql' ? graphql.plainPost(incoming, address) : rest.plainGet(incoming, address);
+    },
     async start() {
       bell.on('keys', knownKeys.forget);
       await bell.start();
@@ -225,24 +232,18 @@ async function assemble(
   };
 
   const addressOf = createAddressOf(config.trustProxy);
+  const way: PlainWay = (incoming, address) => app.plainWay(incoming, address);
+  const plainWays = createPlainWays({ way, outside, addressOf, log });
   const server = createAdaptorServer({
     fetch: async (request, env) => {
       const incoming = env.incoming as IncomingMessage;
+      const answer = plainWays.findAnswer(incoming);
+      if (answer) return outside.answer(request, async () => answer);
       setHangUp(request, () => (env.outgoing as ServerResponse).destroy());
       return isTidy(incoming.url ?? '') ? app.fetch(request, addressOf(incoming)) : refuseUntidy();
     },
     createServer: ((_options: object, listener: RequestListener) =>
-      createServer((incoming, outgoing) => {
-        if (!config.roles.includes('api') || incoming.url !== '/graphql') return void listener(incoming, outgoing);
-        graphql
-          .plainPost(incoming, addressOf(incoming))
-          .then((answer) => (answer ? outside.send(incoming, outgoing, answer) : void listener(incoming, outgoing)))
-          .catch((error: unknown) => {
-            // The client has gone, or something is wrong that is ours: there is no answer to either.
-            if (!incoming.errored) log.error({ err: error }, 'A GraphQL operation failed.');
-            outgoing.destroy();
-          });
-      })) as typeof createServer,
+      createServer(plainWays.before(listener))) as typeof createServer,
   }) as Server;
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);

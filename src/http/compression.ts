@@ -35,7 +35,8 @@ export async function compressed(request: Request, response: Response): Promise<
 }
 
 /** JSON as {@link compressed} would send it: a promise only where it is compressed. */
-export function packJson(text: string, accepted: string | undefined): PackedJson | Promise<PackedJson> {
+export function packJson(text: string | null, accepted: string | undefined): PackedJson | Promise<PackedJson> {
+  if (text === null) return { headers: { vary: 'Accept-Encoding' }, body: null, length: null };
   const length = Buffer.byteLength(text);
   if (length < leastBytes || !takesGzip(accepted ?? null))
     return { headers: { vary: 'Accept-Encoding' }, body: text, length };
@@ -46,9 +47,9 @@ export function packJson(text: string, accepted: string | undefined): PackedJson
 /** See {@link packJson}: a text that is not compressed goes out in one piece with its headers. */
 export interface PackedJson {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
-  /** In bytes. */
-  readonly length: number;
+  readonly body: string | Buffer | null;
+  /** In bytes; null without a body. */
+  readonly length: number | null;
 }
 
 async function packed({ status, headers }: Response, whole: Uint8Array): Promise<Response> {

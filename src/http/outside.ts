@@ -14,7 +14,8 @@ export interface Outside {
 export interface JsonAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
+  /** Null: no body. */
+  readonly text: string | null;
 }
 
 /** See {@link Outside}; `corsOrigins` as the configuration has them. */
@@ -27,9 +28,10 @@ export function createOutside({ corsOrigins }: { readonly corsOrigins: readonly 
     async send({ headers: { origin, 'accept-encoding': accepted } }, outgoing, { status, headers, text }) {
       const packing = packJson(text, accepted as string | undefined);
       const { headers: ofBody, body, length } = packing instanceof Promise ? await packing : packing;
-      const { vary, ...ofOrigin } = cors.headersFor(origin ?? null);
-      const said = { ...headers, ...ofBody, ...ofOrigin, 'content-length': length };
-      outgoing.writeHead(status, vary === undefined ? said : { ...said, vary: `${ofBody.vary}, ${vary}` });
+      const ofOrigin = cors.headersFor(origin ?? null);
+      const vary = [headers.vary, ofBody.vary, ofOrigin.vary].filter((each) => each !== undefined).join(', ');
+      const ofLength = length === null ? {} : { 'content-length': length };
+      outgoing.writeHead(status, { ...headers, ...ofBody, ...ofOrigin, ...ofLength, vary });
       outgoing.end(body);
     },
   };

@@ -4,8 +4,8 @@ import type { Services } from '../domain/context.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
 import { prefixedId } from '../domain/ids.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
+import type { RestEnv } from './arrival.ts';
 import type { Dialect } from './dialect.ts';
-import type { RestEnv } from './door.ts';
 import { receiveFile } from './multipart.ts';
 import { RequestError, refusalOf } from './refusal.ts';
 

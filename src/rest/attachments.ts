@@ -5,9 +5,10 @@ import { attachmentLink, openAttachmentLink } from '../domain/attachments/links.
 import type { Services } from '../domain/context.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { DomainError, notFound } from '../domain/errors.ts';
+import type { RestEnv } from './arrival.ts';
 import { isUpload, receiveUpload } from './attachment-uploads.ts';
 import type { Dialect } from './dialect.ts';
-import { createDoor, type Door, type RestEnv } from './door.ts';
+import { createDoor, type Door } from './door.ts';
 import { retryMembers } from './refusal.ts';
 
 /** `/attachments/{uuid}/{name}`: the address of a file, of no version; and `/attachments/uploads/{id}`, which takes one. */

@@ -1,24 +1,19 @@
+import type { IncomingMessage } from 'node:http';
 import { createRoute, OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context as HonoContext } from 'hono';
+import { findKnownViewer } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Services } from '../domain/context.ts';
-import { DomainError, RateLimitedError } from '../domain/errors.ts';
-import { prefixedId } from '../domain/ids.ts';
-import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
-import type { Spending } from '../domain/limits/counter.ts';
-import { limitHeaders } from '../domain/limits/limit-headers.ts';
-import { jsonAnswer, withCaching } from './answer.ts';
-import { addressOf, deprecationHeaders } from './deprecation.ts';
-import type { Credentials, Dialect } from './dialect.ts';
+import type { JsonAnswer } from '../http/outside.ts';
+import type { PlainGet } from '../http/plain-get.ts';
+import { toResponse } from './answer.ts';
+import { arrivalOf, type ParamsAt, paramsOf, plainArrivalOf, type RestEnv } from './arrival.ts';
+import type { Dialect } from './dialect.ts';
 import { type AnyEndpoint, type Call, describe, type Endpoint, parseRequest, placesOf } from './endpoint.ts';
-import { idempotencyHeader, type Places, type Refusal, RequestError, refusalOf } from './refusal.ts';
+import { createEndpointCalls, isOfKind, type ServedEndpoint } from './endpoint-calls.ts';
+import { RequestError } from './refusal.ts';
 import { describeTag, tagOf } from './tags.ts';
-
-/** What comes with a request beside itself: the caller's network address. */
-export interface RestEnv {
-  readonly address: string | null;
-}
 
 /** One version on the wire. */
 export interface Door {
@@ -30,97 +25,92 @@ export interface Door {
   >(endpoint: Endpoint<Q, B, A>, run: (call: Call<z.output<Q>, z.output<B>>) => Promise<z.input<A> | Response>): void;
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
+  /**
+   * The short way of a GET, by a key that this process has seen lately: the same as by `fetch`, without the objects and layers
+   * that all other requests are given. Null for what is to take the long way: nothing has been done for it then.
+   */
+  plainGet(asked: PlainGet, incoming: IncomingMessage, env: RestEnv): Promise<JsonAnswer | Response | null> | null;
   /** The OpenAPI 3.1 document of all endpoints served so far. */
   document(): object;
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-type OwnStatuses = Pick<AnyEndpoint, 'badInput' | 'statusOf'>;
-const nowhere: Places = { query: new Set(), path: new Set() };
 
 /** A version without endpoints. */
 export function createDoor(dialect: Dialect, services: Services): Door {
   // Not strict: a slash at the end of a path makes no difference (pinned 2).
   const app = new OpenAPIHono<{ Bindings: RestEnv }>({ strict: false });
+  const calls = createEndpointCalls(dialect, services);
+  /** By what the router finds. */
+  const plainRoutes = new Map<unknown, PlainRoute>();
   const tags = new Map<string, ReturnType<typeof describeTag>>();
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
 
-  const refuse = (error: unknown, c: HonoContext, places: Places = nowhere, own: OwnStatuses = {}): Response => {
-    const { badInput, statusOf } = own;
-    const words = statusOf ? { ...dialect, statusOf: { ...dialect.statusOf, ...statusOf } } : dialect;
-    const refusal = toRefusal(error, words, places);
-    if (refusal)
-      return dialect.problem(
-        badInput && refusal.status === 422 ? { ...refusal, status: badInput } : refusal,
-        c.req.path,
-      );
-    services.log.error({ err: error, method: c.req.method, path: c.req.path }, 'A REST request failed unexpectedly.');
-    return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, c.req.path);
-  };
-
-  // What every answer has beside what it says; without an endpoint where the address, or the method, is none.
-  const finish = (response: Response, c: HonoContext, endpoint: AnyEndpoint | null, seen: Seen): Response => {
-    set(response, limitHeaders(seen.spending));
-    const deprecation = endpoint?.deprecation ?? dialect.deprecation;
-    if (deprecation) set(response, deprecationHeaders(deprecation, successorOf(endpoint, c, seen.viewer)));
-    return withCaching(c.req.raw, response, endpoint?.isAlsoStream === true || endpoint?.answerTypes !== undefined);
-  };
-
-  const lost = (c: HonoContext): Response => {
+  const lost = (c: HonoContext<{ Bindings: RestEnv }>): Response => {
+    const arrival = arrivalOf(c);
+    const refuse = (error: RequestError) => calls.refuse(error, arrival);
     const path = c.req.path.replace(/(?<=.)\/$/, '');
     const known = methods.filter((method) => app.router.match(method, path)[0].length > 0);
     // Two slashes at the end: the router knows the path without one of them, and has not found it.
     const isFound = known.some((method) => method === (c.req.method === 'HEAD' ? 'GET' : c.req.method));
-    if (known.length === 0 || isFound) return refuse(new RequestError(dialect.unknownRoute, { status: 404 }), c);
+    if (known.length === 0 || isFound) return refuse(new RequestError(dialect.unknownRoute, { status: 404 }));
     const taken = known.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
     const headers = { allow: `${taken}, OPTIONS` };
-    if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers });
-    return refuse(new RequestError(`Method not allowed: this takes ${taken}.`, { status: 405, headers }), c);
+    if (c.req.method === 'OPTIONS') return calls.finish(new Response(null, { status: 204, headers }), arrival);
+    return refuse(new RequestError(`Method not allowed: this takes ${taken}.`, { status: 405, headers }));
   };
 
-  app.onError((error, c) => refuse(error, c));
-  app.notFound((c) => finish(lost(c), c, null, { viewer: null, spending: null }));
+  app.onError((error, c) => calls.refuse(error, arrivalOf(c)));
+  app.notFound(lost);
 
   return {
     serve(endpoint, run) {
-      const places = placesOf(endpoint);
-      const isLegacy = (endpoint.deprecation ?? dialect.deprecation) !== undefined;
       const [, version = ''] = endpoint.paths[0].split('/');
-      const called = { version, route: `${endpoint.method.toUpperCase()} ${endpoint.paths[0]}` };
-      const handle = async (c: HonoContext<{ Bindings: RestEnv }>): Promise<Response> => {
-        const seen: Seen = { viewer: null, spending: null };
-        try {
-          const token = readKey(dialect.credentials, c.req.header('authorization'));
-          const viewer = await authenticateLimited(services, token, c.env.address);
-          seen.viewer = viewer;
-          if (isLegacy) services.legacyUsage.note(viewer, called);
-          const spending = await services.limits.rest.spend(viewer.apiKeyId ?? viewer.principal.id);
-          seen.spending = spending;
-          if (spending?.isAllowed === false) {
-            const said = `A key may send ${spending.limit} requests in a minute. Wait and try again.`;
-            throw new RateLimitedError(said, spending);
-          }
-          const { query, body } = await parseRequest(endpoint, c.req.raw);
-          const context = { ...services, viewer, address: c.env.address };
-          const idempotencyKey = c.req.header(idempotencyHeader) ?? null;
-          const param = (name: string) => c.req.param(name) ?? '';
-          const result = await run({ context, request: c.req.raw, query, body, idempotencyKey, param });
-          const answer = result instanceof Response ? result : jsonAnswer(c.req.raw, result, endpoint.status);
-          return finish(answer, c, endpoint, seen);
-        } catch (error) {
-          return finish(refuse(error, c, places, endpoint), c, endpoint, seen);
-        }
+      const isLegacy = (endpoint.deprecation ?? dialect.deprecation) !== undefined;
+      const served: ServedEndpoint = {
+        endpoint,
+        places: placesOf(endpoint),
+        legacy: isLegacy ? { version, route: `${endpoint.method.toUpperCase()} ${endpoint.paths[0]}` } : null,
+        async run(arrival, context) {
+          const { query, body } = await parseRequest(endpoint, arrival);
+          return run({
+            context,
+            query,
+            body,
+            idempotencyKey: arrival.header('idempotency-key') ?? null,
+            param: (name) => arrival.param(name) ?? '',
+            get request() {
+              return arrival.request;
+            },
+          });
+        },
       };
       const routes = endpoint.paths.map((path) => createRoute(describe(endpoint, path, dialect)));
       if (routes[0]) app.openAPIRegistry.registerPath(routes[0]);
       const tag = describeTag(tagOf(endpoint.paths[0]));
       tags.set(tag.name, tag);
       for (const route of routes) {
+        const handle = async (c: HonoContext<{ Bindings: RestEnv }>): Promise<Response> => {
+          const answer = await calls.answer(served, arrivalOf(c));
+          return answer instanceof Response ? answer : toResponse(answer);
+        };
         // The router sees paths without a slash at their end; an endpoint that needs one looks at the address itself.
         app.on(route.method.toUpperCase(), route.getRoutingPath().replace(/(?<=.)\/$/, ''), handle);
+        if (isPlain(endpoint)) plainRoutes.set(handle, { served, paramsAt: paramsOf(route.path) });
       }
     },
     fetch: async (request, env) => app.fetch(request, env),
+    plainGet(asked, incoming, { address }) {
+      const [[match]] = app.router.match('GET', asked.path);
+      const route = plainRoutes.get(match?.[0][0]);
+      const token = readToken(incoming.headers.authorization, false);
+      if (!route || token === null || !isOfKind(dialect.credentials, token)) return null;
+      const answer = (viewer: Viewer | null) =>
+        viewer && calls.answer(route.served, plainArrivalOf(asked, incoming, route.paramsAt, address), viewer);
+      const known = findKnownViewer(services, token, address);
+      // What cannot be read now is read again, and its failure told, on the long way.
+      return known instanceof Promise ? known.then(answer, () => null) : answer(known);
+    },
     document() {
       const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
       const info = { title: dialect.title, description: dialect.description, version: '1.0.0', license };
@@ -136,39 +126,14 @@ export function createDoor(dialect: Dialect, services: Services): Door {
   };
 }
 
-/** What is known of a request so far. */
-interface Seen {
-  viewer: Viewer | null;
-  spending: Spending | null;
+/** An endpoint by one of its paths. */
+interface PlainRoute {
+  readonly served: ServedEndpoint;
+  readonly paramsAt: ParamsAt;
 }
+
+// What answers by what is accepted, or with a file, asks the request itself.
+const isPlain = ({ method, answer, answerTypes, isAlsoStream }: AnyEndpoint): boolean =>
+  method === 'get' && answer !== undefined && answerTypes === undefined && isAlsoStream !== true;
 
 const inOrder = <T>(named: ReadonlyMap<string, T>): T[] => [...named].toSorted().map(([, value]) => value);
-
-function set(response: Response, headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
-}
-
-// Earlier versions name no organization in their paths: it is the key's.
-function successorOf(endpoint: AnyEndpoint | null, c: HonoContext, viewer: Viewer | null): string | null {
-  if (endpoint?.successor === undefined) return null;
-  const [only = null, ...others] = viewer?.organizations.keys() ?? [];
-  const home = viewer?.homeOrganizationId ?? (others.length === 0 ? only : null);
-  return addressOf(endpoint.successor, (name) => {
-    const given = c.req.param(name);
-    if (given !== undefined || name !== 'org_id') return given ?? null;
-    return home === null ? null : prefixedId('organization', home);
-  });
-}
-
-function readKey(credentials: Credentials, header: string | undefined): string | null {
-  const token = readToken(header, false);
-  if (token === null || credentials.prefixes.some((prefix) => token.startsWith(prefix))) return token;
-  throw new RequestError(credentials.wrongKind, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
-}
-
-function toRefusal(error: unknown, dialect: Dialect, places: Places): Refusal | null {
-  if (error instanceof DomainError) return refusalOf(error, dialect, places);
-  if (!(error instanceof RequestError)) return null;
-  // Written out: an error's message is not enumerable and would be lost to a spread.
-  return { status: error.status, message: error.message, issues: error.issues, headers: error.headers };
-}

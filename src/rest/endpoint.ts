@@ -1,6 +1,7 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from '../domain/context.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import type { Arrival } from './arrival.ts';
 import type { Deprecation, RouteName } from './deprecation.ts';
 import type { Dialect } from './dialect.ts';
 import { readQuery } from './query.ts';
@@ -59,10 +60,10 @@ export interface Call<Q, B> {
 /** A request's query and body in the shapes of its endpoint: 400, 413 and 422 as {@link readJson} and {@link parseShape}. */
 export async function parseRequest<Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
   endpoint: Endpoint<Q, B, A>,
-  request: Request,
+  arrival: Arrival,
 ): Promise<{ query: z.output<Q>; body: z.output<B> }> {
-  const query = endpoint.query ? parseShape(endpoint.query, readQuery(request.url), 'query') : {};
-  const body = endpoint.body ? parseShape(endpoint.body, await readJson(request), 'body') : undefined;
+  const query = endpoint.query ? parseShape(endpoint.query, readQuery(arrival.search), 'query') : {};
+  const body = endpoint.body ? parseShape(endpoint.body, await readJson(arrival.request), 'body') : undefined;
   // An endpoint without a schema has the empty query, and no body: what its type parameters default to.
   return { query: query as z.output<Q>, body: body as z.output<B> };
 }

@@ -3,7 +3,7 @@ import type { Services } from '../domain/context.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isStorable } from '../domain/input.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
-import type { RestEnv } from './door.ts';
+import type { RestEnv } from './arrival.ts';
 import { complaintAboutNames } from './json-names.ts';
 import { RequestError, refusalOf } from './refusal.ts';
 import { parseJson, readText } from './request.ts';

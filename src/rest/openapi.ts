@@ -1,4 +1,4 @@
-import { jsonAnswer } from './answer.ts';
+import { jsonAnswer, toResponse } from './answer.ts';
 import type { Door } from './door.ts';
 import { openapiAsset, openapiPage } from './openapi-page.ts';
 
@@ -30,7 +30,9 @@ export function createDescriptions(doors: ReadonlyMap<string, Door>): Descriptio
     const version = path.replace(/\.json$/, '');
     const door = path.endsWith('.json') ? doors.get(version) : undefined;
     if (!door) return null;
-    const response = jsonAnswer(request, documentOf(version, door));
+    const response = toResponse(
+      jsonAnswer({ method: request.method, known: request.headers.get('if-none-match') }, documentOf(version, door)),
+    );
     response.headers.set('cache-control', 'no-cache');
     return response;
   };

@@ -5,12 +5,12 @@ import { invalidRequest } from './refusal.ts';
 export type RawQuery = Readonly<Record<string, readonly string[]>>;
 
 /**
- * The query of an address. Lists come as `tags=a&tags=b` or `tags[]=a`; a parameter `qs` holds the same names in one JSON
+ * The query of an address, without its "?". Lists come as `tags=a&tags=b` or `tags[]=a`; a parameter `qs` holds the same names in one JSON
  * object, as clients generated from the published description send it (wire-facts 0.8). A flat parameter wins.
  */
-export function readQuery(url: string): RawQuery {
+export function readQuery(search: string): RawQuery {
   const query: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of new URL(url).searchParams) {
+  for (const [name, value] of new URLSearchParams(search)) {
     const key = name.endsWith('[]') ? name.slice(0, -2) : name;
     query[key] ??= [];
     query[key].push(value);

@@ -1,7 +1,10 @@
 import type { Services } from '../domain/context.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
+import { readPlainGet } from '../http/plain-get.ts';
+import type { PlainWay } from '../http/plain-ways.ts';
+import type { RestEnv } from './arrival.ts';
 import { createAttachments } from './attachments.ts';
-import { createDoor, type Door, type RestEnv } from './door.ts';
+import { createDoor, type Door } from './door.ts';
 import { createEventStreams, type EventStreams } from './event-streams.ts';
 import { createIncomingWebhooks } from './incoming-webhooks.ts';
 import { createDescriptions } from './openapi.ts';
@@ -50,6 +53,8 @@ import { serveWithoutFeature } from './v3/without-feature.ts';
 export interface Rest {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
+  /** The short way of plain GETs, which all others go past: see {@link Door.plainGet}. */
+  readonly plainGet: PlainWay;
 }
 
 /** Where a version is, beside under its name: version 1 described one path without it, version 3 had some as a beta. */
@@ -70,6 +75,11 @@ export function createRest(services: Services, watches: Watches): Rest {
   const webhooks = createIncomingWebhooks(services);
   const descriptions = createDescriptions(doors);
   return {
+    plainGet(incoming, address) {
+      const asked = readPlainGet(incoming);
+      const [, version = ''] = asked?.path.split('/', 2) ?? [];
+      return (asked && doors.get(version)?.plainGet(asked, incoming, { address })) ?? null;
+    },
     async fetch(request, env) {
       const [segment = ''] = new URL(request.url).pathname.slice(1).split('/');
       // The first version let a session be terminated without its name; other methods there are the console's.

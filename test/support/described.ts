@@ -26,9 +26,32 @@ export function holdToDescription(app: App): { requireNone(): Promise<void> } {
     for (const each of told) differences.add(`${request.method} ${new URL(request.url).pathname}: ${each}`);
   };
 
+  const look = (request: Request, given: Buffer | null, response: Response): Response => {
+    const type = response.headers.get('content-type') ?? '';
+    if (!response.body || !/json/.test(type)) {
+      looks.push(note(request, given, response, null));
+      return response;
+    }
+    return passOn(response, (body) => looks.push(note(request, given, response, body)));
+  };
+
+  const plainWay = app.plainWay;
+  app.plainWay = (incoming, address) => {
+    const lookAt = (answer: Awaited<ReturnType<typeof plainWay>>) => {
+      if (answer === null || !isOfVersion(incoming.url ?? '')) return answer;
+      const request = new Request(`http://${incoming.headers.host}${incoming.url}`);
+      if (answer instanceof Response) return look(request, null, answer);
+      const { status, headers, text } = answer;
+      const response = new Response(text, { status, headers: { ...headers } });
+      looks.push(note(request, null, response, text === null ? null : Buffer.from(text)));
+      return answer;
+    };
+    const answering = plainWay(incoming, address);
+    return answering instanceof Promise ? answering.then(lookAt) : lookAt(answering);
+  };
+
   app.fetch = async (request, address) => {
-    const segment = new URL(request.url).pathname.split('/')[1] ?? '';
-    if (!/^v\d/.test(segment)) return fetch(request, address);
+    if (!isOfVersion(new URL(request.url).pathname)) return fetch(request, address);
     const isJson = /^application\/json/.test(request.headers.get('content-type') ?? '');
     const length = Number(request.headers.get('content-length') ?? Number.POSITIVE_INFINITY);
     const isShort = isJson && length < mostBytes;
@@ -36,12 +59,7 @@ export function holdToDescription(app: App): { requireNone(): Promise<void> } {
     const sent = isShort ? request.clone().arrayBuffer() : null;
     const response = await fetch(request, address);
     const given = sent ? await sent.then(Buffer.from, () => null) : null;
-    const type = response.headers.get('content-type') ?? '';
-    if (!response.body || !/json/.test(type)) {
-      looks.push(note(request, given, response, null));
-      return response;
-    }
-    return passOn(response, (body) => looks.push(note(request, given, response, body)));
+    return look(request, given, response);
   };
 
   return {
@@ -51,6 +69,8 @@ export function holdToDescription(app: App): { requireNone(): Promise<void> } {
     },
   };
 }
+
+const isOfVersion = (path: string) => /^\/v\d/.test(path);
 
 // Read as it goes by, at the pace of the client; what a client does not take to its end is not looked at.
 function passOn(response: Response, look: (body: Buffer) => void): Response {

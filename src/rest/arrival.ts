@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context as HonoContext } from 'hono';
+import type { PlainGet } from '../http/plain-get.ts';
+
+/** What comes with a request beside itself: the caller's network address. */
+export interface RestEnv {
+  readonly address: string | null;
+}
+
+/** A request, whichever way it came. */
+export interface Arrival {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** What stands behind the "?"; '' where nothing does. */
+  readonly search: string;
+  /** The caller's network address. */
+  readonly address: string | null;
+  /** A header by its name in small letters. */
+  readonly header: (name: string) => string | undefined;
+  /** A parameter of the path as it was written. */
+  readonly param: (name: string) => string | undefined;
+  /** As an object of the platform: for its body, and what else is rarely asked for. */
+  readonly request: Request;
+}
+
+/** One that came through the router. */
+export function arrivalOf(c: HonoContext<{ Bindings: RestEnv }>): Arrival {
+  const request = c.req.raw;
+  return {
+    method: request.method,
+    path: c.req.path,
+    search: new URL(request.url).search.slice(1),
+    address: c.env.address,
+    header: (name) => c.req.header(name),
+    param: (name) => c.req.param(name),
+    request,
+  };
+}
+
+/** Which segments of a path are its parameters. */
+export type ParamsAt = ReadonlyMap<string, number>;
+
+/** See {@link ParamsAt}; `path` with `{name}` for parameters. */
+export function paramsOf(path: string): ParamsAt {
+  const params = path.split('/').map((segment, at) => [/^\{(\w+)\}$/.exec(segment)?.[1], at] as const);
+  return new Map(params.flatMap(([name, at]) => (name === undefined ? [] : [[name, at]])));
+}
+
+/** One that came the short way, which nothing has to be decoded for. */
+export function plainArrivalOf(
+  { path, search }: PlainGet,
+  { headers, rawHeaders, url }: IncomingMessage,
+  paramsAt: ParamsAt,
+  address: string | null,
+): Arrival {
+  const segments = path.split('/');
+  return {
+    method: 'GET',
+    path,
+    search,
+    address,
+    header: (name) => headers[name] as string | undefined,
+    param: (name) => segments[paramsAt.get(name) ?? -1],
+    get request() {
+      const given = new Headers();
+      for (let n = 0; n < rawHeaders.length; n += 2) given.append(rawHeaders[n] as string, rawHeaders[n + 1] as string);
+      return new Request(`http://${headers.host}${url}`, { headers: given });
+    },
+  };
+}

@@ -33,14 +33,17 @@ export const userColumns = `u.id, u.enterprise_id as "enterpriseId", u.email, u.
 export const serviceUserColumns = `s.id, s.enterprise_id as "enterpriseId", s.organization_id as "organizationId", s.name,
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.deleted_at as "deletedAt"`;
 
-// Whoever shares an organization with the viewer, or all of the enterprise for whoever may see those. As an author
-// ($6) a deleted one is there for whoever can read the thing that it made: with whom it shared what, nobody knows any more.
-const visibleUsers = `
-  select ${userColumns} from user_account u
-   where u.id = any($1::text[]) and u.enterprise_id = $2
-     and case when u.deleted_at is not null then $6::boolean else $3::boolean or u.id = $4 or exists (
+// Whoever shares an organization with the viewer, or all of the enterprise for whoever may see those. As an author a deleted
+// one is there for whoever can read the thing that it made: with whom it shared what, nobody knows any more. The parameters
+// are those of `sightOf`.
+const userIsVisible = ([enterpriseId, all, self, organizations, asAuthors, sharesAll]: readonly string[]) => `
+  u.enterprise_id = ${enterpriseId}
+     and case when u.deleted_at is not null then ${asAuthors}::boolean else ${all}::boolean or u.id = ${self} or exists (
        select 1 from role_assignment a where a.user_id = u.id
-         and (a.organization_id = any($5::text[]) or ($7::boolean and a.organization_id is not null))) end`;
+         and (a.organization_id = any(${organizations}::text[]) or (${sharesAll}::boolean and a.organization_id is not null))) end`;
+
+const visibleUsers = `select ${userColumns} from user_account u
+  where u.id = any($1::text[]) and ${userIsVisible(['$2', '$3', '$4', '$5', '$6', '$7'])}`;
 
 const visibleServiceUsers = `
   select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
@@ -51,20 +54,26 @@ const visibleServiceUsers = `
              select 1 from role_assignment a where a.service_user_id = s.id
                and (a.organization_id = any($5::text[]) or ($7::boolean and a.organization_id is not null))) end`;
 
+const seesUsers = ({ viewer }: Context) => viewer.enterprisePermissions.has(permissionFor.viewEnterpriseMembers);
+const seesServiceUsers = (context: Context) =>
+  seesUsers(context) || context.viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers);
+
+/** Whom the viewer sees, as parameters of the statements above; `all`: whether those of its enterprise. */
+function sightOf({ viewer }: Context, all: boolean, asAuthors: boolean): unknown[] {
+  const organizations = [...viewer.organizations.keys()];
+  // Who holds something in every organization shares each of them.
+  const sharesAll = viewer.everywhere.size > 0;
+  return [viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors, sharesAll];
+}
+
 async function findVisible<T extends { id: string }>(
   context: Context,
   sql: string,
   ids: readonly string[],
   asAuthors: boolean,
 ): Promise<(T | null)[]> {
-  const { viewer } = context;
-  const seesMembers = viewer.enterprisePermissions.has(permissionFor.viewEnterpriseMembers);
-  const seesServiceUsers = viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers);
-  const all = seesMembers || (sql === visibleServiceUsers && seesServiceUsers);
-  const organizations = [...viewer.organizations.keys()];
-  // Who holds something in every organization shares each of them.
-  const sharesAll = viewer.everywhere.size > 0;
-  const values = [ids, viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors, sharesAll];
+  const isOfUsers = sql === visibleUsers;
+  const values = [ids, ...sightOf(context, isOfUsers ? seesUsers(context) : seesServiceUsers(context), asAuthors)];
   const rows = await context.store.query<T>(sql, values);
   return inOrderOf(ids, rows);
 }
@@ -88,6 +97,15 @@ export function findServiceUsers(context: Context, ids: readonly string[]): Prom
  */
 export function findUserAuthors(context: Context, ids: readonly string[]): Promise<(UserRecord | null)[]> {
   return findVisible<UserRecord>(context, visibleUsers, ids, true);
+}
+
+/**
+ * As a statement for a list that shows them beside its rows: one JSON object, by id, of the emails of {@link findUserAuthors}.
+ * `ids`: a statement that gives the ids, of which some may be null.
+ */
+export function emailsOfAuthors(context: Context, ids: string, bind: (value: unknown) => string): string {
+  const sight = sightOf(context, seesUsers(context), true).map(bind);
+  return `select json_object_agg(u.id, u.email) from user_account u where u.id in (${ids}) and ${userIsVisible(sight)}`;
 }
 
 /** As {@link findUserAuthors}, of service users. */

@@ -4,6 +4,16 @@ import type { SessionRecord } from './session.ts';
 /** The most children that are told of one session. */
 const maxChildren = 200;
 
+/** As a column of a `session` aliased `s`: what {@link findChildren} finds of it. */
+export const childIdsColumn = `array(
+  select c.id from session c where c.parent_id = s.id and c.organization_id = s.organization_id
+   order by c.created_at desc, c.id desc limit ${maxChildren}) as "childIds"`;
+
+/** A session, and bare ids of the sessions that it started, newest first, at most 200. */
+export interface SessionWithChildren extends SessionRecord {
+  readonly childIds: readonly string[];
+}
+
 const newest = `
   select wanted.id as "parentId", c.id from unnest($1::text[], $2::text[]) as wanted(id, organization_id)
    cross join lateral (select s.id, s.created_at from session s

@@ -9,6 +9,9 @@ import type { Context } from '../context.ts';
 import { type DomainError, notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
+import { isLiveOrganization, readWithin } from '../organizations/read-within.ts';
+import { childIdsColumn, type SessionWithChildren } from './children.ts';
+import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 
 const byIds = `
@@ -26,7 +29,7 @@ async function readWith(
   anyOf: readonly RolePermission[],
 ): Promise<(SessionRecord | null)[]> {
   const visible = organizationsWith(context.viewer, ...anyOf);
-  const rows = await context.store.query<SessionRecord>(byIds, [ids, visible.enterpriseId, visible.all, visible.ids]);
+  const rows = await readSessions(context, byIds, [ids, visible.enterpriseId, visible.all, visible.ids]);
   return inOrderOf(ids, rows);
 }
 
@@ -40,6 +43,28 @@ export async function findSession(
   if (bare === null) return null;
   const [session] = await findSessions(context, [bare]);
   return session && (organizationId === undefined || session.organizationId === organizationId) ? session : null;
+}
+
+const inOrganization = `select ${sessionColumns}, ${childIdsColumn} from session s
+  where s.id = $1 and s.organization_id = $2 and ${isLiveOrganization('$2', '$3')}`;
+
+/**
+ * A session of an organization, both by ids in any form, and what it started. The errors of `useOrganization`; NOT_FOUND. One
+ * statement where it is found.
+ */
+export async function getSessionWithin(
+  context: Context,
+  organizationId: string,
+  sessionId: string,
+): Promise<SessionWithChildren> {
+  const bare = parseId('session', sessionId);
+  const [session] = await readWithin<SessionWithChildren[]>(context, organizationId, permissionFor.viewSession, {
+    isFound: (sessions) => sessions.length > 0,
+    read: async (id) =>
+      bare === null ? [] : readSessions(context, inOrganization, [bare, id, context.viewer.enterpriseId]),
+  });
+  if (!session) throw notFound('session');
+  return session;
 }
 
 /** Like {@link findSession}, but NOT_FOUND. */

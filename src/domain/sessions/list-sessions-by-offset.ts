@@ -3,9 +3,12 @@ import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
+import type { Bind } from '../nested-pages.ts';
+import { isLiveOrganization, readWithin } from '../organizations/read-within.ts';
 import { type PageLimits, pageWindow } from '../pages.ts';
-import { findOrBeginWalk, type OffsetWalk, type WalkedList } from './offset-walks.ts';
+import { emailsOfAuthors } from '../people/find-people.ts';
+import { beginningWithPage, findOrBeginWalk, type OffsetWalk, type WalkedList } from './offset-walks.ts';
+import { fromJson, type InJson } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { checkFilter, filterConditions, type SessionFilter } from './session-filter.ts';
 import { taggedSessions } from './tagged-sessions.ts';
@@ -18,41 +21,57 @@ export interface OffsetListRequest {
   readonly offset?: number | undefined;
 }
 
+/** A session, and the email of the user who started it; null where it was none, or one whom the viewer may not see. */
+export interface SessionWithEmail extends SessionRecord {
+  readonly userEmail: string | null;
+}
+
 /**
  * Sessions of an organization, newest first, by offset. The pages of one walk meet whatever the order in which they are
  * asked for, also in parallel and while sessions are being made: offsets count from where the walk began (offset-walks.ts).
- * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT. The page at 0 is one statement.
  */
 export async function listSessionsByOffset(
   context: Context,
   request: OffsetListRequest,
   limits: PageLimits,
-): Promise<readonly SessionRecord[]> {
-  const { id: organizationId } = await useOrganization(context, request.organizationId, permissionFor.viewSession);
-  const { filter, first, offset = 0 } = request;
-  checkFilter(filter);
-  const { limit } = pageWindow({ first }, limits, () => null);
-  if (offset < 0) throw refuse(['offset'], `"offset" must not be negative, but was ${offset}.`);
-  const list = walkedList(context, organizationId, filter);
-  if (offset === 0) {
-    // A list of one page needs no walk.
-    const rows = await readRows(context, list, { limit: limit + 1 });
-    if (rows.length <= limit) return rows;
-  }
-  return readPage(context, list, await findOrBeginWalk(context, list, offset), offset, limit);
+): Promise<readonly SessionWithEmail[]> {
+  return readWithin(context, request.organizationId, permissionFor.viewSession, {
+    isFound: (sessions) => sessions.length > 0,
+    async read(organizationId) {
+      const { filter, first, offset = 0 } = request;
+      checkFilter(filter);
+      const { limit } = pageWindow({ first }, limits, () => null);
+      if (offset < 0) throw refuse(['offset'], `"offset" must not be negative, but was ${offset}.`);
+      const list = walkedList(context, organizationId, filter);
+      if (offset > 0) return readPage(context, list, await findOrBeginWalk(context, list), offset, limit);
+      const { sessions, other } = await readFirstPage(context, list, limit);
+      return other ? readPage(context, list, other, offset, limit) : sessions;
+    },
+  });
 }
 
 function walkedList(context: Context, organizationId: string, filter: SessionFilter): WalkedList {
   const { viewer } = context;
+  const { enterpriseId } = viewer;
   const of = [viewer.apiKeyId ?? viewer.principal.id, organizationId, filter];
+  const isLive = (bind: Bind) => isLiveOrganization(bind(organizationId), bind(enterpriseId));
+  const tagged = taggedSessions(filter, enterpriseId, (bind) => bind(organizationId));
   return {
     key: createHash('sha256').update(canonicalJson(of)).digest('hex'),
     organizationId,
+    enterpriseId,
     conditions: (bind) => [
       `s.organization_id = ${bind(organizationId)}`,
-      ...filterConditions(filter, viewer.enterpriseId, bind),
+      ...filterConditions(filter, enterpriseId, bind),
+      isLive(bind),
     ],
-    through: taggedSessions(filter, viewer.enterpriseId, (bind) => bind(organizationId)),
+    through:
+      tagged &&
+      ((bind) => {
+        const source = tagged(bind);
+        return { ...source, where: [...source.where, isLive(bind)] };
+      }),
   };
 }
 
@@ -63,7 +82,7 @@ async function readPage(
   walk: OffsetWalk,
   offset: number,
   limit: number,
-): Promise<SessionRecord[]> {
+): Promise<SessionWithEmail[]> {
   const fromHead = Math.max(0, Math.min(offset + limit, walk.headCount) - offset);
   const head =
     fromHead === 0
@@ -82,6 +101,25 @@ async function readPage(
   return [...head.reverse(), ...rest];
 }
 
+/** The newest sessions, and with them the walk that they begin, or the `other` one that they turn out to be the first page of. */
+async function readFirstPage(context: Context, list: WalkedList, limit: number) {
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const page = rowsOf(list, { limit: limit + 1 }, bind);
+  const { ctes, other } = beginningWithPage(context, list, bind, bind(limit));
+  const [row] = await context.store.execute<Rows & { other: (OffsetWalk & { settledAt: string | null }) | null }>(
+    `with page as materialized (${page}), ${ctes}
+     select ${rowsIn('page', context, bind)}, (select row_to_json(o) from (${other}) o) as other`,
+    values,
+  );
+  const found = row?.other ?? null;
+  const settledAt = found?.settledAt ?? null;
+  return {
+    sessions: toSessions(row).slice(0, limit),
+    other: found && { ...found, settledAt: settledAt === null ? null : new Date(settledAt) },
+  };
+}
+
 interface Part {
   /** Oldest first, those above the settled one; all when there is none. */
   readonly newerThan?: OffsetWalk;
@@ -91,9 +129,17 @@ interface Part {
   readonly limit: number;
 }
 
-function readRows(context: Context, list: WalkedList, { newerThan, upTo, offset = 0, limit }: Part) {
+async function readRows(context: Context, list: WalkedList, part: Part): Promise<SessionWithEmail[]> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
+  const [row] = await context.store.query<Rows>(
+    `with page as materialized (${rowsOf(list, part, bind)}) select ${rowsIn('page', context, bind)}`,
+    values,
+  );
+  return toSessions(row);
+}
+
+function rowsOf(list: WalkedList, { newerThan, upTo, offset = 0, limit }: Part, bind: Bind): string {
   const through = list.through?.(bind);
   const where = [...(through?.where ?? list.conditions(bind))];
   const { at, id } = through?.place ?? { at: 's.created_at', id: 's.id' };
@@ -103,9 +149,25 @@ function readRows(context: Context, list: WalkedList, { newerThan, upTo, offset 
     where.push(`(${at}, ${id}) ${sign} (${bind(edge.settledAt)}::timestamptz, ${bind(edge.settledId)}::text)`);
   }
   const direction = newerThan ? 'asc' : 'desc';
-  return context.store.query<SessionRecord>(
-    `select ${sessionColumns} from ${through?.from ?? 'session s'} where ${where.join(' and ')}
-      order by ${at} ${direction}, ${id} ${direction} limit ${bind(limit)} offset ${bind(offset)}`,
-    values,
+  return `
+    select ${sessionColumns} from ${through?.from ?? 'session s'} where ${where.join(' and ')}
+     order by ${at} ${direction}, ${id} ${direction} limit ${bind(limit)} offset ${bind(offset)}`;
+}
+
+/** The rows of a page, and who started them, each as one JSON value: see `readSessions`. */
+interface Rows {
+  readonly sessions: InJson<SessionRecord>[] | null;
+  /** By the users' ids. */
+  readonly emails: Readonly<Record<string, string>> | null;
+}
+
+const rowsIn = (page: string, context: Context, bind: Bind): string =>
+  `(select json_agg(p) from ${page} p) as sessions,
+   (${emailsOfAuthors(context, `select "userId" from ${page}`, bind)}) as emails`;
+
+function toSessions(rows: Rows | undefined): SessionWithEmail[] {
+  const emails = rows?.emails ?? {};
+  return (rows?.sessions ?? []).map((row) =>
+    fromJson<SessionWithEmail>({ ...row, userEmail: emails[row.userId ?? ''] ?? null }),
   );
 }

@@ -10,7 +10,8 @@ import {
   organizationOwners,
   sessionOwners,
 } from '../nested-pages.ts';
-import { requireUsable, useOrganization } from '../organizations/use-organization.ts';
+import { isLiveOrganization, readWithin } from '../organizations/read-within.ts';
+import { requireUsable } from '../organizations/use-organization.ts';
 import {
   type Page,
   type PageLimits,
@@ -20,6 +21,8 @@ import {
   toPage,
   writeCursor,
 } from '../pages.ts';
+import { childIdsColumn, type SessionWithChildren } from './children.ts';
+import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { checkFilter, filterConditions, type SessionFilter } from './session-filter.ts';
 import { taggedSessions } from './tagged-sessions.ts';
@@ -54,18 +57,33 @@ const columns = { createdAt: 's.created_at', updatedAt: 's.updated_at' } as cons
 export const sessionCursor = ({ createdAt, id }: Pick<SessionRecord, 'createdAt' | 'id'>): string =>
   writeCursor('sessions.createdAt', createdAt.getTime(), id);
 
-/** Sessions of an organization. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+/**
+ * Sessions of an organization, and what they started. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}.
+ * One statement, unless nothing is found.
+ */
 export async function listSessions(
   context: Context,
   request: SessionListRequest,
   limits: PageLimits,
-): Promise<Page<SessionRecord>> {
-  const { id } = await useOrganization(context, request.organizationId, permissionFor.viewSession);
-  const list = sessionsOf(context, id, request.filter, request.order);
-  if (list.through) return (await listNested(context, [list], request, limits))[0] as Page<SessionRecord>;
-  const ofOrganization: Source = ({ bind, where, order, limit }) =>
-    `select ${sessionColumns} from session s where s.organization_id = ${bind(id)} and ${where} ${order} limit ${limit}`;
-  return readPage(context, ofOrganization, request, limits);
+): Promise<Page<SessionWithChildren>> {
+  const columns = `${sessionColumns}, ${childIdsColumn}`;
+  return readWithin(context, request.organizationId, permissionFor.viewSession, {
+    isFound: ({ items }) => items.length > 0,
+    async read(id) {
+      const list: NestedList<SessionRecord> = { ...sessionsOf(context, id, request.filter, request.order), columns };
+      if (list.through) {
+        const [page] = await listNested(context, [list as NestedList<SessionWithChildren>], request, limits);
+        return page as Page<SessionWithChildren>;
+      }
+      const ofOrganization: Source = ({ bind, where, order, limit }) => {
+        const organization = bind(id);
+        const isLive = isLiveOrganization(organization, bind(context.viewer.enterpriseId));
+        return `select ${columns} from session s
+          where s.organization_id = ${organization} and ${isLive} and ${where} ${order} limit ${limit}`;
+      };
+      return readPage<SessionWithChildren>(context, ofOrganization, request, limits);
+    },
+  });
 }
 
 /**
@@ -186,12 +204,12 @@ type Source = (parts: {
   readonly limit: string;
 }) => string;
 
-async function readPage(
+async function readPage<R extends SessionRecord>(
   context: Context,
   source: Source,
   request: PageRequest & Pick<SessionListRequest, 'filter' | 'order'>,
   limits: PageLimits,
-): Promise<Page<SessionRecord>> {
+): Promise<Page<R>> {
   const { filter = {}, order = newestFirst } = request;
   checkFilter(filter);
   const list = `sessions.${order.field}`;
@@ -210,7 +228,7 @@ async function readPage(
     order: `order by ${column} ${direction}, s.id ${direction}`,
     limit: bind(window.limit + 1),
   });
-  const rows = await context.store.query<SessionRecord>(sql, values);
+  const rows = await readSessions<R>(context, sql, values);
   return toPage(rows, window, (session) => writeCursor(list, session[order.field].getTime(), session.id));
 }
 

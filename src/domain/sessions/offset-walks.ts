@@ -1,11 +1,13 @@
-import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import type { Bind, RowSource } from '../nested-pages.ts';
+import { isLiveOrganization } from '../organizations/read-within.ts';
 
 /** How long a walk lasts: whoever still asks for pages after that begins another. */
 const lifeMs = 10 * 60_000;
 /** How long a walk that began in its middle waits for its first page: until then that page may be the one of a parallel walk. */
 const firstPageMs = 10_000;
+/** So old a walk may be that is not written again by a page at 0 where it would be the same: who looks at a list again and again writes little. */
+const freshMs = 30_000;
 /** After so long no session can come that was made before: a transaction ends within 30 seconds, and clocks differ a little. */
 const settlingMs = 60_000;
 
@@ -18,78 +20,98 @@ export interface OffsetWalk {
   readonly settledAt: Date | null;
   readonly settledId: string | null;
   readonly headCount: number;
-  readonly hasBegun: boolean;
-  readonly startedAt: Date;
 }
 
 /** A list and who walks through it. `conditions` are on a `session` aliased `s`. */
 export interface WalkedList {
   readonly key: string;
   readonly organizationId: string;
+  readonly enterpriseId: string;
   readonly conditions: (bind: Bind) => string[];
   /** The same sessions, where another table leads to them in their order. */
   readonly through?: ((bind: Bind) => RowSource) | undefined;
 }
 
-const find = `
-  select settled_at as "settledAt", settled_id as "settledId", head_count as "headCount", has_begun as "hasBegun",
-         started_at as "startedAt" from offset_walk where key = $1`;
+/** The columns of an {@link OffsetWalk} of what is aliased `w`. */
+const walkColumns = 'w.settled_at as "settledAt", w.settled_id as "settledId", w.head_count as "headCount"';
+
+const find = `select ${walkColumns} from offset_walk w where w.key = $1 and w.started_at >= $2::timestamptz`;
+
+/** A walk where there is nothing. */
+const nowhere: OffsetWalk = { settledAt: null, settledId: null, headCount: 0 };
 
 /**
- * The walk that a page at this offset is of. The page at 0 begins a new one, unless one is there that still lacks it: ten
- * pages that are asked for at once come in any order. Kept in the database, so that it does not matter which process is asked.
+ * The walk that a page at this offset, which is not 0, is of: the one that is known, or one that begins now. Kept in the
+ * database, so that it does not matter which process is asked.
  */
-export async function findOrBeginWalk(context: Context, list: WalkedList, offset: number): Promise<OffsetWalk> {
-  const [known] = await context.store.query<OffsetWalk>(find, [list.key]);
-  if (known && offset > 0 && isOf(context, known, offset)) return known;
-  return context.store.transact(async (tx) => {
-    // Whoever comes at the same time waits here, and finds what the first one began.
-    await tx.query(
-      `insert into offset_walk (key, organization_id, head_count, has_begun, started_at) values ($1, $2, 0, false, 'epoch')
-       on conflict do nothing`,
-      [list.key, list.organizationId],
-    );
-    const [current] = await tx.query<OffsetWalk>(`${find} for update`, [list.key]);
-    if (current && isOf(context, current, offset)) {
-      if (offset === 0) await tx.query('update offset_walk set has_begun = true where key = $1', [list.key]);
-      return current;
-    }
-    const walk = await begin(context, tx, list, offset);
-    await tx.query(
-      `update offset_walk set settled_at = $2::timestamptz, settled_id = $3, head_count = $4::int, has_begun = $5::boolean,
-              started_at = $6::timestamptz where key = $1`,
-      [list.key, walk.settledAt, walk.settledId, walk.headCount, walk.hasBegun, walk.startedAt],
-    );
-    return walk;
-  });
-}
-
-function isOf(context: Context, walk: OffsetWalk, offset: number): boolean {
-  const ageMs = context.now().getTime() - walk.startedAt.getTime();
-  if (offset === 0) return !walk.hasBegun && ageMs <= firstPageMs;
-  return ageMs <= lifeMs;
-}
-
-async function begin(context: Context, tx: Transaction, list: WalkedList, offset: number): Promise<OffsetWalk> {
-  const startedAt = context.now();
+export async function findOrBeginWalk(context: Context, list: WalkedList): Promise<OffsetWalk> {
+  const [known] = await context.store.query<OffsetWalk>(find, [list.key, past(context, lifeMs)]);
+  if (known) return known;
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
+  const unlessGone = isLiveOrganization(bind(list.organizationId), bind(list.enterpriseId));
+  const ctes = beginning(context, list, bind, { isFirstPage: false, condition: unlessGone });
+  const [walk] = await context.store.execute<OffsetWalk>(`with ${ctes} select ${walkColumns} from kept w`, values);
+  return walk ?? nowhere;
+}
+
+/**
+ * What a statement that reads the page at 0, as `page` with one row more than `limit`, begins a walk with. That page begins a new
+ * one, unless one is there that still lacks it: ten pages that are asked for at once come in any order. A list of one page
+ * needs none. `columns` are of the walk that the page is of, where that is another than began here: an {@link OffsetWalk},
+ * or null in all.
+ */
+export function beginningWithPage(context: Context, list: WalkedList, bind: Bind, limit: string) {
+  const ctes = beginning(context, list, bind, {
+    isFirstPage: true,
+    condition: `(select count(*) from page) > ${limit} and not exists (
+      select from offset_walk w where w.key = ${bind(list.key)} and w.has_begun
+         and w.started_at >= ${bind(past(context, freshMs))}::timestamptz and ${isSame})`,
+  });
+  return { ctes, other: `select ${walkColumns} from kept w, walk where not (${isSame})` };
+}
+
+const isSame = '(w.settled_id, w.head_count) is not distinct from (walk.settled_id, walk.head_count)';
+
+/**
+ * `walk`, which would begin now, and `kept`, which is there after it: no row unless the condition holds. One statement, which
+ * waits for others that begin the same one at the same time, and finds what the first of them began.
+ */
+function beginning(
+  context: Context,
+  list: WalkedList,
+  bind: Bind,
+  { isFirstPage, condition }: { isFirstPage: boolean; condition: string },
+): string {
   const where = list.conditions(bind).join(' and ');
-  const settledBefore = bind(new Date(startedAt.getTime() - settlingMs));
-  const [row] = await tx.query<Pick<OffsetWalk, 'settledAt' | 'settledId' | 'headCount'>>(
-    `with settled as (
-       select s.created_at, s.id from session s where ${where} and s.created_at < ${settledBefore}::timestamptz
-        order by s.created_at desc, s.id desc limit 1)
-     select (select created_at from settled) as "settledAt", (select id from settled) as "settledId",
-            (select count(*)::int from session s where ${where} and s.created_at >= ${settledBefore}::timestamptz) as "headCount"`,
-    values,
+  const settledBefore = `${bind(past(context, settlingMs))}::timestamptz`;
+  const keptFrom = `${bind(past(context, isFirstPage ? firstPageMs : lifeMs))}::timestamptz`;
+  const isOf = `w.started_at >= ${keptFrom} and not (w.has_begun and excluded.has_begun)`;
+  const kept = ['settled_at', 'settled_id', 'head_count', 'started_at'].map(
+    (column) => `${column} = case when ${isOf} then w.${column} else excluded.${column} end`,
   );
-  return { settledAt: null, settledId: null, headCount: 0, ...row, hasBegun: offset === 0, startedAt };
+  return `
+    settled as (
+      select s.created_at, s.id from session s where ${where} and s.created_at < ${settledBefore}
+       order by s.created_at desc, s.id desc limit 1),
+    walk as (
+      select (select created_at from settled) as settled_at, (select id from settled) as settled_id,
+             (select count(*)::int from session s where ${where} and s.created_at >= ${settledBefore}) as head_count),
+    kept as (
+      insert into offset_walk as w (key, organization_id, settled_at, settled_id, head_count, has_begun, started_at)
+      select ${bind(list.key)}::text, ${bind(list.organizationId)}::text, settled_at, settled_id, head_count, ${isFirstPage},
+             ${bind(context.now())}::timestamptz
+        from walk where ${condition}
+      on conflict (key) do update set ${kept.join(', ')},
+             has_begun = excluded.has_begun or (w.has_begun and ${isOf})
+      returning w.*)`;
+}
+
+function past({ now }: Pick<Context, 'now'>, ms: number): Date {
+  return new Date(now().getTime() - ms);
 }
 
 /** Forgets walks that are past their time. */
-export async function forgetOffsetWalks({ store, now }: Pick<Context, 'store' | 'now'>): Promise<void> {
-  await store.execute('delete from offset_walk where started_at < $1::timestamptz', [
-    new Date(now().getTime() - lifeMs),
-  ]);
+export async function forgetOffsetWalks(context: Pick<Context, 'store' | 'now'>): Promise<void> {
+  await context.store.execute('delete from offset_walk where started_at < $1::timestamptz', [past(context, lifeMs)]);
 }

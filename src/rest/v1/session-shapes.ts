@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { prefixedId } from '../../domain/ids.ts';
 import type { CreateSessionInput } from '../../domain/sessions/create-session.ts';
+import type { SessionWithEmail } from '../../domain/sessions/list-sessions-by-offset.ts';
 import type { LogEntry, MessageType } from '../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { time } from './dialect.ts';
@@ -142,12 +143,12 @@ function presentShared(session: SessionRecord): Omit<z.input<typeof sessionHead>
 }
 
 /** A session of the list. */
-export function presentListItem(session: SessionRecord, names: Names): z.input<typeof sessionListItem> {
+export function presentListItem(session: SessionWithEmail): z.input<typeof sessionListItem> {
   const output = session.structuredOutput ?? null;
   return {
     ...presentShared(session),
     structured_output: output === null ? null : JSON.stringify(output),
-    requesting_user_email: names.get(session.userId ?? '')?.email ?? null,
+    requesting_user_email: session.userEmail,
   };
 }
 

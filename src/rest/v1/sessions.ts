@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { DomainError } from '../../domain/errors.ts';
 import { prefixedId } from '../../domain/ids.ts';
-import { findNames } from '../../domain/people/find-people.ts';
 import { createSession } from '../../domain/sessions/create-session.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
 import { listSessionsByOffset } from '../../domain/sessions/list-sessions-by-offset.ts';
@@ -87,8 +86,7 @@ function serveCollection(door: Door): void {
       const filter = { tags: query.tags, userEmail: query.user_email };
       const organizationId = await organizationOf(context);
       const items = await listSessionsByOffset(context, { organizationId, filter, first, offset }, page);
-      const names = await findNames(context, items);
-      return { sessions: items.map((session) => presentListItem(session, names)) };
+      return { sessions: items.map(presentListItem) };
     },
   );
 }

@@ -3,8 +3,9 @@ import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../../domain/context.ts';
 import { parseId } from '../../domain/ids.ts';
 import { enterOrganization, useOrganization } from '../../domain/organizations/use-organization.ts';
+import { findChildren, type SessionWithChildren } from '../../domain/sessions/children.ts';
 import { throughEnterprise } from '../../domain/sessions/enterprise-scope.ts';
-import type { SessionTarget } from '../../domain/sessions/find-session.ts';
+import { getSession, getSessionWithin, type SessionTarget } from '../../domain/sessions/find-session.ts';
 import { textParam } from '../query.ts';
 
 /** What a route asks of its caller before the domain does. */
@@ -24,6 +25,8 @@ export interface SessionScope {
   readonly query: { readonly org_id: ReturnType<typeof textParam> } | Record<never, never>;
   /** The caller's context on these paths, and the session that the path names. */
   readonly enter: (call: SessionCall, act: SessionAct) => Promise<{ context: Context; target: SessionTarget }>;
+  /** The session that the path names, for who may read it, and what it started. */
+  readonly find: (call: SessionCall) => Promise<SessionWithChildren>;
 }
 
 /** What {@link SessionScope.enter} needs of a call. */
@@ -35,6 +38,12 @@ export interface SessionCall {
 
 const inOrganization = '/v3/organizations/{org_id}/sessions';
 const inEnterprise = '/v3/enterprise/sessions';
+
+const enterEnterprise: SessionScope['enter'] = async ({ context, query, param }, act) => {
+  // An id that cannot be one is nobody's: no session is found.
+  const organizationId = typeof query.org_id === 'string' ? (parseId('organization', query.org_id) ?? '') : undefined;
+  return { context: throughEnterprise(context, act), target: { sessionId: param('devin_id'), organizationId } };
+};
 
 /** `/v3/organizations/{org_id}/sessions` and `/v3/enterprise/sessions`. */
 export const sessionScopes: readonly [organization: SessionScope, enterprise: SessionScope] = [
@@ -52,6 +61,7 @@ export const sessionScopes: readonly [organization: SessionScope, enterprise: Se
           : await enterOrganization(context, param('org_id'));
       return { context, target: { sessionId: param('devin_id'), organizationId: id } };
     },
+    find: ({ context, param }) => getSessionWithin(context, param('org_id'), param('devin_id')),
   },
   {
     sessions: inEnterprise,
@@ -59,11 +69,12 @@ export const sessionScopes: readonly [organization: SessionScope, enterprise: Se
     word: 'Enterprise',
     of: 'of the enterprise',
     query: { org_id: textParam('org_id', { description: 'The session must be of this organization.' }) },
-    async enter({ context, query, param }, act) {
-      // An id that cannot be one is nobody's: no session is found.
-      const organizationId =
-        typeof query.org_id === 'string' ? (parseId('organization', query.org_id) ?? '') : undefined;
-      return { context: throughEnterprise(context, act), target: { sessionId: param('devin_id'), organizationId } };
+    enter: enterEnterprise,
+    async find(call) {
+      const { context, target } = await enterEnterprise(call, 'view');
+      const session = await getSession(context, target.sessionId, target.organizationId);
+      const children = await findChildren(context, [session]);
+      return { ...session, childIds: children.get(session.id) ?? [] };
     },
   },
 ];

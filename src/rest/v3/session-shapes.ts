@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from '../../domain/context.ts';
 import { type IdKind, parseId, prefixedId } from '../../domain/ids.ts';
-import { findChildren } from '../../domain/sessions/children.ts';
+import { findChildren, type SessionWithChildren } from '../../domain/sessions/children.ts';
 import type { CreateSessionInput } from '../../domain/sessions/create-session.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins, sessionUrl } from '../../domain/sessions/session.ts';
 import type { SessionFilter } from '../../domain/sessions/session-filter.ts';
@@ -163,6 +163,11 @@ function ids(kind: IdKind, given: readonly string[] | undefined): string[] | und
 
 function one(kind: IdKind, given: string | undefined): string | undefined {
   return given === undefined ? undefined : (parseId(kind, given) ?? 'none');
+}
+
+/** A session that was read with what it started, as the wire has it. */
+export function presentWhole(context: Context, session: SessionWithChildren): z.input<typeof sessionResponse> {
+  return present(context, session, session.childIds);
 }
 
 /** Sessions as the wire has them, in their order; what they started is read for all at once. */

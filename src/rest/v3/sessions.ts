@@ -1,12 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { archiveSession, unarchiveSession } from '../../domain/sessions/archive-session.ts';
 import { createSession } from '../../domain/sessions/create-session.ts';
-import { getSession } from '../../domain/sessions/find-session.ts';
 import { listEnterpriseSessions, listSessions } from '../../domain/sessions/list-sessions.ts';
 import { terminateSession } from '../../domain/sessions/terminate-session.ts';
 import type { Door } from '../door.ts';
 import { booleanParam } from '../query.ts';
-import { page, pageOf, presentPageOf } from './dialect.ts';
+import { page, pageOf, presentPage, presentPageOf } from './dialect.ts';
 import { type SessionScope, sessionScopes } from './session-scopes.ts';
 import {
   enterpriseListQuery,
@@ -15,6 +14,7 @@ import {
   parseSessionFilter,
   presentSession,
   presentSessions,
+  presentWhole,
   sessionCreateRequest,
   sessionListQuery,
   sessionResponse,
@@ -61,8 +61,7 @@ function serveLists(door: Door): void {
     async ({ context, query, param }) => {
       const { first, after } = query;
       const request = { organizationId: param('org_id'), filter: parseSessionFilter(query), first, after };
-      const records = await listSessions(context, request, page);
-      return presentPageOf(records, await presentSessions(context, records.items));
+      return presentPage(await listSessions(context, request, page), (session) => presentWhole(context, session));
     },
   );
 
@@ -86,7 +85,7 @@ function serveLists(door: Door): void {
   );
 }
 
-function serveOne(door: Door, { one, word, of, query, enter }: SessionScope): void {
+function serveOne(door: Door, { one, word, of, query, enter, find }: SessionScope): void {
   door.serve(
     {
       method: 'get',
@@ -97,10 +96,7 @@ function serveOne(door: Door, { one, word, of, query, enter }: SessionScope): vo
       answer: sessionResponse,
       refusals: [403, 404],
     },
-    async (call) => {
-      const { context, target } = await enter(call, 'view');
-      return presentSession(context, await getSession(context, target.sessionId, target.organizationId));
-    },
+    async (call) => presentWhole(call.context, await find(call)),
   );
 
   door.serve(

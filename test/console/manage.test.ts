@@ -118,6 +118,13 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByLabel('Repeats').selectOption('On days of the week');
     await page.getByLabel('Tuesday').uncheck();
     await page.getByText('BYDAY=MO,WE,TH,FR').waitFor();
+    for (const day of ['Monday', 'Wednesday', 'Thursday', 'Friday']) await page.getByLabel(day).uncheck();
+    await page.getByText('Tick at least one day.').waitFor();
+    await page.getByLabel('What an agent is asked').fill('Sweep.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('Tick at least one day.').waitFor();
+    for (const day of ['Monday', 'Wednesday', 'Thursday', 'Friday']) await page.getByLabel(day).check();
+    await page.getByText('BYDAY=MO,WE,TH,FR').waitFor();
     await page.getByLabel('What an agent is asked').fill('Sweep the floor.');
     await page.getByLabel('Tags').fill('floor');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -172,7 +179,10 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'New webhook' }).first().click();
     await page.getByLabel('Address').fill('http://127.0.0.1/hook');
     await inDialog(page, 'Save').click();
-    await page.getByRole('dialog').getByRole('alert').waitFor();
+    // In the words of the page: neither the API's name of the field nor a setting of the service.
+    const refused = (await page.getByRole('dialog').getByRole('alert').textContent()) ?? '';
+    expect(refused).toMatch(/^This must be /);
+    expect(refused).not.toMatch(/"url"|WEBHOOK_/);
     await page.getByLabel('Address').fill('https://hooks.example.com/switchyard');
     await page.getByLabel('messages', { exact: true }).uncheck();
     await inDialog(page, 'Save').click();

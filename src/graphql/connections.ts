@@ -34,5 +34,10 @@ export async function nestedConnection<T extends Item>(
   list: NestedList<T>,
   page: PageRequest,
 ) {
-  return { ...(await nestedPage(context, list, page)), count: () => context.loaders.nestedCount(list) };
+  return countable(context, list, await context.loaders.nestedPage(list, page));
+}
+
+/** A page of a list that has been read, in Relay's shape, that can be counted. */
+export function countable<T extends Item>(context: GraphqlContext, list: NestedList<T>, page: Page<T>) {
+  return { ...toConnection(page), count: () => context.loaders.nestedCount(list) };
 }

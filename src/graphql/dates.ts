@@ -1,11 +1,21 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { DateResolver, DateTimeResolver } from 'graphql-scalars';
+import { writeTime } from '../domain/times.ts';
 
 /** A moment, as the package reads and writes it; what it refuses is told what was wanted. */
-export const DateTimeScalar = saying(DateTimeResolver, 'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z"');
+export const DateTimeScalar = saying(
+  new GraphQLScalarType({
+    ...DateTimeResolver.toConfig(),
+    // As text at once: the package leaves that to JSON.stringify, which asks each Date for it.
+    serialize: (value) => (value instanceof Date && isTime(value) ? writeTime(value) : DateTimeResolver.serialize(value)),
+  }),
+  'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z"',
+);
 
 /** A day; see {@link DateTimeScalar}. */
 export const DateScalar = saying(DateResolver, 'Date must be a day as text such as "2026-11-21"');
+
+const isTime = (date: Date) => !Number.isNaN(date.getTime());
 
 function saying(scalar: GraphQLScalarType<Date, unknown>, wanted: string): GraphQLScalarType<Date, unknown> {
   const read = (value: unknown, shown: string): Date => {

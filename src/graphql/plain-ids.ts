@@ -9,9 +9,8 @@ export function withPlainIds(schema: GraphQLSchema): GraphQLSchema {
   if (!isInterfaceType(node)) return schema;
   for (const type of schema.getPossibleTypes(node)) {
     const id = isObjectType(type) ? type.getFields().id : undefined;
-    if (id) id.resolve = ({ id: bare }: { readonly id: string }) => base64(`${type.name}:${bare}`);
+    // Of all ways to base64 the one that makes nothing but its text.
+    if (id) id.resolve = ({ id: bare }: { readonly id: string }) => btoa(`${type.name}:${bare}`);
   }
   return schema;
 }
-
-const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64');

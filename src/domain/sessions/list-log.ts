@@ -1,16 +1,46 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import { type Page, type PageLimits, type PageRequest, pageWindow, readCursor, toPage, writeCursor } from '../pages.ts';
+import {
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  type PageWindow,
+  pageWindow,
+  readCursor,
+  toPage,
+  writeCursor,
+} from '../pages.ts';
 import { findSessions } from './find-session.ts';
-import { type EventKind, type LogEntry, logColumns, readLogs } from './log.ts';
+import { type EventKind, type LogEntry, logColumns } from './log.ts';
+import { type LogRange, readLogs } from './read-logs.ts';
 import type { SessionRecord } from './session.ts';
 
 const list = 'log';
 
 /** The cursor of an entry: (session, seq), the same for messages, events and their subscriptions. */
-export function logCursor(entry: Pick<LogEntry, 'sessionId' | 'seq'>): string {
-  return writeCursor(list, entry.sessionId, entry.seq);
+export function logCursor({ sessionId, seq }: Pick<LogEntry, 'sessionId' | 'seq'>): string {
+  return headOf(sessionId) + tailOf(seq);
+}
+
+// A page has a hundred of them, so each half is written once. They meet where three bytes end, which is where base64 can be
+// cut: "log|" and the 32 digits of an id are 36.
+const lastHead = { sessionId: '', text: '' };
+const tails = new Map<number, string>();
+/** As many as most logs have entries. */
+const mostTails = 10_000;
+
+function headOf(sessionId: string): string {
+  if (lastHead.sessionId !== sessionId) Object.assign(lastHead, { sessionId, text: writeCursor(list, sessionId) });
+  return lastHead.text;
+}
+
+function tailOf(seq: number): string {
+  const known = tails.get(seq);
+  if (known !== undefined) return known;
+  const written = writeCursor('', seq);
+  if (seq < mostTails) tails.set(seq, written);
+  return written;
 }
 
 /** The seq that a cursor of this session's log stands for; null when it is not one. */
@@ -44,26 +74,21 @@ export async function listLogs(
   const [window] = windows;
   if (!window) return [];
   const ids = sessions.map(({ id }) => id);
-  const entries = await readLogs(context.store, ids, {
-    after: window.after ?? 0,
-    before: window.before,
-    limit: window.limit + 1,
-    backward: window.backward,
-    messagesOnly: request.messagesOnly,
-    kinds: request.kinds ?? null,
-  });
-  const bySession = groupBySession(entries);
-  return ids.map((id) => toPage(bySession.get(id) ?? [], window, logCursor));
+  const logs = await readLogs(context.store, ids, rangeOf(window, request));
+  return logs.map((entries) => toLogPage(entries, window));
 }
 
-function groupBySession(entries: readonly LogEntry[]): Map<string, LogEntry[]> {
-  const groups = new Map<string, LogEntry[]>();
-  for (const entry of entries) {
-    const group = groups.get(entry.sessionId);
-    if (group) group.push(entry);
-    else groups.set(entry.sessionId, [entry]);
-  }
-  return groups;
+/** What is to be read for a page of a log: one entry more than it has. */
+export function rangeOf(
+  { after, before, limit, backward }: PageWindow<number>,
+  { messagesOnly, kinds = null }: LogListRequest,
+): LogRange {
+  return { after: after ?? 0, before, limit: limit + 1, backward, messagesOnly, kinds };
+}
+
+/** The page of a log that was read as {@link rangeOf} says. */
+export function toLogPage(entries: readonly LogEntry[], window: PageWindow<number>): Page<LogEntry> {
+  return toPage(entries, window, logCursor);
 }
 
 /** One page of one session's log. */

@@ -2,11 +2,12 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
 import type { Context, Services } from '../context.ts';
 import { findSession, getSession } from './find-session.ts';
-import { type LogEntry, readLogs } from './log.ts';
+import type { LogEntry } from './log.ts';
 import { batchSizes, upTo } from './log-batches.ts';
 import { createLogFeeds, type LogFeeds } from './log-feeds.ts';
 import { createOrganizationWatches, type OrganizationWatches } from './organization-watches.ts';
 import { pull } from './pull.ts';
+import { readLogs } from './read-logs.ts';
 import type { SessionRecord } from './session.ts';
 import { startWatch, type WatchRequest, type WatchStart } from './start-watch.ts';
 
@@ -143,7 +144,7 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
       const key = `${sessionId}|${rings}|${after}|${limit}|${kindsKey}`;
       return shared(reads, key, async () => {
         const range = { after, before: null, limit, backward: false, messagesOnly, kinds };
-        const found = await readLogs(services.store, [sessionId], range);
+        const [found = []] = await readLogs(services.store, [sessionId], range);
         const entries = upTo(found);
         return { entries, more: found.length === limit || entries.length < found.length };
       });

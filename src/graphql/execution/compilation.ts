@@ -1,5 +1,4 @@
 import type {
-  FieldNode,
   FragmentDefinitionNode,
   GraphQLObjectType,
   GraphQLResolveInfo,
@@ -40,7 +39,7 @@ export function infoOf(
 ): GraphQLResolveInfo {
   return {
     fieldName: name,
-    fieldNodes: nodes as FieldNode[],
+    fieldNodes: nodes,
     returnType,
     parentType,
     get path() {

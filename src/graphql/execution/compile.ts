@@ -6,9 +6,10 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { GraphqlContext } from '../context.ts';
+import { Unsupported } from './collect-fields.ts';
 import type { Compilation } from './compilation.ts';
 import type { Place, Run } from './run.ts';
-import { selectionsOf, Unsupported } from './selections.ts';
+import { selectionsOf } from './selections.ts';
 
 /** What an operation is run with. */
 export interface RunInput {

@@ -34,7 +34,7 @@ export interface Run {
 
 /** A field as errors know it. */
 export interface FieldInfo {
-  readonly nodes: readonly FieldNode[];
+  readonly nodes: readonly [FieldNode, ...FieldNode[]];
   readonly name: string;
   readonly parentType: GraphQLObjectType;
   readonly returnType: GraphQLOutputType;
@@ -66,7 +66,7 @@ export function fail(
   isNullable: boolean,
 ): void {
   if (isGone(above)) return;
-  run.errors.push(locatedError(error, field.nodes as FieldNode[], pathOf(above, key)));
+  run.errors.push(locatedError(error, field.nodes, pathOf(above, key)));
   if (isNullable) {
     out[key] = null;
     return;

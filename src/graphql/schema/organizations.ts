@@ -4,12 +4,13 @@ import { listEnterpriseOrganizations, listOrganizations } from '../../domain/org
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
 import { sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection, nestedPage, toConnection } from '../connections.ts';
+import { countable, nestedConnection, nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { Member, MemberConnection } from './people.ts';
 import { parseSessionFilter, SessionFilterInput, SessionOrderInput } from './session-filter.ts';
+import { findSessionsAhead, organizationWithSessions } from './sessions-ahead.ts';
 import { Session, SessionConnection } from './sessions.ts';
 
 builder.node(Organization, {
@@ -42,9 +43,10 @@ builder.node(Organization, {
           filter: t.arg({ type: SessionFilterInput, description: 'Which ones.' }),
           orderBy: t.arg({ type: SessionOrderInput, description: 'In which order.' }),
         },
-        resolve: async ({ id }, { filter, orderBy, ...page }, context) => {
-          const list = sessionsOf(context.domain, id, parseSessionFilter(filter), orderBy ?? undefined);
-          return nestedConnection(context, list, page);
+        resolve: (organization, { filter, orderBy, ...page }, context) => {
+          const list = sessionsOf(context.domain, organization.id, parseSessionFilter(filter), orderBy ?? undefined);
+          const ahead = findSessionsAhead(organization, list, page);
+          return ahead ? countable(context, list, ahead) : nestedConnection(context, list, page);
         },
       },
       SessionConnection,
@@ -97,6 +99,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'An organization by its id; null when there is none that the viewer may use.',
     args: { id: t.arg.id({ required: true, description: 'The global ID, or any form of the organization’s id.' }) },
+    extensions: organizationWithSessions,
     resolve: (_root, { id }, { domain }) => findOrganization(domain, id),
   }),
   enterprise: t.field({

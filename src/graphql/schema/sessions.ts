@@ -1,9 +1,11 @@
 import { prefixedId } from '../../domain/ids.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { findSession } from '../../domain/sessions/find-session.ts';
+import type { LogListRequest } from '../../domain/sessions/list-log.ts';
 import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
 import { countedConnectionAndEdge } from './counted-connection.ts';
 import {
   SessionEndedByEnum,
@@ -15,6 +17,7 @@ import {
 import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
 import { Organization } from './organization-ref.ts';
 import { Actor, loadActor } from './people.ts';
+import { findLogAhead } from './sessions-ahead.ts';
 
 const PullRequestType = builder.objectRef<PullRequest>('PullRequest').implement({
   description: 'A pull request that a session made.',
@@ -110,8 +113,7 @@ builder.node(Session, {
       {
         type: SessionMessage,
         description: 'Its messages, oldest first.',
-        resolve: async (session, args, { loaders }) =>
-          toConnection(await loaders.logPage(session, { ...args, messagesOnly: true })) as never,
+        resolve: (session, args, context) => logConnection(context, session, { ...args, messagesOnly: true }) as never,
       },
       SessionMessageConnection,
     ),
@@ -120,13 +122,18 @@ builder.node(Session, {
         type: SessionEvent,
         description: 'Its whole log, oldest first.',
         args: { kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }) },
-        resolve: async (session, { kinds, ...args }, { loaders }) =>
-          toConnection(await loaders.logPage(session, { ...args, kinds: kinds ?? null, messagesOnly: false })),
+        resolve: (session, { kinds, ...args }, context) =>
+          logConnection(context, session, { ...args, kinds: kinds ?? null, messagesOnly: false }),
       },
       SessionEventConnection,
     ),
   }),
 });
+
+function logConnection({ loaders }: GraphqlContext, session: SessionRecord, request: LogListRequest) {
+  const ahead = findLogAhead(session, request);
+  return ahead ? toConnection(ahead) : loaders.logPage(session, request).then(toConnection);
+}
 
 /** SessionConnection and SessionEdge of the contract. */
 export const { connection: SessionConnection, edge: SessionEdge } = countedConnectionAndEdge(Session, 'Session', {

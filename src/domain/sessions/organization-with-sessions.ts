@@ -1,0 +1,70 @@
+import type { Context } from '../context.ts';
+import type { Bind, NestedList } from '../nested-pages.ts';
+import { type OrganizationRecord, organizationColumns } from '../organizations/use-organization.ts';
+import { type Page, type PageLimits, type PageRequest, pageWindow } from '../pages.ts';
+import { timedPage } from '../timed-pages.ts';
+import { type LogListRequest, rangeOf, toLogPage } from './list-log.ts';
+import type { LogEntry } from './log.ts';
+import { type EntryValues, rangeAsJson, toEntries } from './read-logs.ts';
+import type { SessionRecord } from './session.ts';
+import { type SessionValues, sessionAsJson, toSession } from './session-json.ts';
+
+/** What is to be read together with an organization. */
+export interface SessionsToo {
+  /** Its sessions, as `sessionsOf` gives them: whoever has made that may read them and their logs. */
+  readonly list: NestedList<SessionRecord>;
+  readonly page: PageRequest;
+  /** Which page of each session's log, without cursors: those are of one session. Null: none. */
+  readonly log: LogListRequest | null;
+}
+
+/** An organization with a page of its sessions, and a page of the log of each by its id, where that was asked for. */
+export interface OrganizationWithSessions {
+  readonly organization: OrganizationRecord;
+  readonly sessions: Page<SessionRecord>;
+  readonly logs: ReadonlyMap<string, Page<LogEntry>>;
+}
+
+interface Row extends OrganizationRecord {
+  readonly sessions: readonly SessionValues<[log: readonly EntryValues[] | null]>[] | null;
+}
+
+/**
+ * The organization of a bare id in the viewer's enterprise, with its sessions and their logs, in one statement. Null:
+ * there is none. Whether the viewer may use it is for the caller to know. The errors of `pageWindow`.
+ */
+export async function findOrganizationWithSessions(
+  { store, viewer }: Context,
+  id: string,
+  { list, page: request, log }: SessionsToo,
+  limits: PageLimits,
+): Promise<OrganizationWithSessions | null> {
+  const values: unknown[] = [];
+  const bind: Bind = (value) => `$${values.push(value)}`;
+  const page = timedPage(list, request, limits, bind);
+  const window = log === null ? null : pageWindow<number>(log, limits, () => null);
+  const where = [...list.where(bind), ...page.beyond].join(' and ');
+  // Not for the row that only tells whether more sessions follow.
+  const entries =
+    log && window && `case when s.place <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
+  const session = entries === null ? sessionAsJson() : sessionAsJson(entries);
+  const [row] = await store.query<Row>(
+    `select ${organizationColumns}, (
+       select json_agg(${session} order by s.place) from (
+         select s.*, row_number() over () as place from (
+           select s.* from session s where ${where} ${page.order} limit ${page.limit}) s) s) as sessions
+       from organization o cross join lateral (select o.id) owner
+      where o.id = ${bind(id)} and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
+    values,
+  );
+  if (!row) return null;
+  const { sessions, ...organization } = row;
+  const found = sessions ?? [];
+  const logs = new Map<string, Page<LogEntry>>();
+  if (window) {
+    for (const each of found.slice(0, page.window.limit)) {
+      logs.set(each[0], toLogPage(toEntries(each[0], each[27]), window));
+    }
+  }
+  return { organization, sessions: page.toPage(found.map(toSession)), logs };
+}

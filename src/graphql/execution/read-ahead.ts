@@ -1,0 +1,83 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isObjectType,
+} from 'graphql';
+import type { GraphqlContext } from '../context.ts';
+import { argumentsOf, collectFields } from './collect-fields.ts';
+import type { Compilation } from './compilation.ts';
+import type { Run } from './run.ts';
+
+/** A field that an operation asks for, and what it asks for beneath it. */
+export interface AskedField {
+  readonly name: string;
+  /** Its arguments in a run, as its resolver gets them; throws where a value is none for its argument. */
+  argsIn(run: Run): Readonly<Record<string, unknown>>;
+  /** What is asked for beneath it, whatever it is called in the answer; nothing where its type is no object type. */
+  readonly fields: readonly AskedField[];
+}
+
+/** A resolver that also sees the run, for {@link AskedField.argsIn}. */
+export type AheadResolver = (source: never, args: never, context: GraphqlContext, run: Run) => unknown;
+
+/**
+ * A field may read what its operation asks for beneath it together with itself: it has another resolver for each operation
+ * that is compiled, given what that asks for, or null where its own will do. It is a shorter way to the same answer: the
+ * resolvers beneath decide as ever what the viewer may have, and read themselves what was not read before.
+ */
+export interface ReadingAhead {
+  readonly readAhead: (asked: AskedField) => AheadResolver | null;
+}
+
+/** The `extensions` of a field that reads ahead. */
+export const readingAhead = (readAhead: ReadingAhead['readAhead']): ReadingAhead & Record<string, unknown> => ({
+  readAhead,
+});
+
+/** The fields of these names beneath a field, one name a level: `beneath(sessions, 'edges', 'node')`. */
+export function beneath(field: AskedField, ...names: readonly string[]): readonly AskedField[] {
+  return names.reduce<readonly AskedField[]>(
+    (fields, name) => fields.flatMap(({ fields: inner }) => inner.filter((each) => each.name === name)),
+    [field],
+  );
+}
+
+/** The resolver that reads ahead for what is asked for beneath a field; null: it has none for that. */
+export function aheadResolverOf(
+  compilation: Compilation,
+  definition: GraphQLField<unknown, unknown>,
+  nodes: readonly [FieldNode, ...FieldNode[]],
+): AheadResolver | null {
+  const { readAhead } = definition.extensions as Partial<ReadingAhead>;
+  return readAhead?.(askedField(compilation, definition, nodes)) ?? null;
+}
+
+function askedField(
+  compilation: Compilation,
+  definition: GraphQLField<unknown, unknown>,
+  nodes: readonly [FieldNode, ...FieldNode[]],
+): AskedField {
+  const type = getNamedType(definition.type);
+  return {
+    name: definition.name,
+    argsIn: argumentsOf(compilation, definition, nodes[0]),
+    get fields() {
+      return isObjectType(type) ? askedOf(compilation, type, nodes) : [];
+    },
+  };
+}
+
+function askedOf(
+  compilation: Compilation,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+): readonly AskedField[] {
+  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  const fields = type.getFields();
+  return [...collectFields(compilation, type, sets).values()].flatMap((group) => {
+    const definition = fields[group[0].name.value];
+    return definition ? [askedField(compilation, definition, group)] : [];
+  });
+}

@@ -7,7 +7,8 @@ export const DateTimeScalar = saying(
   new GraphQLScalarType({
     ...DateTimeResolver.toConfig(),
     // As text at once: the package leaves that to JSON.stringify, which asks each Date for it.
-    serialize: (value) => (value instanceof Date && isTime(value) ? writeTime(value) : DateTimeResolver.serialize(value)),
+    serialize: (value) =>
+      value instanceof Date && isTime(value) ? writeTime(value) : DateTimeResolver.serialize(value),
   }),
   'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z"',
 );

@@ -85,3 +85,65 @@ it('a query is answered alike by the plain executor, by what it is compiled to, 
   expect(seen.compiled).toBeGreaterThan(100);
   expect(seen.errors).toBeGreaterThan(5);
 }, 180_000);
+
+const size = fc.constantFrom(
+  '',
+  'first: 1',
+  'last: 1',
+  'first: 2',
+  'last: 3',
+  'first: 101',
+  'first: 1, last: 1',
+  'first: $n',
+);
+const place = fc.constantFrom('', '', '', 'after: $cursor', 'before: $cursor', 'after: "none"', 'after: null');
+const order = fc.constantFrom(
+  '',
+  'filter: {isArchived: false}',
+  'filter: {tags: ["no"]}',
+  'orderBy: {field: UPDATED_AT, direction: ASC}',
+);
+const argsOf = (...args: string[]) => (args.some(Boolean) ? `(${args.filter(Boolean).join(', ')})` : '');
+const logFields =
+  'edges { cursor node { id type body createdAt seq kind author { __typename } } } pageInfo { hasNextPage hasPreviousPage endCursor }';
+
+/** An organization with its sessions and their messages, which are read ahead: in many ways, some of them refused. */
+const anyPage = fc
+  .record({ size, place, order, ofLog: fc.tuple(size, place), another: fc.nat(9), isInNodes: fc.boolean() })
+  .map(({ size, place, order, ofLog, another, isInNodes }) => {
+    const log = `messages${argsOf(...ofLog)} { ${logFields} }`;
+    const node = `sessionId tags updatedAt ${log} ${another === 1 ? 'more: messages(last: 1) { nodes { seq } }' : ''}`;
+    const sessions = `sessions${argsOf(size, place, order)} { ${isInNodes ? `nodes { ${node} }` : `edges { cursor node { ${node} } }`} pageInfo { hasNextPage hasPreviousPage } totalCount }`;
+    return `name ${sessions} ${another === 2 ? `again: sessions(first: 1) { nodes { ${log} } }` : ''}`;
+  });
+
+it('what is read ahead is what would be read without', async () => {
+  const [organization] = ids as [string];
+  const cursors = await send(
+    tokens[1] as string,
+    {
+      query: `{ organization(id: "${organization}") { sessions { edges { cursor node { messages { edges { cursor } } } } } } }`,
+      variables: {},
+    },
+    'application/json',
+  );
+  const { edges } = (cursors.data as any).organization.sessions;
+  const known = fc.constantFrom<string>(edges[0].cursor, edges[0].node.messages.edges[1].cursor);
+  let unlike = 0;
+  await fc.assert(
+    fc.asyncProperty(anyPage, known, fc.nat(2), fc.constantFrom(...ids), async (fields, cursor, who, id) => {
+      const query = `query Q${++unlike}($n: Int, $cursor: String) { __typename organization(id: "${id}") { ${fields} } }`;
+      const used = ['$n', '$cursor'].filter((name) => query.indexOf(name) !== query.lastIndexOf(name));
+      const declared = used.map((name) => (name === '$n' ? '$n: Int' : '$cursor: String'));
+      const made = {
+        query: query.replace('($n: Int, $cursor: String)', argsOf(...declared)),
+        variables: { n: 2, cursor },
+      };
+      const token = tokens[who] as string;
+      const plain = await send(token, made, 'application/json');
+      expect(plain.status).toBe(200);
+      expect(await send(token, made, 'application/json')).toEqual(plain);
+    }),
+    { numRuns: 100, seed: Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31) },
+  );
+}, 180_000);

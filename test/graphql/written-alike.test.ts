@@ -11,16 +11,21 @@ it('a time is written as JavaScript writes it', () => {
     fc.date({ noInvalidDate: true, min: new Date('1969-12-31T23:00:00Z'), max: new Date('1970-01-02') }),
     fc.date({ noInvalidDate: true, min: new Date('9999-12-31T00:00:00Z'), max: new Date('+010000-01-02T00:00:00Z') }),
   );
-  fc.assert(fc.property(anyTime, (time) => expect(writeTime(time)).toBe(time.toISOString())), { numRuns: 2_000 });
+  fc.assert(
+    fc.property(anyTime, (time) => {
+      expect(writeTime(time)).toBe(time.toISOString());
+    }),
+    { numRuns: 2_000 },
+  );
   expect(() => writeTime(new Date(Number.NaN))).toThrow(RangeError);
 });
 
 it('the cursor of an entry is one text, however its halves were written', () => {
   const ids = Array.from({ length: 3 }, newId);
   fc.assert(
-    fc.property(fc.constantFrom(...ids), fc.nat(20_000), (sessionId, seq) =>
-      expect(logCursor({ sessionId, seq })).toBe(writeCursor('log', sessionId, seq)),
-    ),
+    fc.property(fc.constantFrom(...ids), fc.nat(20_000), (sessionId, seq) => {
+      expect(logCursor({ sessionId, seq })).toBe(writeCursor('log', sessionId, seq));
+    }),
     { numRuns: 2_000 },
   );
 });

@@ -46,7 +46,9 @@ export async function findOrganizationWithSessions(
   const where = [...list.where(bind), ...page.beyond].join(' and ');
   // Not for the row that only tells whether more sessions follow.
   const entries =
-    log && window && `case when s.place <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
+    log &&
+    window &&
+    `case when s.place <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
   const session = entries === null ? sessionAsJson() : sessionAsJson(entries);
   const [row] = await store.query<Row>(
     `select ${organizationColumns}, (

@@ -5,7 +5,8 @@ import type { SessionRecord } from './session.ts';
  * A value of SQL: a `session` aliased `s` as one JSON array, with `more` values behind; {@link toSession} makes a record of
  * it. To a client rows of so many columns cost several times as much.
  */
-export const sessionAsJson = (...more: readonly string[]): string => `json_build_array(${[columns, ...more].join(', ')})`;
+export const sessionAsJson = (...more: readonly string[]): string =>
+  `json_build_array(${[columns, ...more].join(', ')})`;
 
 const columns = `s.id, s.organization_id, s.title, s.status, s.status_detail, s.request, s.request_from, s.ended_by, s.is_fresh,
   s.is_archived, s.is_unlisted, s.origin, s.tags, s.snapshot_id, s.playbook_id, s.automation_id, s.parent_id, s.agent,

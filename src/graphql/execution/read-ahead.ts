@@ -1,10 +1,4 @@
-import {
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLObjectType,
-  getNamedType,
-  isObjectType,
-} from 'graphql';
+import { type FieldNode, type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import type { GraphqlContext } from '../context.ts';
 import { argumentsOf, collectFields } from './collect-fields.ts';
 import type { Compilation } from './compilation.ts';

@@ -10,8 +10,8 @@ import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { Member, MemberConnection } from './people.ts';
 import { parseSessionFilter, SessionFilterInput, SessionOrderInput } from './session-filter.ts';
-import { findSessionsAhead, organizationWithSessions } from './sessions-ahead.ts';
 import { Session, SessionConnection } from './sessions.ts';
+import { findSessionsAhead, organizationWithSessions } from './sessions-ahead.ts';
 
 builder.node(Organization, {
   description: 'A part of the enterprise with sessions, members and resources of its own.',

@@ -22,29 +22,35 @@ interface PageAhead<T> {
   readonly page: Page<T>;
 }
 
-// By the very records of one operation: what another one has read is another record.
-const sessionsAhead = new WeakMap<OrganizationRecord, PageAhead<SessionRecord>>();
-const logsAhead = new WeakMap<SessionRecord, PageAhead<LogEntry>>();
+// On the very record that was read with it: what another operation reads is another record. A WeakMap would do, but what it
+// holds survives each collection but the full ones.
+const ahead = Symbol('read ahead');
+
+interface WithAhead<T> {
+  [ahead]?: PageAhead<T>;
+}
 
 /** The page of an organization's sessions, where it was read with the organization. */
-export const findSessionsAhead = (
-  organization: OrganizationRecord,
+export function findSessionsAhead(
+  organization: OrganizationRecord & WithAhead<SessionRecord>,
   { key }: NestedList<SessionRecord>,
   request: PageRequest,
-): Page<SessionRecord> | null => pageIn(sessionsAhead.get(organization), key, request);
+): Page<SessionRecord> | null {
+  return pageIn(organization[ahead], key, request);
+}
 
 /** The page of a session's log, where it was read with the session. */
-export const findLogAhead = (session: SessionRecord, request: LogListRequest): Page<LogEntry> | null =>
-  pageIn(logsAhead.get(session), keyOfLog(request), request);
+export function findLogAhead(session: SessionRecord & WithAhead<LogEntry>, request: LogListRequest) {
+  return pageIn(session[ahead], keyOfLog(request), request);
+}
 
 const keyOfLog = ({ messagesOnly, kinds }: LogListRequest): string => (messagesOnly ? 'messages' : `${kinds?.join()}`);
 
-function pageIn<T>(ahead: PageAhead<T> | undefined, listKey: string, asked: PageRequest): Page<T> | null {
-  if (!ahead || ahead.listKey !== listKey) return null;
-  const { first, after, last, before } = ahead.request;
-  const isAsked =
-    first === asked.first && after === asked.after && last === asked.last && before === asked.before;
-  return isAsked ? ahead.page : null;
+function pageIn<T>(read: PageAhead<T> | undefined, listKey: string, asked: PageRequest): Page<T> | null {
+  if (!read || read.listKey !== listKey) return null;
+  const { first, after, last, before } = read.request;
+  const isAsked = first === asked.first && after === asked.after && last === asked.last && before === asked.before;
+  return isAsked ? read.page : null;
 }
 
 /**
@@ -88,12 +94,22 @@ async function readBoth(
   const list = sessionsOf(domain, bare, parseSessionFilter(filter), orderBy ?? undefined);
   const log = messages && ({ ...messages.argsIn(run), messagesOnly: true } as LogListRequest);
   const hasCursor = log?.after != null || log?.before != null;
-  const found = await findOrganizationWithSessions(domain, bare, { list, page, log: hasCursor ? null : log }, pageLimits);
+  const found = await findOrganizationWithSessions(
+    domain,
+    bare,
+    { list, page, log: hasCursor ? null : log },
+    pageLimits,
+  );
   if (!found) return null;
-  sessionsAhead.set(found.organization, { listKey: list.key, request: page, page: found.sessions });
-  for (const session of log ? found.sessions.items : []) {
+  put(found.organization, { listKey: list.key, request: page, page: found.sessions });
+  if (log === null) return found.organization;
+  for (const session of found.sessions.items) {
     const entries = found.logs.get(session.id);
-    if (entries) logsAhead.set(session, { listKey: keyOfLog(log as LogListRequest), request: log as LogListRequest, page: entries });
+    if (entries) put(session, { listKey: keyOfLog(log), request: log, page: entries });
   }
   return found.organization;
+}
+
+function put<T>(record: object, read: PageAhead<T>): void {
+  (record as WithAhead<T>)[ahead] = read;
 }

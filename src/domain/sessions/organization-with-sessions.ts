@@ -41,9 +41,10 @@ export async function findOrganizationWithSessions(
 ): Promise<OrganizationWithSessions | null> {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
-  const page = timedPage(list, request, limits, bind);
+  const through = list.through?.(bind);
+  const page = timedPage(list, request, limits, bind, through?.place);
   const window = log === null ? null : pageWindow<number>(log, limits, () => null);
-  const where = [...list.where(bind), ...page.beyond].join(' and ');
+  const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
   // Not for the row that only tells whether more sessions follow.
   const entries =
     log &&
@@ -54,7 +55,7 @@ export async function findOrganizationWithSessions(
     `select ${organizationColumns}, (
        select json_agg(${session} order by s.place) from (
          select s.*, row_number() over () as place from (
-           select s.* from session s where ${where} ${page.order} limit ${page.limit}) s) s) as sessions
+           select s.* from ${through?.from ?? 'session s'} where ${where} ${page.sourceOrder} limit ${page.limit}) s) s) as sessions
        from organization o cross join lateral (select o.id) owner
       where o.id = ${bind(id)} and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
     values,

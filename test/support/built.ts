@@ -53,7 +53,7 @@ async function takeLock(): Promise<boolean> {
 }
 
 async function compile(): Promise<void> {
-  await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+  await run('node_modules/rolldown/bin/cli.mjs', '-c', '--silent');
   await run('dist/embedded-template.js');
 }
 

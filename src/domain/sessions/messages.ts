@@ -7,10 +7,12 @@ import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
-import { newId } from '../ids.ts';
+import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
+import { enterOrganization } from '../organizations/use-organization.ts';
 import { chooseOwner, type Owner } from './as-user.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
+import type { SessionWithChildren } from './children.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, isOwn } from './find-session.ts';
 import { logColumns, type MessageEntry } from './log.ts';
@@ -36,18 +38,41 @@ export interface SendMessageInput {
   readonly idempotencyKey?: string | null | undefined;
 }
 
+/** A message that is in the log, and its session after it; some ways of sending have also read what that has started. */
+export interface SentMessage {
+  readonly session: SessionRecord & Partial<SessionWithChildren>;
+  readonly message: MessageEntry;
+}
+
 /**
  * Puts a user's message into the log, from where the agent gets it as its next turn, and wakes a session that is
  * suspended, finished or in error. NOT_FOUND, FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE, IDEMPOTENCY_CONFLICT, and INVALID_STATE for a
  * session that takes none.
  */
-export async function sendMessage(
-  context: Context,
-  input: SendMessageInput,
-): Promise<{ session: SessionRecord; message: MessageEntry }> {
+export async function sendMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
   const sent = isPlain(input) ? await sendToAwake(context, input) : null;
+  return sent ?? sendAnyMessage(context, input);
+}
+
+/**
+ * {@link sendMessage} to a session of an organization, whose id is in any form. The errors of `enterOrganization` too; one
+ * statement for a session that is awake.
+ */
+export async function sendMessageWithin(
+  context: Context,
+  organizationId: string,
+  input: Omit<SendMessageInput, 'organizationId'>,
+): Promise<SentMessage> {
+  const bare = parseId('organization', organizationId);
+  const isOneStatement = bare !== null && isPlain(input);
+  const sent = isOneStatement ? await sendToAwake(context, { ...input, organizationId: bare }) : null;
   if (sent) return sent;
-  // Whatever that was not good for: here it is found out why, and what sleeps is woken.
+  const { id } = await enterOrganization(context, organizationId);
+  return sendAnyMessage(context, { ...input, organizationId: id });
+}
+
+/** Whatever one statement was not good for: here it is found out why, and what sleeps is woken. */
+async function sendAnyMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
   const owner = await chooseOwner(context, seen.organizationId, {
     userId: input.messageAsUserId,

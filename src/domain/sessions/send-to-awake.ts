@@ -2,8 +2,9 @@ import { manageOwnSessions, permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { newId, parseId } from '../ids.ts';
+import { childIdsColumn, type SessionWithChildren } from './children.ts';
 import type { MessageEntry } from './log.ts';
-import { type SessionRecord, sessionColumns } from './session.ts';
+import { sessionColumns } from './session.ts';
 
 /**
  * What a message changes of a `run`; `now` is an expression. A session whose question is open is in the queue already, but
@@ -35,7 +36,7 @@ const statement = `
   moved as (
     update session s set updated_at = greatest(s.updated_at, $12::timestamptz), changed_xid = pg_current_xact_id()
       from head where s.id = head.session_id and ${isAwake}
-    returning ${sessionColumns}),
+    returning ${sessionColumns}, ${childIdsColumn}),
   added as (
     insert into log_entry (session_id, seq, id, kind, message_type, body, user_id, service_user_id, created_at)
     select moved.id, head.seq, $10, 'MESSAGE', 'user_message', $11, $8, $9, $12::timestamptz from head left join moved on true
@@ -62,7 +63,7 @@ export interface PlainMessage {
 export async function sendToAwake(
   context: Context,
   { sessionId, organizationId, message }: PlainMessage,
-): Promise<{ session: SessionRecord; message: MessageEntry } | null> {
+): Promise<{ session: SessionWithChildren; message: MessageEntry } | null> {
   const bare = parseId('session', sessionId);
   if (bare === null) return null;
   const { viewer } = context;
@@ -73,7 +74,9 @@ export async function sendToAwake(
     ...[bare, viewer.enterpriseId, organizationId ?? null, all.all, all.ids, own.all, own.ids],
     ...[owner.userId, owner.serviceUserId, id, message, createdAt, newId(), viewer.apiKeyId, context.address],
   ];
-  const [row] = await context.store.execute<SessionRecord & { seq: number }>(statement, values).catch(unlessEnded);
+  const [row] = await context.store
+    .execute<SessionWithChildren & { seq: number }>(statement, values)
+    .catch(unlessEnded);
   if (!row) return null;
   const { seq, ...session } = row;
   for (const topic of ['session', 'command'] as const) context.bell.ring(`${topic}:${session.id}`);

@@ -4,14 +4,13 @@ import { prefixedId } from '../../domain/ids.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
 import { listLog, logCursor } from '../../domain/sessions/list-log.ts';
 import type { LogEntry, MessageType } from '../../domain/sessions/log.ts';
-import { sendMessage } from '../../domain/sessions/messages.ts';
 import { type Watches, watchLog } from '../../domain/sessions/watch.ts';
 import type { Door } from '../door.ts';
 import { type EventStreams, wantsEvents } from '../event-streams.ts';
 import { invalidRequest } from '../refusal.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
 import { type SessionScope, sessionScopes } from './session-scopes.ts';
-import { presentSession, sessionResponse } from './session-shapes.ts';
+import { presentSession, presentWhole, sessionResponse } from './session-shapes.ts';
 
 const sources = {
   initial_user_message: 'user',
@@ -100,7 +99,7 @@ const sendRequest = z
   })
   .openapi('SessionMessageRequest');
 
-function serveSend(door: Door, { one, word, of, query, enter }: SessionScope): void {
+function serveSend(door: Door, { one, word, of, query, send }: SessionScope): void {
   door.serve(
     {
       method: 'post',
@@ -114,15 +113,14 @@ function serveSend(door: Door, { one, word, of, query, enter }: SessionScope): v
       takesIdempotencyKey: true,
     },
     async (call) => {
-      const { context, target } = await enter(call, 'manage');
-      const { session } = await sendMessage(context, {
-        ...target,
+      const { session } = await send(call, {
         message: call.body.message,
         messageAsUserId: call.body.message_as_user_id,
         attachmentIds: call.body.attachment_urls,
         idempotencyKey: call.idempotencyKey,
       });
-      return presentSession(context, session);
+      const { childIds } = session;
+      return childIds ? presentWhole(call.context, { ...session, childIds }) : presentSession(call.context, session);
     },
   );
 }

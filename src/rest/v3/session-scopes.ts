@@ -6,6 +6,12 @@ import { enterOrganization, useOrganization } from '../../domain/organizations/u
 import { findChildren, type SessionWithChildren } from '../../domain/sessions/children.ts';
 import { throughEnterprise } from '../../domain/sessions/enterprise-scope.ts';
 import { getSession, getSessionWithin, type SessionTarget } from '../../domain/sessions/find-session.ts';
+import {
+  type SendMessageInput,
+  type SentMessage,
+  sendMessage,
+  sendMessageWithin,
+} from '../../domain/sessions/messages.ts';
 import { textParam } from '../query.ts';
 
 /** What a route asks of its caller before the domain does. */
@@ -27,6 +33,11 @@ export interface SessionScope {
   readonly enter: (call: SessionCall, act: SessionAct) => Promise<{ context: Context; target: SessionTarget }>;
   /** The session that the path names, for who may read it, and what it started. */
   readonly find: (call: SessionCall) => Promise<SessionWithChildren>;
+  /** Sends a message to the session that the path names. */
+  readonly send: (
+    call: SessionCall,
+    message: Omit<SendMessageInput, 'sessionId' | 'organizationId'>,
+  ) => Promise<SentMessage>;
 }
 
 /** What {@link SessionScope.enter} needs of a call. */
@@ -62,6 +73,8 @@ export const sessionScopes: readonly [organization: SessionScope, enterprise: Se
       return { context, target: { sessionId: param('devin_id'), organizationId: id } };
     },
     find: ({ context, param }) => getSessionWithin(context, param('org_id'), param('devin_id')),
+    send: ({ context, param }, message) =>
+      sendMessageWithin(context, param('org_id'), { ...message, sessionId: param('devin_id') }),
   },
   {
     sessions: inEnterprise,
@@ -75,6 +88,10 @@ export const sessionScopes: readonly [organization: SessionScope, enterprise: Se
       const session = await getSession(context, target.sessionId, target.organizationId);
       const children = await findChildren(context, [session]);
       return { ...session, childIds: children.get(session.id) ?? [] };
+    },
+    async send(call, message) {
+      const { context, target } = await enterEnterprise(call, 'manage');
+      return sendMessage(context, { ...message, ...target });
     },
   },
 ];

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { createAutomation } from '../support/automations.ts';
+import { createAutomation, updateAutomation } from '../support/automations.ts';
 import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { runMutation } from '../support/people.ts';
 import { makeOrganization } from '../support/sessions.ts';
@@ -63,6 +63,36 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await press(page, 'Save mine anyway');
     await page.getByText('Mend it is saved.').waitFor();
     expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is compared with what was saved of an automation, as far as both have changed the same', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Automations of two');
+    const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
+    const change = (input: object) =>
+      updateAutomation(test, { automationId: automation.automationId, ...input }, token);
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    await page.goto(`/manage/automations/${automation.id}`);
+    await press(page, 'Change');
+    const name = page.getByLabel('Name');
+    await name.fill('Sweep mine');
+    await change({ name: 'Sweep theirs', jitterSeconds: 7 });
+    await press(page, 'Save');
+    const news = page.getByRole('region', { name: 'has saved this while you wrote' });
+    await news.getByText('+ Sweep theirs').waitFor();
+    expect(await news.getByRole('figure').count()).toBe(1);
+    await press(page, 'Take theirs');
+    await expect.poll(() => name.inputValue()).toBe('Sweep theirs');
+    await press(page, 'Undo');
+    await expect.poll(() => name.inputValue()).toBe('Sweep mine');
+    await press(page, 'Save');
+    await press(page, 'Save mine anyway');
+    await page.getByText('Sweep mine is saved.').waitFor();
+    const document = 'query($id: ID!) { node(id: $id) { ... on Automation { name jitterSeconds } } }';
+    const { data } = await graphql(test, token, document, { id: automation.id });
+    // What was not touched here stays as the other has saved it.
+    expect(data.node).toEqual({ name: 'Sweep mine', jitterSeconds: 7 });
     expect(complaints).toEqual([]);
     await page.context().close();
   });

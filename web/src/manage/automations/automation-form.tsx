@@ -17,9 +17,10 @@ import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { Restored, thrownAway } from '../kit/restored.tsx';
+import { SavedMeanwhile, takenTheirs, unseen } from '../kit/saved-meanwhile.tsx';
 import { Actions } from './actions.tsx';
 import { automationFragment } from './automation-fragment.ts';
-import { changesOf, type Draft, definitionOf, problemsOf, writeDraft } from './draft.ts';
+import { changesOf, type Definition, type Draft, definitionOf, problemsOf, writeDraft } from './draft.ts';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemOf, problemsIn } from './problems.ts';
 import { fieldTypesOf } from './schemas.ts';
@@ -27,6 +28,7 @@ import { moreSettings } from './settings.ts';
 import { SettingsFields } from './settings-fields.tsx';
 import { Triggers } from './triggers.tsx';
 import { useDraft } from './use-draft.ts';
+import { type Now, overtaken, partLabels, textsOf, useLook } from './use-look.ts';
 import './automations.css';
 
 interface AutomationFormProps {
@@ -92,6 +94,8 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     typeOf,
   );
   const { given, draft, change: setDraft } = half;
+  const look = useLook();
+  const [other, setOther] = useState<(Now & { readonly names: readonly (keyof Definition)[] }) | null>(null);
   const [problems, setProblems] = useState<Problems>([]);
   const [create, isCreating] = useAct<automationFormCreateMutation>(
     graphql`
@@ -147,6 +151,17 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     const own = problemsOf(draft);
     setProblems(own);
     if (own.length > 0) return setRefusals((before) => before + 1);
+    if (found && given) {
+      const now = await look(found.id).catch(() => 'unseen' as const);
+      if (now === 'unseen') {
+        setProblems([{ message: unseen, path: [] }]);
+        return setRefusals((before) => before + 1);
+      }
+      // One that is gone the service refuses by itself.
+      const names = now ? overtaken(changesOf(draft, given, typeOf), other?.definition ?? given, now.definition) : [];
+      setOther(now && names.length > 0 ? { ...now, names } : null);
+      if (names.length > 0) return;
+    }
     const { payload, errors } =
       found && given
         ? await update({
@@ -163,6 +178,10 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     half.end();
     toasts.say(`${draft.name.trim()} is saved.`);
     onDone(payload.automation.id, payload.webhookSecret ?? null);
+  };
+  const takeTheirs = (theirs: Definition) => {
+    setOther(null);
+    toasts.say(takenTheirs, half.take(theirs));
   };
   const cancel = () => {
     const keepAgain = half.end();
@@ -202,10 +221,18 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
         onChange={(settings) => setDraft({ ...draft, settings })}
       />
       {beside && <Problem text={beside} />}
+      {other && given && (
+        <SavedMeanwhile
+          saved={{ values: textsOf(other.definition, other.names), at: other.at, by: null }}
+          base={textsOf(given, other.names)}
+          labels={partLabels}
+        />
+      )}
       <div className="buttons">
         <Button onClick={cancel}>Cancel</Button>
+        {other && <Button onClick={() => takeTheirs(other.definition)}>Take theirs</Button>}
         <Button type="submit" tone="primary" isBusy={isCreating || isUpdating}>
-          Save
+          {other ? 'Save mine anyway' : 'Save'}
         </Button>
       </div>
     </form>

@@ -3,6 +3,7 @@ import { graphql } from 'react-relay';
 /** All of an automation that can be changed: what its form begins with, and what its page shows. */
 export const automationFragment = graphql`
   fragment automationFragment_automation on Automation {
+    id
     automationId
     name
     runAs {

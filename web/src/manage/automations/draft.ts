@@ -45,7 +45,7 @@ export const readDraft = (given: Definition, typeOf: FieldTypes): Draft => ({
 });
 
 /** An automation that the service gave, as it would take it: without what is not set. */
-export function definitionOf(automation: automationFragment_automation$data): Definition {
+export function definitionOf(automation: Omit<automationFragment_automation$data, ' $fragmentType'>): Definition {
   const { name, runAs, triggers, actions, missedRuns, jitterSeconds, metadata, templateId, ...options } = automation;
   return {
     name,

@@ -51,6 +51,11 @@ export function useDraft(
       setWritten(next);
       return () => setWritten(written);
     },
+    /** Takes what the service has now. Gives what takes that back. */
+    take(given: Definition) {
+      setWritten({ given, draft: readDraft(given, typeOf) });
+      return () => setWritten(written);
+    },
     /** Nothing of it is kept any more. Gives what keeps it again; null where nothing was written. */
     end() {
       keepDraft(name, null);

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormErrors, type FormProblem, Given } from './form.tsx';
 import { Restored, thrownAway } from './restored.tsx';
-import { type Saved, SavedMeanwhile } from './saved-meanwhile.tsx';
+import { type Saved, SavedMeanwhile, takenTheirs, unseen } from './saved-meanwhile.tsx';
 import { useKeptForm } from './use-kept-form.ts';
 import { differing, type Values, valuesIn } from './values.ts';
 
@@ -33,7 +33,6 @@ interface EditorPageProps {
 }
 
 const gone = 'Somebody has deleted it. What you wrote is still here: take it along, and make a new one of it.';
-const unseen = 'It could not be seen whether somebody has changed it, so nothing was saved. Try again.';
 
 /**
  * A page with the form of one thing, too long for a dialog; who may not change it only reads. What is written stays until it is
@@ -101,11 +100,7 @@ export function EditorPage(props: EditorPageProps) {
         {other && <SavedMeanwhile saved={other} {...{ labels }} base={kept.base} />}
         <div className="buttons">
           <Button onClick={cancel}>{mayChange ? 'Cancel' : 'Back'}</Button>
-          {other && (
-            <Button onClick={() => replace('The form shows what was saved.', other.values, other.values)}>
-              Take theirs
-            </Button>
-          )}
+          {other && <Button onClick={() => replace(takenTheirs, other.values, other.values)}>Take theirs</Button>}
           {mayChange && (
             <Button type="submit" tone="primary" isBusy={isLooking || props.isBusy}>
               {other ? 'Save mine anyway' : 'Save'}

@@ -13,6 +13,12 @@ export interface Saved {
   readonly by: string | null;
 }
 
+/** What is said when the form shows what somebody else has saved. */
+export const takenTheirs = 'The form shows what was saved.';
+
+/** What is said when the service could not be asked. */
+export const unseen = 'It could not be seen whether somebody has changed it, so nothing was saved. Try again.';
+
 interface SavedMeanwhileProps {
   readonly saved: Saved;
   /** What the form was made from. */

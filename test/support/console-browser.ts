@@ -56,6 +56,10 @@ export interface WindowOptions {
   readonly theme?: 'light' | 'dark';
 }
 
+// What measures itself has done so two frames later, and what stands in fields has its colours.
+const settle = (page: Page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 /** Opens a window that nobody has signed in with. */
 export async function openWindow(
   browser: Browser,
@@ -98,14 +102,14 @@ export async function openWindow(
       if (!directory) return;
       for (const shape of [shapes.phone, shapes.desktop]) {
         await page.setViewportSize(shape);
-        // What measures itself has done so two frames later.
-        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        await settle(page);
         await window.inThemes(() => window.picture(name));
       }
     },
     async inThemes(look) {
       for (theme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme: theme });
+        await settle(page);
         await look(theme);
       }
     },

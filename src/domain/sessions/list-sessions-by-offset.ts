@@ -22,7 +22,8 @@ export interface OffsetListRequest {
 }
 
 /** A session, and the email of the user who started it; null where it was none, or one whom the viewer may not see. */
-export interface SessionWithEmail extends SessionRecord {
+export interface SessionWithEmail {
+  readonly session: SessionRecord;
   readonly userEmail: string | null;
 }
 
@@ -167,7 +168,8 @@ const rowsIn = (page: string, context: Context, bind: Bind): string =>
 
 function toSessions(rows: Rows | undefined): SessionWithEmail[] {
   const emails = rows?.emails ?? {};
-  return (rows?.sessions ?? []).map((row) =>
-    fromJson<SessionWithEmail>({ ...row, userEmail: emails[row.userId ?? ''] ?? null }),
-  );
+  return (rows?.sessions ?? []).map((row) => {
+    const session = fromJson<SessionRecord>(row);
+    return { session, userEmail: emails[session.userId ?? ''] ?? null };
+  });
 }

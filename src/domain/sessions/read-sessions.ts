@@ -25,6 +25,8 @@ export type InJson<R extends SessionRecord> = Omit<R, 'createdAt' | 'updatedAt'>
 
 /** The session that a JSON value is; it is that value, changed. */
 export function fromJson<R extends SessionRecord>(value: InJson<R>): R {
-  const { createdAt, updatedAt } = value;
-  return Object.assign(value, { createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) }) as unknown as R;
+  const session = value as unknown as { createdAt: Date; updatedAt: Date };
+  session.createdAt = new Date(value.createdAt);
+  session.updatedAt = new Date(value.updatedAt);
+  return value as unknown as R;
 }

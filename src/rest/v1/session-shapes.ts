@@ -143,12 +143,12 @@ function presentShared(session: SessionRecord): Omit<z.input<typeof sessionHead>
 }
 
 /** A session of the list. */
-export function presentListItem(session: SessionWithEmail): z.input<typeof sessionListItem> {
+export function presentListItem({ session, userEmail }: SessionWithEmail): z.input<typeof sessionListItem> {
   const output = session.structuredOutput ?? null;
   return {
     ...presentShared(session),
     structured_output: output === null ? null : JSON.stringify(output),
-    requesting_user_email: session.userEmail,
+    requesting_user_email: userEmail,
   };
 }
 

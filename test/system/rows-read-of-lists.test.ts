@@ -126,8 +126,8 @@ it('merges a page of each organization that the enterprise’s list names, and r
 });
 
 it('counts the messages of a whole page of insights by one statement', async () => {
-  const plain = await list(`${inOrganization()}?first=200`);
-  const insights = await list(`${inOrganization()}/insights?first=200`);
-  expect(insights.answer.body.items).toHaveLength(200);
-  expect(insights.statements).toBe(plain.statements + 1);
+  const one = await list(`${inOrganization()}/insights?first=1`);
+  const all = await list(`${inOrganization()}/insights?first=200`);
+  expect(all.answer.body.items).toHaveLength(200);
+  expect(all.statements).toBe(one.statements);
 });

@@ -62,7 +62,7 @@ const resolve = { alias: [{ find: /^graphql$/, replacement: fileURLToPath(import
 
 export default defineConfig({
   test: {
-    maxWorkers: 3,
+    maxWorkers: 4,
     reporters: ['default', new ClosingLine()],
     projects: [
       { resolve, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },

@@ -92,6 +92,11 @@ export interface AuditTarget {
   readonly data?: Record<string, string | number | boolean | null>;
 }
 
+/** Where an entry is written, and all that it has: for {@link audit}, and for acts that are one statement with their entry. */
+export const insertAuditEntry = `
+  insert into audit_entry (id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, address,
+    session_id, target_id, data, created_at)`;
+
 /** Writes one entry in the transaction of the act itself: both happen or neither does. */
 export async function audit(
   context: Pick<Context, 'viewer' | 'address' | 'now'>,
@@ -101,23 +106,18 @@ export async function audit(
 ): Promise<void> {
   const { viewer } = context;
   const { type, id } = viewer.principal;
-  await tx.query(
-    `insert into audit_entry (id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, address,
-       session_id, target_id, data, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12::timestamptz)`,
-    [
-      newId(),
-      viewer.enterpriseId,
-      target.organizationId,
-      action,
-      type === 'USER' ? id : null,
-      type === 'SERVICE_USER' ? id : null,
-      viewer.apiKeyId,
-      context.address,
-      target.sessionId ?? null,
-      target.targetId ?? null,
-      JSON.stringify(target.data ?? {}),
-      context.now(),
-    ],
-  );
+  await tx.query(`${insertAuditEntry} values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12::timestamptz)`, [
+    newId(),
+    viewer.enterpriseId,
+    target.organizationId,
+    action,
+    type === 'USER' ? id : null,
+    type === 'SERVICE_USER' ? id : null,
+    viewer.apiKeyId,
+    context.address,
+    target.sessionId ?? null,
+    target.targetId ?? null,
+    JSON.stringify(target.data ?? {}),
+    context.now(),
+  ]);
 }

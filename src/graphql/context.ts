@@ -1,3 +1,4 @@
+import type { Viewer } from '../auth/viewer.ts';
 import type { Context } from '../domain/context.ts';
 import type { Spending } from '../domain/limits/counter.ts';
 import type { WatchStart } from '../domain/sessions/start-watch.ts';
@@ -52,6 +53,12 @@ export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesP
   /** Batched reads, remembered within one request or one event. */
   loaders: Loaders;
 }
+
+/**
+ * Makes the context of an operation. `viewer`: who asks, or, for what goes on while roles change, what tells who that is by
+ * now.
+ */
+export type ContextOf = (viewer: Viewer | (() => Viewer), address: string | null, arrival: Arrival) => GraphqlContext;
 
 /** A context for an operation. */
 export function createContext(domain: Context, watches: Watches, arrival: Arrival): GraphqlContext {

@@ -3,13 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { findKnownViewer } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
-import type { Viewer } from '../auth/viewer.ts';
 import type { Services } from '../domain/context.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { JsonAnswer } from '../http/outside.ts';
 import { isJson } from './answers.ts';
 import { chargeOperation } from './charge.ts';
-import type { Arrival, GraphqlContext } from './context.ts';
+import type { ContextOf } from './context.ts';
 import type { CompiledOperation } from './execution/compile.ts';
 import type { Plans } from './execution/plans.ts';
 import { weigh } from './operation-gate.ts';
@@ -22,7 +21,7 @@ export interface PlainPostOptions {
   readonly plans: Plans;
   readonly trusted: TrustedDocuments;
   readonly isIntrospectable: boolean;
-  readonly contextOf: (viewer: () => Viewer, address: string | null, arrival: Arrival) => GraphqlContext;
+  readonly contextOf: ContextOf;
   readonly maskError: (error: unknown) => GraphQLError;
 }
 
@@ -57,7 +56,7 @@ export function createPlainPost(options: PlainPostOptions): PlainPost {
       return null;
     }
     const { headers } = incoming;
-    const context = contextOf(() => viewer, address, {
+    const context = contextOf(viewer, address, {
       idempotencyKey: (headers['idempotency-key'] as string | undefined) ?? null,
       lastEventId: null,
       isConsole: headers['switchyard-client'] === 'console',

@@ -6,7 +6,7 @@ import { endedBy } from '../http/ended-by.ts';
 import { eventStream } from '../http/event-stream.ts';
 import { failure } from './answers.ts';
 import { type ConnectionOperations, createConnectionOperations } from './connection-operations.ts';
-import type { Arrival, GraphqlContext } from './context.ts';
+import type { ContextOf } from './context.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import type { Engine } from './prepare-operation.ts';
 import { tokenOf } from './single-connection-request.ts';
@@ -18,7 +18,7 @@ const openMs = 10_000;
 export interface SingleConnectionOptions {
   readonly engine: Engine;
   readonly services: Pick<Services, 'openStreams' | 'liveViewers' | 'log'>;
-  readonly contextOf: (viewer: () => Viewer, address: string | null, arrival: Arrival) => GraphqlContext;
+  readonly contextOf: ContextOf;
 }
 
 interface Connection {

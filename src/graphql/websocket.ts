@@ -3,14 +3,13 @@ import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import type { Viewer } from '../auth/viewer.ts';
 import type { Log } from '../domain/context.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
 import type { LiveViewer, LiveViewers } from '../domain/keys/live-viewers.ts';
 import type { OpenStreams } from '../domain/limits/open-streams.ts';
 import type { Callers } from './callers.ts';
 import { chargeLeast } from './charge.ts';
-import type { Arrival, GraphqlContext } from './context.ts';
+import type { ContextOf } from './context.ts';
 import type { Plans } from './execution/plans.ts';
 import { tooDeep } from './operation-ids.ts';
 import { createPings } from './pings.ts';
@@ -45,7 +44,7 @@ export interface SocketOptions {
   readonly engine: Engine;
   readonly streams: OpenStreams;
   /** `viewer`: who it is now, asked anew whenever it matters. */
-  readonly contextOf: (viewer: () => Viewer, address: string | null, arrival: Arrival) => GraphqlContext;
+  readonly contextOf: ContextOf;
   readonly callers: Pick<Callers, 'ofSocket'>;
   /** Whether a socket may be opened from an address at all. */
   readonly mayOpen: (address: string | null) => Promise<boolean>;

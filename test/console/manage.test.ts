@@ -389,10 +389,8 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export JSON' }).click(),
     ]);
-    const entries = JSON.parse(await readFile(await download.path(), 'utf8')) as {
-      action: string;
-      actorName: string;
-    }[];
+    const text = await readFile(await download.path(), 'utf8');
+    const entries = JSON.parse(text) as Record<'action' | 'actorName', string>[];
     expect(entries.map(({ action, actorName }) => [action, actorName])).toEqual([
       ['CREATE_SESSION', 'Grace of the log'],
     ]);

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { ensureBuilt } from './built.ts';
@@ -20,14 +19,29 @@ export interface ServerProcess {
 /** A fixed administrator's token for servers that are started again and again. */
 export const bootstrapToken = `cog_${'a1B2'.repeat(10)}`;
 
-/** A port that was free a moment ago: a restarted server must be found where it was. */
+/** How many ports each process of the tests has to itself, from the first of its own on. */
+const portsEach = 500;
+const firstPort = 12_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 20) * portsEach;
+let portsGiven = Math.floor(Math.random() * portsEach);
+
+/**
+ * A port on which nobody listens. A server that is killed and started again must find it free still: so it is none of those
+ * that the system gives to connections, and none of another process of the tests.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (let tried = 0; tried < portsEach; tried++) {
+    const port = firstPort + (portsGiven++ % portsEach);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+  throw new Error(`All ports from ${firstPort} to ${firstPort + portsEach - 1} are taken.`);
 }
 
 async function spawnServer(env: Record<string, string>): Promise<{ child: ChildProcess; output: () => string }> {

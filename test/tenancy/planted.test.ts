@@ -60,7 +60,7 @@ const plants: readonly Plant[] = [
   },
   {
     what: 'the enterprise of a user (findUsers)',
-    from: 'where u.id = any($1::text[]) and u.enterprise_id = $2',
+    from: /where u\.id = any\(\$1::text\[\]\) and\s+u\.enterprise_id = \$2/g,
     to: 'where u.id = any($1::text[]) and $2::text is not null',
     as: 'an account_admin',
     walks: ({ name }) => name === 'Query.node(User)',

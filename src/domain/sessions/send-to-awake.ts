@@ -1,5 +1,6 @@
 import { manageOwnSessions, permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf } from '../../auth/viewer.ts';
+import { insertAuditEntry } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { newId, parseId } from '../ids.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
@@ -42,9 +43,9 @@ const statement = `
     select moved.id, head.seq, $10, 'MESSAGE', 'user_message', $11, $8, $9, $12::timestamptz from head left join moved on true
     returning seq),
   audited as (
-    insert into audit_entry (id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, address,
-           session_id, target_id, created_at)
-    select $13, $2, moved."organizationId", 'send_message', $8, $9, $14, $15, moved.id, $10, $12::timestamptz from moved)
+    ${insertAuditEntry}
+    select $13, $2, moved."organizationId", 'send_message', $8, $9, $14, $15, moved.id, $10, '{}'::jsonb, $12::timestamptz
+      from moved)
   select moved.*, added.seq from moved cross join added`;
 
 /** A message of the viewer's own that says nothing but its text, and that has been checked. */

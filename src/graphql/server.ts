@@ -20,7 +20,7 @@ import {
 } from './answers.ts';
 import { createCallers, signInHeader } from './callers.ts';
 import { chargeLeast } from './charge.ts';
-import { type ContextOf, createContext, type GraphqlContext } from './context.ts';
+import { type Arrival, type ContextOf, createContext, type GraphqlContext } from './context.ts';
 import { maskError } from './errors.ts';
 import { createPlans } from './execution/plans.ts';
 import { explorer, findExplorerAsset, wantsExplorer } from './explorer.ts';

@@ -7,6 +7,10 @@ import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-ses
 const stopPatienceMs = 30_000;
 
 const { app, roles } = await readAndCreate();
+// graphql-js leaves promises alone where something beside them is thrown: who asks so must not end the service for all.
+process.on('unhandledRejection', (error) => {
+  app.services.log.error({ err: error }, 'A promise was rejected that nobody waited for.');
+});
 const { url } = await app.start().catch(async (error: unknown) => {
   await app.stop();
   return giveUp(error);

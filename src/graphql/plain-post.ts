@@ -6,6 +6,7 @@ import { readToken } from '../auth/tokens.ts';
 import type { Services } from '../domain/context.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { JsonAnswer } from '../http/outside.ts';
+import { isNamedOnce, isPlainHost } from '../http/plain-get.ts';
 import { isJson } from './answers.ts';
 import { chargeOperation } from './charge.ts';
 import type { ContextOf } from './context.ts';
@@ -46,7 +47,8 @@ export function createPlainPost(options: PlainPostOptions): PlainPost {
     const token = type === null ? null : readToken(incoming.headers.authorization, false);
     if (type === null || token === null) return null;
     const known = findKnownViewer(services, token, address);
-    const viewer = known instanceof Promise ? await known : known;
+    // What cannot be read now is read again, and its failure told, on the long way.
+    const viewer = known instanceof Promise ? await known.catch(() => null) : known;
     if (viewer === null) return null;
     const body = await readWhole(incoming);
     const ready = prepare(options, body);
@@ -71,7 +73,7 @@ export function createPlainPost(options: PlainPostOptions): PlainPost {
     }
     const running = ready.run({ context, variables: ready.variables });
     const result = running instanceof Promise ? await running : running;
-    const text = JSON.stringify(toAnswer(result, ready.cost, maskError));
+    const text = toText(result, ready.cost, maskError);
     return { status: 200, headers: { 'content-type': `${type}; charset=utf-8`, ...limits }, text };
   };
 }
@@ -80,11 +82,8 @@ export function createPlainPost(options: PlainPostOptions): PlainPost {
 function answerTypeOf({ method, url, headers, rawHeaders }: IncomingMessage): string | null {
   if (method !== 'POST' || url !== '/graphql' || !isJson(headers['content-type'] ?? null)) return null;
   const length = headers['content-length'];
-  if (length === undefined || Number(length) > mostBytes || headers.host === undefined) return null;
-  // Node takes the first of these, others all of them.
-  let tokens = 0;
-  for (let n = 0; n < rawHeaders.length; n += 2) if (/^authorization$/i.test(rawHeaders[n] as string)) tokens++;
-  if (tokens !== 1) return null;
+  if (length === undefined || Number(length) > mostBytes || !isPlainHost(headers.host)) return null;
+  if (!isNamedOnce('authorization', rawHeaders) || !isNamedOnce('content-type', rawHeaders)) return null;
   return answerTypes[headers.accept ?? '*/*'] ?? null;
 }
 
@@ -144,6 +143,15 @@ function textOf(trusted: TrustedDocuments, params: Readonly<Record<string, unkno
     return documentOf(trusted, params);
   } catch {
     return null;
+  }
+}
+
+function toText(result: ExecutionResult, cost: number, maskError: PlainPostOptions['maskError']): string {
+  try {
+    return JSON.stringify(toAnswer(result, cost, maskError));
+  } catch (error) {
+    // Longer than a text can be.
+    return JSON.stringify({ errors: [maskError(error).toJSON()], extensions: { cost } });
   }
 }
 

@@ -9,12 +9,15 @@ export interface PlainGet {
 
 /** Of a version, with nothing in it that is tidied, decoded or refused on its way to a door. */
 const plainTarget = /^(\/v\d(?:\/[\w-]+)+)(?:\?([!-"$-[\]-~]*))?$/;
-const plainHost = /^[a-z0-9._-]+(?::\d{1,5})?$/;
+const plainHost = /^[a-z0-9._-]+(?::\d{1,4}|:[1-5]\d{4})?$/;
+
+/** Whether a `Host` is one that every reader of addresses takes as it is. */
+export const isPlainHost = (host: string | undefined): boolean => plainHost.test(host ?? '');
 
 /** Null for what is to take the long way, where whatever is wrong with a request, or only unusual, is dealt with. */
 export function readPlainGet({ method, url = '', headers, rawHeaders }: IncomingMessage): PlainGet | null {
   if (method !== 'GET' || 'content-length' in headers || 'transfer-encoding' in headers) return null;
-  if (!plainHost.test(headers.host ?? '') || !isNamedOnce('authorization', rawHeaders)) return null;
+  if (!isPlainHost(headers.host) || !isNamedOnce('authorization', rawHeaders)) return null;
   const [, path, search = ''] = plainTarget.exec(url) ?? [];
   return path === undefined ? null : { path, search };
 }

@@ -107,6 +107,14 @@ it('reads an organization with a page of its sessions and their messages in one 
   const { edges } = compiled.data.organization.sessions;
   expect(edges.map(({ node }: any) => node.messages.edges.length)).toEqual([2, 2]);
   expect(edges[0].node.messages.pageInfo.hasNextPage).toBe(true);
+  // What would be too long a text as one is read in parts.
+  await test.app.services.store.execute(
+    `update session set structured_output = to_jsonb(repeat('x', 9000000)) where organization_id = $1 returning id`,
+    [id.replace('org-', '')],
+  );
+  const inParts = await statementsOf(token, document, { id, first: 2 });
+  expect(inParts.data).toEqual(compiled.data);
+  expect(inParts.statements).toHaveLength(3);
 });
 
 it('reads 100 nodes of several types in one statement for each type', async () => {

@@ -108,15 +108,15 @@ async function readFirstPage(context: Context, list: WalkedList, limit: number) 
   const bind = (value: unknown) => `$${values.push(value)}`;
   const page = rowsOf(list, { limit: limit + 1 }, bind);
   const { ctes, other } = beginningWithPage(context, list, bind, bind(limit));
-  const [row] = await context.store.execute<Rows & { other: (OffsetWalk & { settledAt: string | null }) | null }>(
+  const rows = await context.store.execute<Row>(
     `with page as materialized (${page}), ${ctes}
-     select ${rowsIn('page', context, bind)}, (select row_to_json(o) from (${other}) o) as other`,
+     ${rowsIn('page', context, bind, `select row_to_json(o) from (${other}) o`)}`,
     values,
   );
-  const found = row?.other ?? null;
+  const found = rows.at(-1)?.other ?? null;
   const settledAt = found?.settledAt ?? null;
   return {
-    sessions: toSessions(row).slice(0, limit),
+    sessions: toSessions(rows).slice(0, limit),
     other: found && { ...found, settledAt: settledAt === null ? null : new Date(settledAt) },
   };
 }
@@ -133,11 +133,11 @@ interface Part {
 async function readRows(context: Context, list: WalkedList, part: Part): Promise<SessionWithEmail[]> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const [row] = await context.store.query<Rows>(
-    `with page as materialized (${rowsOf(list, part, bind)}) select ${rowsIn('page', context, bind)}`,
+  const rows = await context.store.query<Row>(
+    `with page as materialized (${rowsOf(list, part, bind)}) ${rowsIn('page', context, bind)}`,
     values,
   );
-  return toSessions(row);
+  return toSessions(rows);
 }
 
 function rowsOf(list: WalkedList, { newerThan, upTo, offset = 0, limit }: Part, bind: Bind): string {
@@ -155,21 +155,24 @@ function rowsOf(list: WalkedList, { newerThan, upTo, offset = 0, limit }: Part, 
      order by ${at} ${direction}, ${id} ${direction} limit ${bind(limit)} offset ${bind(offset)}`;
 }
 
-/** The rows of a page, and who started them, each as one JSON value: see `readSessions`. */
-interface Rows {
-  readonly sessions: InJson<SessionRecord>[] | null;
+/** A row of a page, as one JSON value; then one row of who started them, and of the walk that the page is of. */
+interface Row {
+  readonly session: InJson<SessionRecord> | null;
   /** By the users' ids. */
   readonly emails: Readonly<Record<string, string>> | null;
+  readonly other: (OffsetWalk & { settledAt: string | null }) | null;
 }
 
-const rowsIn = (page: string, context: Context, bind: Bind): string =>
-  `(select json_agg(p) from ${page} p) as sessions,
-   (${emailsOfAuthors(context, `select "userId" from ${page}`, bind)}) as emails`;
+// A session a row: all of them as one value may be longer than a text can be, and that ends the process.
+const rowsIn = (page: string, context: Context, bind: Bind, other = 'null'): string =>
+  `select row_to_json(p) as session, null::json as emails, null::json as other from ${page} p union all
+   select null, (${emailsOfAuthors(context, `select "userId" from ${page}`, bind)})::json, (${other})::json`;
 
-function toSessions(rows: Rows | undefined): SessionWithEmail[] {
-  const emails = rows?.emails ?? {};
-  return (rows?.sessions ?? []).map((row) => {
+function toSessions(rows: readonly Row[]): SessionWithEmail[] {
+  const emails = rows.at(-1)?.emails ?? {};
+  return rows.flatMap(({ session: row }) => {
+    if (row === null) return [];
     const session = fromJson<SessionRecord>(row);
-    return { session, userEmail: emails[session.userId ?? ''] ?? null };
+    return [{ session, userEmail: emails[session.userId ?? ''] ?? null }];
   });
 }

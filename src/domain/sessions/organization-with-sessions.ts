@@ -21,11 +21,16 @@ export interface SessionsToo {
 /** An organization with a page of its sessions, and a page of the log of each by its id, where that was asked for. */
 export interface OrganizationWithSessions {
   readonly organization: OrganizationRecord;
-  readonly sessions: Page<SessionRecord>;
+  /** Null: they are too long to be read together. */
+  readonly sessions: Page<SessionRecord> | null;
   readonly logs: ReadonlyMap<string, Page<LogEntry>>;
 }
 
+/** Longer values of JSON are not read at once: a text of 512 MB ends the process. */
+const mostBytes = 16 * 1024 * 1024;
+
 interface Row extends OrganizationRecord {
+  readonly isTooLong: boolean;
   readonly sessions: readonly SessionValues<[log: readonly EntryValues[] | null]>[] | null;
 }
 
@@ -52,16 +57,19 @@ export async function findOrganizationWithSessions(
     `case when s.place <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
   const session = entries === null ? sessionAsJson() : sessionAsJson(entries);
   const [row] = await store.query<Row>(
-    `select ${organizationColumns}, (
-       select json_agg(${session} order by s.place) from (
-         select s.*, row_number() over () as place from (
-           select s.* from ${through?.from ?? 'session s'} where ${where} ${page.sourceOrder} limit ${page.limit}) s) s) as sessions
-       from organization o cross join lateral (select o.id) owner
+    `select ${organizationColumns}, case when size.bytes <= ${mostBytes} then read.sessions end as sessions,
+            coalesce(size.bytes > ${mostBytes}, false) as "isTooLong"
+       from organization o cross join lateral (select o.id) owner cross join lateral (
+         select json_agg(${session} order by s.place) as sessions from (
+           select s.*, row_number() over () as place from (
+             select s.* from ${through?.from ?? 'session s'} where ${where} ${page.sourceOrder} limit ${page.limit}) s) s
+       ) read cross join lateral (select octet_length(read.sessions::text) as bytes offset 0) size
       where o.id = ${bind(id)} and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
     values,
   );
   if (!row) return null;
-  const { sessions, ...organization } = row;
+  const { sessions, isTooLong, ...organization } = row;
+  if (isTooLong) return { organization, sessions: null, logs: new Map() };
   const found = sessions ?? [];
   const logs = new Map<string, Page<LogEntry>>();
   if (window) {

@@ -69,9 +69,9 @@ export function toEntries(sessionId: string, values: readonly EntryValues[] | nu
 export async function readLogs(store: Store, sessionIds: readonly string[], range: LogRange): Promise<LogEntry[][]> {
   const values: unknown[] = [sessionIds];
   const entries = rangeAsJson('wanted.id', range, (value) => `$${values.push(value)}`);
-  const [row] = await store.query<{ logs: readonly (readonly EntryValues[] | null)[] }>(
-    `select json_agg(${entries} order by wanted.n) as logs from unnest($1::text[]) with ordinality as wanted(id, n)`,
+  const rows = await store.query<{ entries: readonly EntryValues[] | null }>(
+    `select ${entries} as entries from unnest($1::text[]) with ordinality as wanted(id, n) order by wanted.n`,
     values,
   );
-  return sessionIds.map((id, n) => toEntries(id, row?.logs[n] ?? null));
+  return sessionIds.map((id, n) => toEntries(id, rows[n]?.entries ?? null));
 }

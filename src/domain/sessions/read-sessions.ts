@@ -10,11 +10,8 @@ export async function readSessions<R extends SessionRecord>(
   sql: string,
   values: readonly unknown[],
 ): Promise<R[]> {
-  const [row] = await store.query<{ sessions: InJson<R>[] | null }>(
-    `select json_agg(p) as sessions from (${sql}) p`,
-    values,
-  );
-  return (row?.sessions ?? []).map(fromJson);
+  const rows = await store.query<{ session: InJson<R> }>(`select row_to_json(p) as session from (${sql}) p`, values);
+  return rows.map(({ session }) => fromJson(session));
 }
 
 /** A session as JSON has it: with its times as text. */

@@ -43,7 +43,8 @@ builder.node(Organization, {
           filter: t.arg({ type: SessionFilterInput, description: 'Which ones.' }),
           orderBy: t.arg({ type: SessionOrderInput, description: 'In which order.' }),
         },
-        resolve: (organization, { filter, orderBy, ...page }, context) => {
+        // A promise also of what is refused: beside one that rejects later, what is thrown in a list ends the process.
+        resolve: async (organization, { filter, orderBy, ...page }, context) => {
           const list = sessionsOf(context.domain, organization.id, parseSessionFilter(filter), orderBy ?? undefined);
           const ahead = findSessionsAhead(organization, list, page);
           return ahead ? countable(context, list, ahead) : nestedConnection(context, list, page);

@@ -37,7 +37,7 @@ builder.objectFields(Session, (t) => ({
   insights: t.field({
     type: SessionInsightsType,
     description: 'What can be said of it from its log.',
-    resolve: (session, _args, { domain, loaders }) => {
+    resolve: async (session, _args, { domain, loaders }) => {
       const { viewer } = ofAnySession(domain, 'view');
       requirePermission(viewer, permissionFor.viewSession, session.organizationId);
       return loaders.insights.load(session);

@@ -100,7 +100,7 @@ async function readBoth(
     { list, page, log: hasCursor ? null : log },
     pageLimits,
   );
-  if (!found) return null;
+  if (!found?.sessions) return found?.organization ?? null;
   put(found.organization, { listKey: list.key, request: page, page: found.sessions });
   if (log === null) return found.organization;
   for (const session of found.sessions.items) {

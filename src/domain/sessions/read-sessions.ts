@@ -2,8 +2,9 @@ import type { Context } from '../context.ts';
 import type { SessionRecord } from './session.ts';
 
 /**
- * The rows of a statement that selects `sessionColumns`, and what it likes beside them, in their order. They come as one JSON
- * value: to read that costs a fraction of reading each column of each row (docs/performance.md).
+ * The rows of a statement that selects `sessionColumns`, and what it likes beside them, in their order. Each comes as one JSON
+ * value, which costs a fraction of reading its columns (docs/performance.md). Not all of them as one: that may be longer than a
+ * text can be, and where the driver finds out, it ends the process.
  */
 export async function readSessions<R extends SessionRecord>(
   { store }: Pick<Context, 'store'>,

@@ -114,7 +114,7 @@ describe.skipIf(missing !== null)(
       await page.getByLabel('ACUs in a month at most').fill('50');
       await inDialog(page, 'Save').click();
       const row = page.getByRole('row', { name: /Backend/ });
-      await row.getByText('50').waitFor();
+      await row.getByText('50', { exact: true }).waitFor();
       const id = (await row.locator('.under').textContent()) ?? '';
       await page.getByRole('button', { name: 'Change Backend' }).click();
       await page.getByLabel('Name').fill('Backend two');

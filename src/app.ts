@@ -27,6 +27,7 @@ import { createLimits } from './domain/limits/limits.ts';
 import { createOpenStreams, type OpenStreams } from './domain/limits/open-streams.ts';
 import { capacityOf } from './domain/runs/capacity.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
+import { createSendToAwake } from './domain/sessions/send-to-awake.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
 import { schema } from './graphql/schema/index.ts';
@@ -141,6 +142,7 @@ async function assemble(
     openStreams,
     limits,
     metering: config.metering,
+    sendToAwake: createSendToAwake(base),
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     // Known once the port is: contexts are made from this per request, after that.
     get baseUrl() {
@@ -205,7 +207,7 @@ async function assemble(
     fetch: (request, address) => outside.answer(request, () => open(request, address)),
     plainWay(incoming, address) {
       if (!config.roles.includes('api')) return null;
-      return incoming.url === '/graphql' ? graphql.plainPost(incoming, address) : rest.plainGet(incoming, address);
+      return incoming.url === '/graphql' ? graphql.plainPost(incoming, address) : rest.plain(incoming, address);
     },
     async start() {
       bell.on('keys', knownKeys.forget);

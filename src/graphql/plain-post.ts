@@ -6,7 +6,7 @@ import { readToken } from '../auth/tokens.ts';
 import type { Services } from '../domain/context.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { JsonAnswer } from '../http/outside.ts';
-import { isNamedOnce, isPlainHost } from '../http/plain-get.ts';
+import { isNamedOnce, isPlainHost, readWhole } from '../http/plain-request.ts';
 import { isJson } from './answers.ts';
 import { chargeOperation } from './charge.ts';
 import type { ContextOf } from './context.ts';
@@ -92,15 +92,6 @@ const answerTypes: Readonly<Record<string, string>> = {
   '*/*': 'application/json',
   'application/json': 'application/json',
 };
-
-function readWhole(incoming: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    incoming.on('error', reject);
-  });
-}
 
 interface Ready {
   readonly run: CompiledOperation;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context as HonoContext } from 'hono';
-import type { PlainGet } from '../http/plain-get.ts';
+import { type PlainRequest, readWhole } from '../http/plain-request.ts';
+import { notWhole, parseJsonBytes, readJson } from './request.ts';
 
 /** What comes with a request beside itself: the caller's network address. */
 export interface RestEnv {
@@ -20,7 +21,9 @@ export interface Arrival {
   readonly header: (name: string) => string | undefined;
   /** A parameter of the path as it was written. */
   readonly param: (name: string) => string | undefined;
-  /** As an object of the platform: for its body, and what else is rarely asked for. */
+  /** The JSON of its body. 400 and 413 as {@link readJson}. */
+  readonly json: () => Promise<unknown>;
+  /** As an object of the platform, for what is rarely asked for; by the short way it has no body. */
   readonly request: Request;
 }
 
@@ -34,6 +37,7 @@ export function arrivalOf(c: HonoContext<{ Bindings: RestEnv }>): Arrival {
     address: c.env.address,
     header: (name) => c.req.header(name),
     param: (name) => c.req.param(name),
+    json: () => readJson(request),
     request,
   };
 }
@@ -49,23 +53,29 @@ export function paramsOf(path: string): ParamsAt {
 
 /** One that came the short way, which nothing has to be decoded for. */
 export function plainArrivalOf(
-  { path, search }: PlainGet,
-  { headers, rawHeaders, url }: IncomingMessage,
+  { method, path, search }: PlainRequest,
+  incoming: IncomingMessage,
   paramsAt: ParamsAt,
   address: string | null,
 ): Arrival {
+  const { headers, rawHeaders, url } = incoming;
   const segments = path.split('/');
   return {
-    method: 'GET',
+    method,
     path,
     search,
     address,
     header: (name) => headers[name] as string | undefined,
     param: (name) => segments[paramsAt.get(name) ?? -1],
+    json: async () => parseJsonBytes(await readWhole(incoming).catch(refuseRest)),
     get request() {
       const given = new Headers();
       for (let n = 0; n < rawHeaders.length; n += 2) given.append(rawHeaders[n] as string, rawHeaders[n + 1] as string);
-      return new Request(`http://${headers.host}${url}`, { headers: given });
+      return new Request(`http://${headers.host}${url}`, { method, headers: given });
     },
   };
+}
+
+function refuseRest(error: unknown): never {
+  throw notWhole(error);
 }

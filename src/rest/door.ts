@@ -6,7 +6,7 @@ import { readToken } from '../auth/tokens.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Services } from '../domain/context.ts';
 import type { JsonAnswer } from '../http/outside.ts';
-import type { PlainGet } from '../http/plain-get.ts';
+import type { PlainRequest } from '../http/plain-request.ts';
 import { toResponse } from './answer.ts';
 import { arrivalOf, type ParamsAt, paramsOf, plainArrivalOf, type RestEnv } from './arrival.ts';
 import type { Dialect } from './dialect.ts';
@@ -26,10 +26,11 @@ export interface Door {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
   /**
-   * The short way of a GET, by a key that this process has seen lately: the same as by `fetch`, without the objects and layers
-   * that all other requests are given. Null for what is to take the long way: nothing has been done for it then.
+   * The short way of a GET, or of JSON by a POST, by a key that this process has seen lately: the same as by `fetch`, without
+   * the objects and layers that all other requests are given. Null for what is to take the long way: nothing has been done for
+   * it then.
    */
-  plainGet(asked: PlainGet, incoming: IncomingMessage, env: RestEnv): Promise<JsonAnswer | Response | null> | null;
+  plain(asked: PlainRequest, incoming: IncomingMessage, env: RestEnv): Promise<JsonAnswer | Response | null> | null;
   /** The OpenAPI 3.1 document of all endpoints served so far. */
   document(): object;
 }
@@ -100,8 +101,8 @@ export function createDoor(dialect: Dialect, services: Services): Door {
       }
     },
     fetch: async (request, env) => app.fetch(request, env),
-    plainGet(asked, incoming, { address }) {
-      const [[match]] = app.router.match('GET', asked.path);
+    plain(asked, incoming, { address }) {
+      const [[match]] = app.router.match(asked.method, asked.path);
       const route = plainRoutes.get(match?.[0][0]);
       const token = readToken(incoming.headers.authorization, false);
       if (!route || token === null || !isOfKind(dialect.credentials, token)) return null;
@@ -133,7 +134,9 @@ interface PlainRoute {
 }
 
 // What answers by what is accepted, or with a file, asks the request itself.
-const isPlain = ({ method, answer, answerTypes, isAlsoStream }: AnyEndpoint): boolean =>
-  method === 'get' && answer !== undefined && answerTypes === undefined && isAlsoStream !== true;
+const isPlain = ({ method, body, answer, answerTypes, isAlsoStream }: AnyEndpoint): boolean => {
+  const isOfJson = method === 'get' || (method === 'post' && body !== undefined);
+  return isOfJson && answer !== undefined && answerTypes === undefined && isAlsoStream !== true;
+};
 
 const inOrder = <T>(named: ReadonlyMap<string, T>): T[] => [...named].toSorted().map(([, value]) => value);

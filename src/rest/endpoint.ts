@@ -6,7 +6,7 @@ import type { Deprecation, RouteName } from './deprecation.ts';
 import type { Dialect } from './dialect.ts';
 import { readQuery } from './query.ts';
 import { idempotencyHeader, type Places } from './refusal.ts';
-import { parseShape, readJson } from './request.ts';
+import { parseShape } from './request.ts';
 import { tagOf } from './tags.ts';
 
 /** What can be called, and what the OpenAPI document says of it. */
@@ -57,13 +57,13 @@ export interface Call<Q, B> {
   readonly param: (name: string) => string;
 }
 
-/** A request's query and body in the shapes of its endpoint: 400, 413 and 422 as {@link readJson} and {@link parseShape}. */
+/** A request's query and body in the shapes of its endpoint: 400 and 413 as {@link Arrival.json}, 422 as {@link parseShape}. */
 export async function parseRequest<Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
   endpoint: Endpoint<Q, B, A>,
   arrival: Arrival,
 ): Promise<{ query: z.output<Q>; body: z.output<B> }> {
   const query = endpoint.query ? parseShape(endpoint.query, readQuery(arrival.search), 'query') : {};
-  const body = endpoint.body ? parseShape(endpoint.body, await readJson(arrival.request), 'body') : undefined;
+  const body = endpoint.body ? parseShape(endpoint.body, await arrival.json(), 'body') : undefined;
   // An endpoint without a schema has the empty query, and no body: what its type parameters default to.
   return { query: query as z.output<Q>, body: body as z.output<B> };
 }

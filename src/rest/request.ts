@@ -14,7 +14,12 @@ const maxDepth = 128;
 
 /** The JSON of a request's body. 413 when it is too large, 400 when it is not UTF-8 or not JSON. */
 export async function readJson(request: Request): Promise<unknown> {
-  return parseJson(await readText(request, maxBodyBytes));
+  return parseJsonBytes(await readBytes(request, maxBodyBytes));
+}
+
+/** The JSON of a whole body. 400 when it is not UTF-8 or not JSON. */
+export function parseJsonBytes(bytes: Uint8Array): unknown {
+  return parseJson(decode(bytes));
 }
 
 /** A request's body as text. 413 when it has more bytes than `most`, 400 when it is not UTF-8. */
@@ -52,11 +57,15 @@ async function readBytes(request: Request, most: number): Promise<Uint8Array> {
       if (size <= most) chunks.push(chunk);
     }
   } catch (cause) {
-    // The caller went away, or broke the transfer: no fault of ours that should be logged as one.
-    throw new RequestError('The body could not be read to its end.', { status: 400, cause });
+    throw notWhole(cause);
   }
   if (size > most) throw tooLarge(most, { isCutOff: size > maxSkippedBytes });
   return Buffer.concat(chunks);
+}
+
+/** The caller went away, or broke the transfer: no fault of ours that should be logged as one. */
+export function notWhole(cause: unknown): RequestError {
+  return new RequestError('The body could not be read to its end.', { status: 400, cause });
 }
 
 function tooLarge(most: number, { isCutOff }: { isCutOff: boolean }): RequestError {

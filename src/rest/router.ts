@@ -1,6 +1,6 @@
 import type { Services } from '../domain/context.ts';
 import type { Watches } from '../domain/sessions/watch.ts';
-import { readPlainGet } from '../http/plain-get.ts';
+import { readPlainRequest } from '../http/plain-request.ts';
 import type { PlainWay } from '../http/plain-ways.ts';
 import type { RestEnv } from './arrival.ts';
 import { createAttachments } from './attachments.ts';
@@ -8,6 +8,7 @@ import { createDoor, type Door } from './door.ts';
 import { createEventStreams, type EventStreams } from './event-streams.ts';
 import { createIncomingWebhooks } from './incoming-webhooks.ts';
 import { createDescriptions } from './openapi.ts';
+import { maxBodyBytes } from './request.ts';
 import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
 import { serveConsumption as serveV1Consumption } from './v1/consumption.ts';
@@ -53,8 +54,8 @@ import { serveWithoutFeature } from './v3/without-feature.ts';
 export interface Rest {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
-  /** The short way of plain GETs, which all others go past: see {@link Door.plainGet}. */
-  readonly plainGet: PlainWay;
+  /** The short way of plain requests, which all others go past: see {@link Door.plain}. */
+  readonly plain: PlainWay;
 }
 
 /** Where a version is, beside under its name: version 1 described one path without it, version 3 had some as a beta. */
@@ -75,10 +76,10 @@ export function createRest(services: Services, watches: Watches): Rest {
   const webhooks = createIncomingWebhooks(services);
   const descriptions = createDescriptions(doors);
   return {
-    plainGet(incoming, address) {
-      const asked = readPlainGet(incoming);
+    plain(incoming, address) {
+      const asked = readPlainRequest(incoming, maxBodyBytes);
       const [, version = ''] = asked?.path.split('/', 2) ?? [];
-      return (asked && doors.get(version)?.plainGet(asked, incoming, { address })) ?? null;
+      return (asked && doors.get(version)?.plain(asked, incoming, { address })) ?? null;
     },
     async fetch(request, env) {
       const [segment = ''] = new URL(request.url).pathname.slice(1).split('/');

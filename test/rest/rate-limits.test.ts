@@ -83,9 +83,12 @@ it('says nothing of limits to whom it does not know', async () => {
 it('has no limit, and no headers of one, when it is switched off', { timeout: 60_000 }, async () => {
   const free = await startApp({ rateLimitRest: 0 });
   try {
-    const answers = await Promise.all(
-      Array.from({ length: 700 }, () => call(free, free.adminToken, 'GET', '/v3/self')),
-    );
+    const answers: Awaited<ReturnType<typeof call>>[] = [];
+    // Not all in one: a system refuses connections that come faster than they are taken.
+    for (let n = 0; n < 14; n++) {
+      const some = Array.from({ length: 50 }, () => call(free, free.adminToken, 'GET', '/v3/self'));
+      answers.push(...(await Promise.all(some)));
+    }
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(limits(answers[0]?.headers as Headers)).toBe(',,');
   } finally {

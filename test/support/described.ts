@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -37,13 +38,16 @@ export function holdToDescription(app: App): { requireNone(): Promise<void> } {
 
   const plainWay = app.plainWay;
   app.plainWay = (incoming, address) => {
+    const read = tap(incoming);
     const lookAt = (answer: Awaited<ReturnType<typeof plainWay>>) => {
       if (answer === null || !isOfVersion(incoming.url ?? '')) return answer;
-      const request = new Request(`http://${incoming.headers.host}${incoming.url}`);
-      if (answer instanceof Response) return look(request, null, answer);
+      const { method = '', url } = incoming;
+      const request = new Request(`http://${incoming.headers.host}${url}`, { method });
+      const sent = isJson(incoming.headers['content-type']) ? Buffer.concat(read) : null;
+      if (answer instanceof Response) return look(request, sent, answer);
       const { status, headers, text } = answer;
       const response = new Response(text, { status, headers: { ...headers } });
-      looks.push(note(request, null, response, text === null ? null : Buffer.from(text)));
+      looks.push(note(request, sent, response, text === null ? null : Buffer.from(text)));
       return answer;
     };
     const answering = plainWay(incoming, address);
@@ -52,9 +56,8 @@ export function holdToDescription(app: App): { requireNone(): Promise<void> } {
 
   app.fetch = async (request, address) => {
     if (!isOfVersion(new URL(request.url).pathname)) return fetch(request, address);
-    const isJson = /^application\/json/.test(request.headers.get('content-type') ?? '');
     const length = Number(request.headers.get('content-length') ?? Number.POSITIVE_INFINITY);
-    const isShort = isJson && length < mostBytes;
+    const isShort = isJson(request.headers.get('content-type')) && length < mostBytes;
     // Only what is there as a whole: a body that comes slowly, or never ends, is the server's to wait for.
     const sent = isShort ? request.clone().arrayBuffer() : null;
     const response = await fetch(request, address);
@@ -71,6 +74,18 @@ export function holdToDescription(app: App): { requireNone(): Promise<void> } {
 }
 
 const isOfVersion = (path: string) => /^\/v\d/.test(path);
+const isJson = (type: string | null | undefined) => /^application\/json/.test(type ?? '');
+
+/** What will have been read of a body, by whoever reads it. */
+function tap(incoming: IncomingMessage): readonly Buffer[] {
+  const read: Buffer[] = [];
+  const on = incoming.on.bind(incoming);
+  incoming.on = (name: string, listener: (...given: any[]) => void) => {
+    if (name === 'data') on('data', (chunk: Buffer) => read.push(chunk));
+    return on(name, listener);
+  };
+  return read;
+}
 
 // Read as it goes by, at the pace of the client; what a client does not take to its end is not looked at.
 function passOn(response: Response, look: (body: Buffer) => void): Response {

@@ -16,7 +16,6 @@ import type { SessionWithChildren } from './children.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, isOwn } from './find-session.ts';
 import { logColumns, type MessageEntry } from './log.ts';
-import { queueing, sendToAwake } from './send-to-awake.ts';
 import type { SessionRecord } from './session.ts';
 import { placeOf } from './suspend-session.ts';
 
@@ -50,7 +49,7 @@ export interface SentMessage {
  * session that takes none.
  */
 export async function sendMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
-  const sent = isPlain(input) ? await sendToAwake(context, input) : null;
+  const sent = isPlain(input) ? await context.sendToAwake(context, input) : null;
   return sent ?? sendAnyMessage(context, input);
 }
 
@@ -65,7 +64,7 @@ export async function sendMessageWithin(
 ): Promise<SentMessage> {
   const bare = parseId('organization', organizationId);
   const isOneStatement = bare !== null && isPlain(input);
-  const sent = isOneStatement ? await sendToAwake(context, { ...input, organizationId: bare }) : null;
+  const sent = isOneStatement ? await context.sendToAwake(context, { ...input, organizationId: bare }) : null;
   if (sent) return sent;
   const { id } = await enterOrganization(context, organizationId);
   return sendAnyMessage(context, { ...input, organizationId: id });
@@ -146,7 +145,12 @@ interface MessageToWrite {
   readonly owner: Owner;
 }
 
-const enqueue = `update run set ${queueing('$2::timestamptz')} where session_id = $1`;
+// A session whose question is open is in the queue already, but waits for a worker only from its answer on.
+const enqueue = `
+  update run set crash_count = 0, queued_at = greatest(queued_at, case when queued_at is null or exists (
+      select 1 from session s where s.id = run.session_id and s.status = 'running'
+         and s.status_detail in ('waiting_for_user', 'waiting_for_approval')) then $2::timestamptz end)
+   where session_id = $1`;
 
 async function writeMessage(
   context: Context,

@@ -1,52 +1,77 @@
+import DataLoader from 'dataloader';
 import { manageOwnSessions, permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith, ownerOf } from '../../auth/viewer.ts';
+import { organizationsWith, ownerOf, type Viewer } from '../../auth/viewer.ts';
 import { insertAuditEntry } from '../audit.ts';
-import type { Context } from '../context.ts';
+import type { Context, Services } from '../context.ts';
 import { newId, parseId } from '../ids.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
 import type { MessageEntry } from './log.ts';
 import { sessionColumns } from './session.ts';
 
-/**
- * What a message changes of a `run`; `now` is an expression. A session whose question is open is in the queue already, but
- * waits for a worker only from its answer on.
- */
-export const queueing = (now: string): string => `
-  crash_count = 0, queued_at = greatest(queued_at, case when queued_at is null or exists (
-      select 1 from session s where s.id = run.session_id and s.status = 'running'
-         and s.status_detail in ('waiting_for_user', 'waiting_for_approval')) then ${now} end)`;
+/** The most messages of one statement. */
+const mostAtOnce = 32;
+
+/** How many such statements one process sends before it has the answer of one: others gather meanwhile. */
+const mostInFlight = 2;
+
+/** The longest message that is sent so, in UTF-16 code units: all of a statement are one parameter. */
+const maxPlainLength = 16_384;
 
 const isAwake = `s.status in ('new', 'claimed', 'running', 'resuming') and not s.is_archived
      and (s.ended_by is null or s.ended_by not in ('terminated', 'expired'))`;
 
-// Each part takes its lock after the one before it, in the order that holds everywhere: run, head, session. `seen` is of the
-// statement's beginning; `moved` asks again, of the row that it has waited for. Where that has ended meanwhile, `added` has no
-// session, which its table refuses, and with it the whole statement. That the session changed is said as in `appendEntries`.
+// `locked` takes all locks of a session at once, and leaves out a session of which somebody else has one: the statement waits
+// for nobody, so that no session holds up the messages to others, and nothing ends what it has seen awake. A `run` that is
+// queued already is left as it is, unless its session asks something: it waits for a worker only from the answer on. That
+// a session changed is said as in `appendEntries`.
 const statement = `
-  with seen as (
-    select s.id from session s join organization o on o.id = s.organization_id
-     where s.id = $1 and o.enterprise_id = $2 and o.deleted_at is null and ($3::text is null or s.organization_id = $3)
-       and ($4::boolean or s.organization_id = any($5::text[])
-            or ((s.user_id = $8 or s.service_user_id = $9) and ($6::boolean or s.organization_id = any($7::text[]))))
+  with asked as (
+    select m.*, w.* from json_to_recordset($1::json) as m("place" int, "writer" int, "sessionId" text, "within" text,
+        "id" text, "message" text, "auditId" text, "address" text, "createdAt" timestamptz)
+      join json_to_recordset($2::json) as w("key" int, "enterpriseId" text, "all" boolean, "ids" text[], "ownAll" boolean,
+        "ownIds" text[], "userId" text, "serviceUserId" text, "apiKeyId" text) on w."key" = m."writer"),
+  seen as (
+    select a.* from asked a join session s on s.id = a."sessionId" join organization o on o.id = s.organization_id
+     where o.enterprise_id = a."enterpriseId" and o.deleted_at is null
+       and (a."within" is null or s.organization_id = a."within")
+       and (a."all" or s.organization_id = any(a."ids")
+            or ((s.user_id = a."userId" or s.service_user_id = a."serviceUserId")
+                and (a."ownAll" or s.organization_id = any(a."ownIds"))))
        and ${isAwake}),
+  locked as materialized (
+    select s.id, s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') as "asks"
+      from session s join run r on r.session_id = s.id join session_head h on h.session_id = s.id
+     where s.id in (select "sessionId" from seen) and ${isAwake}
+       for no key update of r, h, s skip locked),
+  sent as materialized (
+    select seen.*, locked."asks", row_number() over (partition by locked.id order by seen."place") as "nth",
+        count(*) over (partition by locked.id) as "count", max(seen."createdAt") over (partition by locked.id) as "newest"
+      from seen join locked on locked.id = seen."sessionId"),
   queued as (
-    update run set ${queueing('$12::timestamptz')} from seen where run.session_id = seen.id returning run.session_id),
+    update run set crash_count = 0,
+        queued_at = greatest(queued_at, case when queued_at is null or sent."asks" then sent."newest" end)
+      from sent where run.session_id = sent."sessionId" and sent."nth" = 1
+       and (run.crash_count <> 0 or run.queued_at is null or sent."asks")),
   head as (
-    update session_head h set next_seq = h.next_seq + 1 from queued where h.session_id = queued.session_id
-    returning h.session_id, h.next_seq - 1 as seq),
+    update session_head h set next_seq = h.next_seq + sent."count" from sent
+     where h.session_id = sent."sessionId" and sent."nth" = 1
+    returning h.session_id, h.next_seq - sent."count" as first),
   moved as (
-    update session s set updated_at = greatest(s.updated_at, $12::timestamptz), changed_xid = pg_current_xact_id()
-      from head where s.id = head.session_id and ${isAwake}
+    update session s set updated_at = greatest(s.updated_at, sent."newest"), changed_xid = pg_current_xact_id()
+      from sent where s.id = sent."sessionId" and sent."nth" = 1
     returning ${sessionColumns}, ${childIdsColumn}),
   added as (
     insert into log_entry (session_id, seq, id, kind, message_type, body, user_id, service_user_id, created_at)
-    select moved.id, head.seq, $10, 'MESSAGE', 'user_message', $11, $8, $9, $12::timestamptz from head left join moved on true
-    returning seq),
+    select sent."sessionId", head.first + sent."nth" - 1, sent."id", 'MESSAGE', 'user_message', sent."message",
+        sent."userId", sent."serviceUserId", sent."createdAt"
+      from sent join head on head.session_id = sent."sessionId"),
   audited as (
     ${insertAuditEntry}
-    select $13, $2, moved."organizationId", 'send_message', $8, $9, $14, $15, moved.id, $10, '{}'::jsonb, $12::timestamptz
-      from moved)
-  select moved.*, added.seq from moved cross join added`;
+    select sent."auditId", sent."enterpriseId", moved."organizationId", 'send_message', sent."userId",
+        sent."serviceUserId", sent."apiKeyId", sent."address", sent."sessionId", sent."id", '{}'::jsonb, sent."createdAt"
+      from sent join moved on moved.id = sent."sessionId")
+  select moved.*, sent."place", (head.first + sent."nth" - 1)::int as seq
+    from sent join moved on moved.id = sent."sessionId" join head on head.session_id = sent."sessionId"`;
 
 /** A message of the viewer's own that says nothing but its text, and that has been checked. */
 export interface PlainMessage {
@@ -57,45 +82,97 @@ export interface PlainMessage {
 }
 
 /**
- * Sends a message to a session that is awake, as most are that are written to: in one statement, with all that belongs to
- * it. Null when it has written nothing: the session sleeps, has ended, is gone, or is not the viewer's to write to; which of
- * these, is not said.
+ * Sends a message to a session that is awake, as most are that are written to: with all that belongs to it, in one statement
+ * that it shares with the messages that come at the same time. Null when it has written nothing: the message is very long,
+ * or the session sleeps, has ended, is gone, is busy with something else or is not the viewer's to write to; which of these,
+ * is not said.
  */
-export async function sendToAwake(
-  context: Context,
-  { sessionId, organizationId, message }: PlainMessage,
-): Promise<{ session: SessionWithChildren; message: MessageEntry } | null> {
-  const bare = parseId('session', sessionId);
-  if (bare === null) return null;
-  const { viewer } = context;
-  const [id, owner, createdAt] = [newId(), ownerOf(viewer), context.now()];
-  const all = organizationsWith(viewer, permissionFor.sendMessage);
-  const own = organizationsWith(viewer, manageOwnSessions);
-  const values = [
-    ...[bare, viewer.enterpriseId, organizationId ?? null, all.all, all.ids, own.all, own.ids],
-    ...[owner.userId, owner.serviceUserId, id, message, createdAt, newId(), viewer.apiKeyId, context.address],
-  ];
-  const [row] = await context.store
-    .execute<SessionWithChildren & { seq: number }>(statement, values)
-    .catch(unlessEnded);
-  if (!row) return null;
-  const { seq, ...session } = row;
-  for (const topic of ['session', 'command'] as const) context.bell.ring(`${topic}:${session.id}`);
-  context.bell.ring(`organization:${session.organizationId}`);
-  context.bell.ring('runs');
-  const entry = {
-    sessionId: session.id,
-    seq,
-    id,
-    kind: 'MESSAGE',
-    messageType: 'user_message',
-    body: message,
-  } as const;
-  return { session, message: { ...entry, data: null, ...owner, createdAt } };
+export type SendToAwake = (context: Context, message: PlainMessage) => Promise<SentToAwake | null>;
+
+/** What has been written, and its session after it. */
+interface SentToAwake {
+  readonly session: SessionWithChildren;
+  readonly message: MessageEntry;
 }
 
-/** not_null_violation: the session ended, or fell asleep, while the statement waited for it. */
-function unlessEnded(error: unknown): [] {
-  if ((error as { code?: unknown }).code === '23502') return [];
+/** What is to be sent. */
+interface Waiting {
+  readonly viewer: Viewer;
+  readonly address: string | null;
+  readonly sessionId: string;
+  readonly within: string | null;
+  readonly id: string;
+  readonly message: string;
+  readonly createdAt: Date;
+}
+
+/** See {@link SendToAwake}; of one process. */
+export function createSendToAwake({ store, bell }: Pick<Services, 'store' | 'bell'>): SendToAwake {
+  const turns = createTurns();
+  const send = async (messages: readonly Waiting[]): Promise<(SentToAwake | null)[]> => {
+    const sent: (SentToAwake | null)[] = messages.map(() => null);
+    const rows = await store
+      .execute<SessionWithChildren & { place: number; seq: number }>(statement, parametersOf(messages))
+      .catch(unlessRefused)
+      .finally(turns.end);
+    for (const { place, seq, ...session } of rows) {
+      const { id, message, createdAt, viewer } = messages[place] as Waiting;
+      for (const topic of ['session', 'command'] as const) bell.ring(`${topic}:${session.id}`);
+      bell.ring(`organization:${session.organizationId}`);
+      bell.ring('runs');
+      const said = { kind: 'MESSAGE', messageType: 'user_message', body: message, data: null } as const;
+      sent[place] = { session, message: { ...said, sessionId: session.id, seq, id, ...ownerOf(viewer), createdAt } };
+    }
+    return sent;
+  };
+  const loader = new DataLoader(send, { cache: false, maxBatchSize: mostAtOnce, batchScheduleFn: turns.take });
+  return async ({ viewer, address, now }, { sessionId, organizationId, message }) => {
+    const bare = parseId('session', sessionId);
+    if (bare === null || message.length > maxPlainLength) return null;
+    const within = organizationId ?? null;
+    return loader.load({ viewer, address, sessionId: bare, within, id: newId(), message, createdAt: now() });
+  };
+}
+
+/** Lets only some statements be under way at once; what comes in the same turn of the loop goes together. */
+function createTurns(): { take: (start: () => void) => void; end: () => void } {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return {
+    take(start) {
+      if (running === mostInFlight) {
+        waiting.push(start);
+        return;
+      }
+      running += 1;
+      setImmediate(start);
+    },
+    end() {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    },
+  };
+}
+
+/** The messages, and who writes them: each viewer once, whose rights may be many. */
+function parametersOf(messages: readonly Waiting[]): [messages: string, writers: string] {
+  const viewers = [...new Set(messages.map(({ viewer }) => viewer))];
+  const writers = viewers.map((viewer, key) => {
+    const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.sendMessage);
+    const own = organizationsWith(viewer, manageOwnSessions);
+    const { apiKeyId } = viewer;
+    return { key, enterpriseId, all, ids, ownAll: own.all, ownIds: own.ids, ...ownerOf(viewer), apiKeyId };
+  });
+  const rows = messages.map(({ viewer, ...message }, place) => {
+    return { ...message, place, writer: viewers.indexOf(viewer), auditId: newId() };
+  });
+  return [JSON.stringify(rows), JSON.stringify(writers)];
+}
+
+/** Nothing has been written: a user or an organization went meanwhile, or the database would have it again. */
+function unlessRefused(error: unknown): [] {
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && /^(?:22|23|40)/.test(code)) return [];
   throw error;
 }

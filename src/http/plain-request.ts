@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What is asked for by a GET, or a POST whose body has a length, that every layer reads alike. */
+export interface PlainRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** What stands behind the "?"; '' where nothing does. */
+  readonly search: string;
+}
+
+/** Of a version, with nothing in it that is tidied, decoded or refused on its way to a door. */
+const plainTarget = /^(\/v\d(?:\/[\w-]+)+)(?:\?([!-"$-[\]-~]*))?$/;
+const plainHost = /^[a-z0-9._-]+(?::\d{1,4}|:[1-5]\d{4})?$/;
+
+/** Whether a `Host` is one that every reader of addresses takes as it is. */
+export const isPlainHost = (host: string | undefined): boolean => plainHost.test(host ?? '');
+
+/**
+ * Null for what is to take the long way, where whatever is wrong with a request, or only unusual, is dealt with: a body of more
+ * than `mostBytes` too.
+ */
+export function readPlainRequest(
+  { method, url = '', headers, rawHeaders }: IncomingMessage,
+  mostBytes: number,
+): PlainRequest | null {
+  const length = headers['content-length'];
+  if ('transfer-encoding' in headers || !isPlainHost(headers.host)) return null;
+  if (method !== 'GET' && method !== 'POST') return null;
+  if (method === 'GET' ? length !== undefined : !(Number(length) <= mostBytes)) return null;
+  if (!isNamedOnce('authorization', rawHeaders)) return null;
+  const [, path, search = ''] = plainTarget.exec(url) ?? [];
+  return path === undefined ? null : { method, path, search };
+}
+
+/** Whether a header, by its name in small letters, came once: of some that come twice Node takes the first, others all. */
+export function isNamedOnce(name: string, rawHeaders: readonly string[]): boolean {
+  let times = 0;
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const given = rawHeaders[n] as string;
+    if (given.length === name.length && given.toLowerCase() === name) times += 1;
+  }
+  return times === 1;
+}
+
+/** The whole body of a request. Rejects when it does not come to its end. */
+export function readWhole(incoming: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    incoming.on('error', reject);
+    incoming.on('close', () => reject(new Error('The connection ended within the body.')));
+  });
+}

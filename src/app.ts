@@ -27,7 +27,6 @@ import { createLimits } from './domain/limits/limits.ts';
 import { createOpenStreams, type OpenStreams } from './domain/limits/open-streams.ts';
 import { capacityOf } from './domain/runs/capacity.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
-import { createSendToAwake } from './domain/sessions/send-to-awake.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
 import { schema } from './graphql/schema/index.ts';
@@ -142,7 +141,6 @@ async function assemble(
     openStreams,
     limits,
     metering: config.metering,
-    sendToAwake: createSendToAwake(base),
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     // Known once the port is: contexts are made from this per request, after that.
     get baseUrl() {

@@ -11,7 +11,6 @@ import type { LegacyUsage } from './legacy-calls/legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
 import type { MeteringRates } from './metering/rates.ts';
-import type { SendToAwake } from './sessions/send-to-awake.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
 export interface Log {
@@ -42,7 +41,6 @@ export interface Services {
   /** How much each key, and each address, may ask in a minute. */
   readonly limits: Limits;
   readonly metering: MeteringRates;
-  readonly sendToAwake: SendToAwake;
   /** Whether webhooks may be sent to own networks, and unencrypted. */
   readonly isPrivateWebhookAllowed: boolean;
   readonly log: Log;

@@ -16,6 +16,7 @@ import type { SessionWithChildren } from './children.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, isOwn } from './find-session.ts';
 import { logColumns, type MessageEntry } from './log.ts';
+import { sendToAwake } from './send-to-awake.ts';
 import type { SessionRecord } from './session.ts';
 import { placeOf } from './suspend-session.ts';
 
@@ -49,7 +50,7 @@ export interface SentMessage {
  * session that takes none.
  */
 export async function sendMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
-  const sent = isPlain(input) ? await context.sendToAwake(context, input) : null;
+  const sent = isPlain(input) ? await sendToAwake(context, input) : null;
   return sent ?? sendAnyMessage(context, input);
 }
 
@@ -64,7 +65,7 @@ export async function sendMessageWithin(
 ): Promise<SentMessage> {
   const bare = parseId('organization', organizationId);
   const isOneStatement = bare !== null && isPlain(input);
-  const sent = isOneStatement ? await context.sendToAwake(context, { ...input, organizationId: bare }) : null;
+  const sent = isOneStatement ? await sendToAwake(context, { ...input, organizationId: bare }) : null;
   if (sent) return sent;
   const { id } = await enterOrganization(context, organizationId);
   return sendAnyMessage(context, { ...input, organizationId: id });

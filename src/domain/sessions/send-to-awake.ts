@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
 import { manageOwnSessions, permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith, ownerOf, type Viewer } from '../../auth/viewer.ts';
+import { organizationsWith, ownerOf } from '../../auth/viewer.ts';
+import type { Store } from '../../store/store.ts';
 import { insertAuditEntry } from '../audit.ts';
-import type { Context, Services } from '../context.ts';
+import type { Context } from '../context.ts';
 import { newId, parseId } from '../ids.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
 import type { MessageEntry } from './log.ts';
@@ -81,24 +82,32 @@ export interface PlainMessage {
   readonly message: string;
 }
 
-/**
- * Sends a message to a session that is awake, as most are that are written to: with all that belongs to it, in one statement
- * that it shares with the messages that come at the same time. Null when it has written nothing: the message is very long,
- * or the session sleeps, has ended, is gone, is busy with something else or is not the viewer's to write to; which of these,
- * is not said.
- */
-export type SendToAwake = (context: Context, message: PlainMessage) => Promise<SentToAwake | null>;
-
 /** What has been written, and its session after it. */
 interface SentToAwake {
   readonly session: SessionWithChildren;
   readonly message: MessageEntry;
 }
 
+/**
+ * Sends a message to a session that is awake, as most are that are written to: with all that belongs to it, in one statement
+ * that it shares with the messages that come at the same time. Null when it has written nothing: the message is very long,
+ * or the session sleeps, has ended, is gone, is busy with something else or is not the viewer's to write to; which of these,
+ * is not said.
+ */
+export async function sendToAwake(
+  context: Context,
+  { sessionId, organizationId, message }: PlainMessage,
+): Promise<SentToAwake | null> {
+  const bare = parseId('session', sessionId);
+  if (bare === null || message.length > maxPlainLength) return null;
+  const within = organizationId ?? null;
+  const createdAt = context.now();
+  return gatheringOf(context.store).load({ context, sessionId: bare, within, id: newId(), message, createdAt });
+}
+
 /** What is to be sent. */
 interface Waiting {
-  readonly viewer: Viewer;
-  readonly address: string | null;
+  readonly context: Context;
   readonly sessionId: string;
   readonly within: string | null;
   readonly id: string;
@@ -106,32 +115,40 @@ interface Waiting {
   readonly createdAt: Date;
 }
 
-/** See {@link SendToAwake}; of one process. */
-export function createSendToAwake({ store, bell }: Pick<Services, 'store' | 'bell'>): SendToAwake {
+type Gathering = DataLoader<Waiting, SentToAwake | null>;
+
+const gatherings = new WeakMap<Store, Gathering>();
+
+/** Where the messages gather that one process sends to one database. */
+function gatheringOf(store: Store): Gathering {
+  const known = gatherings.get(store);
+  if (known) return known;
   const turns = createTurns();
-  const send = async (messages: readonly Waiting[]): Promise<(SentToAwake | null)[]> => {
-    const sent: (SentToAwake | null)[] = messages.map(() => null);
-    const rows = await store
-      .execute<SessionWithChildren & { place: number; seq: number }>(statement, parametersOf(messages))
-      .catch(unlessRefused)
-      .finally(turns.end);
-    for (const { place, seq, ...session } of rows) {
-      const { id, message, createdAt, viewer } = messages[place] as Waiting;
-      for (const topic of ['session', 'command'] as const) bell.ring(`${topic}:${session.id}`);
-      bell.ring(`organization:${session.organizationId}`);
-      bell.ring('runs');
-      const said = { kind: 'MESSAGE', messageType: 'user_message', body: message, data: null } as const;
-      sent[place] = { session, message: { ...said, sessionId: session.id, seq, id, ...ownerOf(viewer), createdAt } };
-    }
-    return sent;
-  };
-  const loader = new DataLoader(send, { cache: false, maxBatchSize: mostAtOnce, batchScheduleFn: turns.take });
-  return async ({ viewer, address, now }, { sessionId, organizationId, message }) => {
-    const bare = parseId('session', sessionId);
-    if (bare === null || message.length > maxPlainLength) return null;
-    const within = organizationId ?? null;
-    return loader.load({ viewer, address, sessionId: bare, within, id: newId(), message, createdAt: now() });
-  };
+  const sendAll = (messages: readonly Waiting[]) => send(store, messages).finally(turns.end);
+  const made: Gathering = new DataLoader(sendAll, {
+    cache: false,
+    maxBatchSize: mostAtOnce,
+    batchScheduleFn: turns.take,
+  });
+  gatherings.set(store, made);
+  return made;
+}
+
+async function send(store: Store, messages: readonly Waiting[]): Promise<(SentToAwake | null)[]> {
+  const sent: (SentToAwake | null)[] = messages.map(() => null);
+  const rows = await store
+    .execute<SessionWithChildren & { place: number; seq: number }>(statement, parametersOf(messages))
+    .catch(unlessRefused);
+  for (const { place, seq, ...session } of rows) {
+    const { context, id, message, createdAt } = messages[place] as Waiting;
+    for (const topic of ['session', 'command'] as const) context.bell.ring(`${topic}:${session.id}`);
+    context.bell.ring(`organization:${session.organizationId}`);
+    context.bell.ring('runs');
+    const said = { kind: 'MESSAGE', messageType: 'user_message', body: message, data: null } as const;
+    const owner = ownerOf(context.viewer);
+    sent[place] = { session, message: { ...said, sessionId: session.id, seq, id, ...owner, createdAt } };
+  }
+  return sent;
 }
 
 /** Lets only some statements be under way at once; what comes in the same turn of the loop goes together. */
@@ -157,15 +174,15 @@ function createTurns(): { take: (start: () => void) => void; end: () => void } {
 
 /** The messages, and who writes them: each viewer once, whose rights may be many. */
 function parametersOf(messages: readonly Waiting[]): [messages: string, writers: string] {
-  const viewers = [...new Set(messages.map(({ viewer }) => viewer))];
+  const viewers = [...new Set(messages.map(({ context }) => context.viewer))];
   const writers = viewers.map((viewer, key) => {
     const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.sendMessage);
     const own = organizationsWith(viewer, manageOwnSessions);
     const { apiKeyId } = viewer;
     return { key, enterpriseId, all, ids, ownAll: own.all, ownIds: own.ids, ...ownerOf(viewer), apiKeyId };
   });
-  const rows = messages.map(({ viewer, ...message }, place) => {
-    return { ...message, place, writer: viewers.indexOf(viewer), auditId: newId() };
+  const rows = messages.map(({ context: { viewer, address }, ...message }, place) => {
+    return { ...message, address, place, writer: viewers.indexOf(viewer), auditId: newId() };
   });
   return [JSON.stringify(rows), JSON.stringify(writers)];
 }

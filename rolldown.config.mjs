@@ -38,9 +38,11 @@ const ownPlaces = {
   transform(code, id) {
     if (!id.startsWith(src) || !code.includes('import.meta')) return null;
     const place = relative(src, id).replace(/\.ts$/, '.js');
-    return code
+    const placed = code
       .replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, builtRoot).href`)
       .replaceAll('import.meta.dirname', `ownPath(new URL(${JSON.stringify(`${dirname(place)}/`)}, builtRoot))`);
+    // Each line stays where it is.
+    return { code: placed, map: null };
   },
 };
 

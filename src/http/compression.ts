@@ -6,6 +6,9 @@ import { parseAccept } from 'hono/utils/accept';
 /** Below this many bytes a packet is a packet. */
 const leastBytes = 1_024;
 
+/** Node writes a text of so many bytes, its headers with it, straight from the stack. */
+const mostTextBytes = 12_288;
+
 /** Text of ours that is read as a whole. Never event streams and multipart: of these each piece counts when it is written. */
 const compressible = /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:html|css|javascript))\s*(?:;|$)/i;
 
@@ -36,19 +39,26 @@ export async function compressed(request: Request, response: Response): Promise<
 
 /** JSON as {@link compressed} would send it: a promise only where it is compressed. */
 export function packJson(text: string | null, accepted: string | undefined): PackedJson | Promise<PackedJson> {
-  if (text === null) return { headers: { vary: 'Accept-Encoding' }, body: null };
-  // As bytes: for a text Node takes three times its length of memory, and writes it there first.
-  const body = Buffer.from(text);
-  if (body.length < leastBytes || !takesGzip(accepted ?? null)) return { headers: { vary: 'Accept-Encoding' }, body };
-  const headers = { vary: 'Accept-Encoding', 'content-encoding': 'gzip' };
-  return gzipWhole(body, options).then((packed) => ({ headers, body: packed }));
+  const headers = { vary: 'Accept-Encoding' };
+  if (text === null) return { headers, body: null, length: 0 };
+  const length = Buffer.byteLength(text);
+  if (length >= leastBytes && takesGzip(accepted ?? null)) {
+    return gzipWhole(text, options).then((body) => {
+      return { headers: { ...headers, 'content-encoding': 'gzip' }, body, length: body.length };
+    });
+  }
+  // A short text goes out in one piece with the headers. For a long one Node takes three times its length of memory, and
+  // writes it there first.
+  return { headers, body: length <= mostTextBytes ? text : Buffer.from(text), length };
 }
 
 /** See {@link packJson}. */
 export interface PackedJson {
   readonly headers: Readonly<Record<string, string>>;
   /** Null: there is none. */
-  readonly body: Buffer | null;
+  readonly body: string | Buffer | null;
+  /** Of the body, in bytes. */
+  readonly length: number;
 }
 
 async function packed({ status, headers }: Response, whole: Uint8Array): Promise<Response> {

@@ -27,10 +27,10 @@ export function createOutside({ corsOrigins }: { readonly corsOrigins: readonly 
     },
     async send({ headers: { origin, 'accept-encoding': accepted } }, outgoing, { status, headers, text }) {
       const packing = packJson(text, accepted as string | undefined);
-      const { headers: ofBody, body } = packing instanceof Promise ? await packing : packing;
+      const { headers: ofBody, body, length } = packing instanceof Promise ? await packing : packing;
       const ofOrigin = cors.headersFor(origin ?? null);
       const vary = [headers.vary, ofBody.vary, ofOrigin.vary].filter((each) => each !== undefined).join(', ');
-      const ofLength = body === null ? {} : { 'content-length': body.length };
+      const ofLength = body === null ? {} : { 'content-length': length };
       outgoing.writeHead(status, { ...headers, ...ofBody, ...ofOrigin, ...ofLength, vary });
       outgoing.end(body);
     },

@@ -49,6 +49,8 @@ export function readWhole(incoming: IncomingMessage): Promise<Buffer> {
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     incoming.on('error', reject);
-    incoming.on('close', () => reject(new Error('The connection ended within the body.')));
+    incoming.on('close', () => {
+      if (!incoming.complete) reject(new Error('The connection ended within the body.'));
+    });
   });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { processStart } from '../../src/agents/process-identity.ts';
 import { crashOf, launchAgent, launchOpened, launchScripted, makeDirs, text } from '../support/agents.ts';
@@ -26,6 +27,16 @@ it('gives what was said when the agent pauses inside a message, and the rest of 
     { type: 'message', text: ', the rest', isMore: true },
     { type: 'message', text: 'b' },
   ]);
+});
+
+it('does not cut a message whose rest waits until the service reads on', async () => {
+  const numbers = Array.from({ length: 40 }, (_, n) => `${n}`);
+  const write = [...numbers.flatMap((n) => [chunk(n, n), chunk(' in one', n)]), end];
+  // For longer than the pause after which what was said so far is given.
+  const held = delay(2_000);
+  const { agent, said } = await launchOpened({ 'session/prompt': [{ write }] }, {}, { held });
+  await agent.prompt(text('go'));
+  expect(said()).toEqual(numbers.map((n) => `${n} in one`));
 });
 
 it('does not cut at a pause what may not be cut', async () => {

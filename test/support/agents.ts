@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { type AgentsOptions, createAgents } from '../../src/agents/acp/agents.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../src/agents/agent.ts';
 import type { Isolation } from '../../src/agents/isolation/isolation.ts';
 import { loadProfiles } from '../../src/agents/profiles.ts';
+import { scriptedCommand } from './programs.ts';
 import type { Script } from './scripted-agent.ts';
 
 /** A launched agent and everything that it reported. */
@@ -56,6 +56,8 @@ export interface LaunchOptions {
   readonly safeLength?: (text: string) => number;
   /** Those of an earlier launch. */
   readonly agents?: Agents;
+  /** What every update waits for before it is taken. */
+  readonly held?: Promise<unknown>;
 }
 
 /** Launches the demo agent, or a profile made from it, as a real child process; stopped at the test's end. */
@@ -95,7 +97,7 @@ export async function launchAgent(
       isBusy = true;
       updates.push(update);
       for (const look of waiting) look();
-      await setImmediate();
+      await (options.held ?? setImmediate());
       isBusy = false;
     },
   });
@@ -128,9 +130,7 @@ export function launchScripted(
   const dirs = options.dirs ?? makeDirs();
   const file = join(dirs.homeDir, 'script.json');
   writeFileSync(file, JSON.stringify(script));
-  const program = fileURLToPath(new URL('scripted-agent.ts', import.meta.url));
-  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
-  return launchAgent({ command, ...profile }, { ...options, dirs });
+  return launchAgent({ command: scriptedCommand(file), ...profile }, { ...options, dirs });
 }
 
 /** One text block. */

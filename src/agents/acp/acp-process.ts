@@ -59,9 +59,7 @@ export class AcpProcess implements AgentProcess {
   readonly #broken: BrokenRungs;
   readonly #joiner = createUpdateJoiner();
   readonly #sideWork = createSideWork();
-  readonly #pauses = createPauses(quietMs, longMs, () =>
-    this.#deliver(this.#joiner.pause((text) => this.#launch.safeLength?.(text) ?? text.length)),
-  );
+  readonly #pauses = createPauses(quietMs, longMs, () => this.#pause());
   #connection: ClientConnection | null = null;
   #open: Requests | null = null;
   #self: AgentSelf = { protocolVersion: PROTOCOL_VERSION };
@@ -300,6 +298,12 @@ export class AcpProcess implements AgentProcess {
           this.#undelivered--;
         });
     }
+  }
+
+  // While its words wait for this service, which then reads no more of them, it is not the agent that pauses.
+  #pause(): void {
+    if (this.#undelivered > 0) this.#pauses.said();
+    else this.#deliver(this.#joiner.pause((text) => this.#launch.safeLength?.(text) ?? text.length));
   }
 
   /** A promise while so much of what the agent said is still to be worked off that no more is to be read. */

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { builtPrograms } from './test/support/built-programs.ts';
 import { ClosingLine } from './test/support/closing-line.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
@@ -10,6 +11,7 @@ const everywhere = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
   pool: 'forks' as const,
+  globalSetup: ['test/support/global-setup-built.ts'],
 };
 
 /**
@@ -42,7 +44,7 @@ const onPostgres = {
   ...sharing,
   name: 'postgres',
   env: { TEST_DATABASE: 'postgres' },
-  globalSetup: ['test/support/global-setup-postgres.ts'],
+  globalSetup: [...everywhere.globalSetup, 'test/support/global-setup-postgres.ts'],
 };
 
 const havePostgres = Boolean(process.env.TEST_POSTGRES_URL) || findPostgresBinaries() !== null;
@@ -60,14 +62,16 @@ const onPglite = { ...onStore, name: 'pglite', ...(isShort ? { include: onBoth }
 // whose errors and schemas do not know each other.
 const resolve = { alias: [{ find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve('graphql')) }] };
 
+const ours = { resolve, plugins: [builtPrograms] };
+
 export default defineConfig({
   test: {
     maxWorkers: 4,
     reporters: ['default', new ClosingLine()],
     projects: [
-      { resolve, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },
-      { resolve, test: { ...onPglite, env: { TEST_DATABASE: 'pglite' } } },
-      ...(havePostgres ? [{ resolve, test: onPostgres }] : []),
+      { ...ours, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },
+      { ...ours, test: { ...onPglite, env: { TEST_DATABASE: 'pglite' } } },
+      ...(havePostgres ? [{ ...ours, test: onPostgres }] : []),
     ],
   },
 });

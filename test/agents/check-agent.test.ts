@@ -1,23 +1,21 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { toolNames } from '../../src/domain/reports/tool-list.ts';
 import { makeDirs } from '../support/agents.ts';
+import { scriptedCommand } from '../support/programs.ts';
 import { providerKey, startProvider } from '../support/provider.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
-const program = fileURLToPath(new URL('../../src/switchyard.ts', import.meta.url));
-const scripted = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
-const tsx = ['--import', import.meta.resolve('tsx')];
+const program = resolve('dist/switchyard.js');
 
 /** Runs `switchyard agents …` as an operator does; gives what it printed and its exit code. */
 function agents(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
   const { PATH = '' } = process.env;
   return new Promise((resolve) => {
-    execFile(process.execPath, [...tsx, program, 'agents', ...args], { env: { PATH, ...env } }, (error, out, err) =>
+    execFile(process.execPath, [program, 'agents', ...args], { env: { PATH, ...env } }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });
@@ -30,7 +28,7 @@ function configure(script: Script, settings: Record<string, unknown> = {}): Reco
     writeFileSync(join(homeDir, name), JSON.stringify(content));
     return join(homeDir, name);
   };
-  const command = [process.execPath, ...tsx, scripted, at('script.json', script)];
+  const command = scriptedCommand(at('script.json', script));
   const agent = { id: 'a', command, mcp: false, 'stop_graces_ms': { cancel: 1, stdin: 1_000, term: 300 }, ...settings };
   return { AGENTS_CONFIG: at('agents.json', { agents: [agent] }) };
 }

@@ -60,9 +60,9 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     const processes = await look(`return require('fs').readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))`);
     expect(processes.length).toBeLessThan(5);
     expect(await look(listing(process.cwd()))).toEqual(
-      expect.not.arrayContaining(['.git', 'data', '.env', 'test-results', 'docs']),
+      expect.not.arrayContaining(['.git', 'data', '.env', 'test-results', 'docs', 'src']),
     );
-    for (const place of ['/', '/usr', '/etc', `${process.cwd()}/src`]) {
+    for (const place of ['/', '/usr', '/etc', `${process.cwd()}/dist`]) {
       expect(await look(`return require('fs').writeFileSync('${place}/x', '')`)).toEqual({ failed: 'EROFS' });
     }
   });
@@ -123,7 +123,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   it('its variables are not in the words of its command, which everybody on the host may read', async () => {
     const { agent, look } = await launchProbe({}, { env: { TOKEN: 'c4n4ry-value' } });
     expect(await look('return process.env.TOKEN')).toBe('c4n4ry-value');
-    expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).toContain('probe-agent.ts');
+    expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).toContain('probe-agent.mjs');
     expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).not.toContain('c4n4ry');
   });
 

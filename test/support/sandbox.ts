@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { AgentProfile, SandboxSettings } from '../../src/agents/agent.ts';
 import { createIsolation, type Isolation } from '../../src/agents/isolation/isolation.ts';
 import { type LaunchedAgent, type LaunchOptions, launchAgent, makeDirs, text } from './agents.ts';
+import { builtProgram } from './programs.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined };
 
@@ -54,8 +54,7 @@ export async function launchProbe(
   profile: Partial<AgentProfile> = {},
   { hidden = [], ...options }: LaunchOptions & { hidden?: readonly string[] } = {},
 ): Promise<Probe> {
-  const program = fileURLToPath(new URL('probe-agent.ts', import.meta.url));
-  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program];
+  const command = [process.execPath, builtProgram('probe-agent')];
   const isolation = await openIsolation(hidden);
   const launched = await launchAgent(
     { command, sandbox: sandbox(), stopGraces: { cancelMs: 1_000, stdinMs: 50, termMs: 5_000 }, ...profile },

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { scriptedCommand } from '../support/programs.ts';
 import { readCalls } from '../support/reports.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { createSession } from '../support/sessions.ts';
@@ -13,9 +13,7 @@ import { readMessages, untilOver } from '../support/watching.ts';
 function scripted(id: string, script: Script, settings: object = {}) {
   const file = join(tmpdir(), `switchyard-failures-${process.pid}-${id}.json`);
   writeFileSync(file, JSON.stringify(script));
-  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
-  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
-  return { id, command, sandbox: { driver: 'none' }, mcp: false, ...settings };
+  return { id, command: scriptedCommand(file), sandbox: { driver: 'none' }, mcp: false, ...settings };
 }
 
 let test: TestApp;

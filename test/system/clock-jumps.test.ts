@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { call } from '../support/app.ts';
 import { createAutomation, recurring } from '../support/automations.ts';
+import { builtProgram } from '../support/programs.ts';
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
-import { root } from '../support/tree.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -34,7 +34,7 @@ async function startMovable() {
     PORT: String(await freePort()),
     LOG_LEVEL: 'warn',
     ROLES: 'api,scheduler',
-    NODE_OPTIONS: `--import tsx --import ${pathToFileURL(join(root, 'test/support/moved-clock.ts')).href}`,
+    NODE_OPTIONS: `--import ${pathToFileURL(builtProgram('moved-clock')).href}`,
     MOVED_CLOCK: file,
     ...database,
   });

@@ -19,11 +19,11 @@ function makeDir(): string {
 const notStarted =
   'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?';
 
-/** Runs `npm run ip-access-list` as it is before the build. */
+/** Runs `npm run ip-access-list`. */
 const command = (env: Record<string, string>, ...args: string[]) => script('ip-access-list', env, ...args);
 
 async function script(name: string, env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', `src/${name}.ts`, ...args], {
+  const child = spawn(process.execPath, [`dist/${name}.js`, ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { scriptedCommand } from '../support/programs.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { untilOver } from '../support/watching.ts';
 
@@ -16,9 +16,15 @@ const digits = '739182640551';
 const scripted = (id: string, script: Script, settings: object = {}) => {
   const file = join(tmpdir(), `switchyard-script-${process.pid}-${id}.json`);
   writeFileSync(file, JSON.stringify(script));
-  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
-  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
-  return { id, command, sandbox: { driver: 'none' }, mcp: false, warm_ttl_ms: 0, retry_delays_ms: [], ...settings };
+  return {
+    id,
+    command: scriptedCommand(file),
+    sandbox: { driver: 'none' },
+    mcp: false,
+    warm_ttl_ms: 0,
+    retry_delays_ms: [],
+    ...settings,
+  };
 };
 
 let test: TestApp;

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMeter } from '../../src/domain/metering/meter.ts';
 import { suspendForLimit } from '../../src/domain/metering/suspend-for-limit.ts';
@@ -9,6 +8,7 @@ import { FencedError } from '../../src/domain/sessions/log.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { scriptedCommand } from '../support/programs.ts';
 import { sendMessage } from '../support/reports.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
@@ -69,12 +69,10 @@ const metering = { minutesPerAcu: 100_000, acusPerUsd: 2, everyMs: 100 };
 
 let test: TestApp;
 beforeAll(async () => {
-  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
   const scripted = (id: string, steps: Script) => {
     const file = join(directory, `${id}.json`);
     writeFileSync(file, JSON.stringify(steps));
-    const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
-    return { id, command, sandbox: 'none', mcp: false, warm_ttl_ms: 0 };
+    return { id, command: scriptedCommand(file), sandbox: 'none', mcp: false, warm_ttl_ms: 0 };
   };
   const agentsConfig = await writeProfiles(
     {},

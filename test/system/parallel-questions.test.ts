@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ClaimedRun, claimRuns } from '../../src/domain/runs/claims.ts';
 import {
@@ -16,6 +15,7 @@ import { FencedError } from '../../src/domain/sessions/log.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { startApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { scriptedCommand } from '../support/programs.ts';
 import { sendMessage } from '../support/reports.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { createSession } from '../support/sessions.ts';
@@ -69,9 +69,7 @@ it('an agent that asks for two things at once is given an answer to each', async
   };
   const file = join(directory, 'script.json');
   writeFileSync(file, JSON.stringify(script));
-  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
-  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
-  const agentsConfig = await writeProfiles({ command, permission: 'ask', sandbox: 'none' });
+  const agentsConfig = await writeProfiles({ command: scriptedCommand(file), permission: 'ask', sandbox: 'none' });
   const test = await startApp({ roles: ['api', 'worker'], agentsConfig });
   onTestFinished(() => test.close());
 

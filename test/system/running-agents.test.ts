@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { scriptedCommand } from '../support/programs.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { createSession } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
@@ -15,9 +15,7 @@ import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from 
 function scripted(id: string, script: Script, settings: object = {}) {
   const file = join(tmpdir(), `switchyard-script-${process.pid}-${id}.json`);
   writeFileSync(file, JSON.stringify(script));
-  const program = fileURLToPath(new URL('../support/scripted-agent.ts', import.meta.url));
-  const command = [process.execPath, '--import', import.meta.resolve('tsx'), program, file];
-  return { id, command, sandbox: { driver: 'none' }, mcp: false, ...settings };
+  return { id, command: scriptedCommand(file), sandbox: { driver: 'none' }, mcp: false, ...settings };
 }
 
 let test: TestApp;

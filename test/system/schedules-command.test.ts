@@ -15,9 +15,9 @@ function makeDir(): string {
   return dir;
 }
 
-/** Runs `switchyard schedules` as it is before the build. */
+/** Runs `switchyard schedules` as operators do. */
 function schedules(env: Environment, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const program = ['--import', 'tsx', 'src/switchyard.ts', 'schedules', ...args];
+  const program = ['dist/switchyard.js', 'schedules', ...args];
   return new Promise((resolve) => {
     execFile(process.execPath, program, { env: { PATH: process.env.PATH ?? '', ...env } }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),

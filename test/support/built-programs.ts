@@ -1,0 +1,29 @@
+import { relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Plugin } from 'vite';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** The modules that start programs and threads of the service's own. */
+const starters = [
+  'agents/isolation/own-code',
+  'agents/profiles/ready',
+  'agents/acp/parse-line',
+  'domain/structured-output/check-output',
+];
+
+/**
+ * The service under test starts its own programs and threads as they are built, as it does when it is built itself: its
+ * sources' need a loader, which takes several times the CPU of all that an agent does in a test. So each of these modules is
+ * told that it lies where it would lie in `dist/`, see rolldown.config.js; test/support/global-setup-built.ts builds it.
+ */
+export const builtPrograms: Plugin = {
+  name: 'built-programs',
+  enforce: 'pre',
+  transform(code, id) {
+    const place = relative(resolve(root, 'src'), id).replace(/\.ts$/, '');
+    if (!starters.includes(place)) return null;
+    const built = pathToFileURL(resolve(root, 'dist', `${place}.js`)).href;
+    return { code: code.replaceAll('import.meta.url', JSON.stringify(built)), map: null };
+  },
+};

@@ -136,17 +136,31 @@ function gatheringOf(store: Store): Gathering {
 
 async function send(store: Store, messages: readonly Waiting[]): Promise<(SentToAwake | null)[]> {
   const sent: (SentToAwake | null)[] = messages.map(() => null);
+  // A row is a session: taking the two other columns off would be a copy.
   const rows = await store
     .execute<SessionWithChildren & { place: number; seq: number }>(statement, parametersOf(messages))
     .catch(unlessRefused);
-  for (const { place, seq, ...session } of rows) {
-    const { context, id, message, createdAt } = messages[place] as Waiting;
-    for (const topic of ['session', 'command'] as const) context.bell.ring(`${topic}:${session.id}`);
-    context.bell.ring(`organization:${session.organizationId}`);
-    context.bell.ring('runs');
-    const said = { kind: 'MESSAGE', messageType: 'user_message', body: message, data: null } as const;
-    const owner = ownerOf(context.viewer);
-    sent[place] = { session, message: { ...said, sessionId: session.id, seq, id, ...owner, createdAt } };
+  for (const session of rows) {
+    const { context, id, message, createdAt } = messages[session.place] as Waiting;
+    const { bell, viewer } = context;
+    bell.ring(`session:${session.id}`);
+    bell.ring(`command:${session.id}`);
+    bell.ring(`organization:${session.organizationId}`);
+    bell.ring('runs');
+    const { userId, serviceUserId } = ownerOf(viewer);
+    const entry: MessageEntry = {
+      sessionId: session.id,
+      seq: session.seq,
+      id,
+      kind: 'MESSAGE',
+      messageType: 'user_message',
+      body: message,
+      data: null,
+      userId,
+      serviceUserId,
+      createdAt,
+    };
+    sent[session.place] = { session, message: entry };
   }
   return sent;
 }
@@ -181,8 +195,9 @@ function parametersOf(messages: readonly Waiting[]): [messages: string, writers:
     const { apiKeyId } = viewer;
     return { key, enterpriseId, all, ids, ownAll: own.all, ownIds: own.ids, ...ownerOf(viewer), apiKeyId };
   });
-  const rows = messages.map(({ context: { viewer, address }, ...message }, place) => {
-    return { ...message, address, place, writer: viewers.indexOf(viewer), auditId: newId() };
+  const rows = messages.map(({ context, sessionId, within, id, message, createdAt }, place) => {
+    const writer = viewers.indexOf(context.viewer);
+    return { place, writer, sessionId, within, id, message, auditId: newId(), address: context.address, createdAt };
   });
   return [JSON.stringify(rows), JSON.stringify(writers)];
 }

@@ -26,21 +26,41 @@ const body = 'A message as agents write them: a line or two of text that says wh
 export async function measureFanOut(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
   const server = await bench.startServer(database);
-  await seed(database.client, { organizationId: server.organizationId, sessions: 2 + manySessions, entriesEach: 1 });
+  await seed(database.client, {
+    organizationId: server.organizationId,
+    sessions: 2 + 2 * manySessions,
+    entriesEach: 1,
+  });
   const [first = '', second = '', ...others] = await sessionIds(database);
   const rows: Row[] = [];
-  const toOne = Array.from({ length: subscribers }, () => subscriber(server, server.token, first));
+  const toOne = (url: string, id: string) =>
+    Array.from({ length: subscribers }, () => subscriber({ url }, server.token, id));
   if (isAsked(bench.options, 'fan-out/one-session')) {
-    rows.push(await compareFanOut(bench, 'fan-out/one-session', { database, server, listeners: toOne, to: [first] }));
-    if (bench.options.isProfiled) await profileFanOut(bench, database, server, second);
+    rows.push(
+      await compareFanOut(bench, 'fan-out/one-session', {
+        database,
+        server,
+        listeners: toOne(server.url, first),
+        to: [first],
+      }),
+    );
+    if (bench.options.isProfiled) {
+      await profileFanOut(bench, database, { ticks: 200, to: [second], listenersOf: (url) => toOne(url, second) });
+    }
   }
   if (isAsked(bench.options, 'fan-out/200-sessions')) {
     const tokens = await createViewers(server, viewers);
     // Neither the document nor the viewer is that of another subscriber of the session: nothing is alike but the session.
-    const listeners = Array.from({ length: subscribers }, (_, n) =>
-      subscriber(server, tokens[n % viewers] ?? '', others[Math.floor(n / 5)] ?? '', followDocument(n)),
-    );
-    rows.push(await compareFanOut(bench, 'fan-out/200-sessions', { database, server, listeners, to: others }));
+    const toMany = (url: string, ids: readonly string[]) =>
+      Array.from({ length: subscribers }, (_, n) =>
+        subscriber({ url }, tokens[n % viewers] ?? '', ids[Math.floor(n / 5)] ?? '', followDocument(n)),
+      );
+    const [compared, profiled] = [others.slice(0, manySessions), others.slice(manySessions)];
+    const listeners = toMany(server.url, compared);
+    rows.push(await compareFanOut(bench, 'fan-out/200-sessions', { database, server, listeners, to: compared }));
+    if (bench.options.isProfiled) {
+      await profileFanOut(bench, database, { ticks: 200, to: profiled, listenersOf: (url) => toMany(url, profiled) });
+    }
   }
   return rows;
 }
@@ -95,17 +115,24 @@ async function compareFanOut(
   };
 }
 
-async function profileFanOut(bench: Bench, database: Database, { token }: Server, id: string): Promise<void> {
+interface ProfiledCrowd {
+  /** How many messages each session gets. */
+  readonly ticks: number;
+  readonly to: readonly string[];
+  readonly listenersOf: (url: string) => readonly Subscriber[];
+}
+
+async function profileFanOut(
+  bench: Bench,
+  database: Database,
+  { ticks, to, listenersOf }: ProfiledCrowd,
+): Promise<void> {
   const folder = await bench.createFolder();
   const profiled = await bench.startServer(database, { execArgv: ['--cpu-prof', '--cpu-prof-dir', folder] });
-  const audience = await openAudience(
-    bench,
-    Array.from({ length: subscribers }, () => subscriber(profiled, token, id)),
-  );
+  const audience = await openAudience(bench, listenersOf(profiled.url));
   const publisher = await startPublisher(bench, database, { isLazy: true });
-  const ticks = 200;
   for (let n = 1; n <= ticks; n++) {
-    await publisher.ask({ act: 'publish', sessionIds: [id], body });
+    await publisher.ask({ act: 'publish', sessionIds: to, body });
     await audience.wait(1 + n);
   }
   await profiled.stop();

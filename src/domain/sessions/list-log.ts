@@ -57,6 +57,17 @@ export interface LogListRequest extends PageRequest {
 }
 
 /**
+ * A page of a log, as it is asked for. Every one has these members in this order: to V8 they are alike then, however the page
+ * was told, and what has the members of another object is not, each by itself, once a program has made many kinds of objects.
+ */
+export function logRequest(
+  { first, after, last, before }: PageRequest,
+  { messagesOnly, kinds }: Pick<LogListRequest, 'messagesOnly' | 'kinds'>,
+): LogListRequest {
+  return { first, after, last, before, messagesOnly, kinds };
+}
+
+/**
  * One page of the log of each of these sessions, oldest first, in the sessions' order and in one statement. FORBIDDEN
  * without the permission to view one of them: an act gives its session to who may act on it, and that need not be who may
  * read it. Errors of {@link pageWindow}.

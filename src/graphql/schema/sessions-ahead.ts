@@ -4,7 +4,7 @@ import { parseId } from '../../domain/ids.ts';
 import type { NestedList } from '../../domain/nested-pages.ts';
 import { findOrganization, type OrganizationRecord } from '../../domain/organizations/use-organization.ts';
 import type { Page, PageRequest } from '../../domain/pages.ts';
-import type { LogListRequest } from '../../domain/sessions/list-log.ts';
+import { type LogListRequest, logRequest } from '../../domain/sessions/list-log.ts';
 import { type SessionOrder, sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';
 import { findOrganizationWithSessions } from '../../domain/sessions/organization-with-sessions.ts';
@@ -92,7 +92,7 @@ async function readBoth(
   if (bare === null) return null;
   const { filter, orderBy, ...page } = sessions.argsIn(run) as SessionArgs;
   const list = sessionsOf(domain, bare, parseSessionFilter(filter), orderBy ?? undefined);
-  const log = messages && ({ ...messages.argsIn(run), messagesOnly: true } as LogListRequest);
+  const log = messages && logRequest(messages.argsIn(run), { messagesOnly: true });
   const hasCursor = log?.after != null || log?.before != null;
   const found = await findOrganizationWithSessions(
     domain,

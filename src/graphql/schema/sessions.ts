@@ -1,7 +1,7 @@
 import { prefixedId } from '../../domain/ids.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { findSession } from '../../domain/sessions/find-session.ts';
-import type { LogListRequest } from '../../domain/sessions/list-log.ts';
+import { type LogListRequest, logRequest } from '../../domain/sessions/list-log.ts';
 import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
@@ -113,7 +113,8 @@ builder.node(Session, {
       {
         type: SessionMessage,
         description: 'Its messages, oldest first.',
-        resolve: (session, args, context) => logConnection(context, session, { ...args, messagesOnly: true }) as never,
+        resolve: (session, args, context) =>
+          logConnection(context, session, logRequest(args, { messagesOnly: true })) as never,
       },
       SessionMessageConnection,
     ),
@@ -122,8 +123,8 @@ builder.node(Session, {
         type: SessionEvent,
         description: 'Its whole log, oldest first.',
         args: { kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }) },
-        resolve: (session, { kinds, ...args }, context) =>
-          logConnection(context, session, { ...args, kinds: kinds ?? null, messagesOnly: false }),
+        resolve: (session, args, context) =>
+          logConnection(context, session, logRequest(args, { kinds: args.kinds ?? null, messagesOnly: false })),
       },
       SessionEventConnection,
     ),

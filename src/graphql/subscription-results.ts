@@ -113,7 +113,8 @@ function runOf(plans: Plans, args: ExecutionArgs): SharedOperation['run'] {
     return (rootValue, contextValue) => execute({ ...args, rootValue, contextValue });
   }
   const variables = asked.values;
-  return (rootValue, context) => compiled({ context, variables, rootValue });
+  const read: unknown[] = [];
+  return (rootValue, context) => compiled({ context, variables, rootValue, args: read });
 }
 
 /**

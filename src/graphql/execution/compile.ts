@@ -18,6 +18,8 @@ export interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   /** The event, of a subscription. */
   readonly rootValue?: unknown;
+  /** What several runs with the same variables read of arguments: empty at first. */
+  readonly args?: unknown[];
 }
 
 /** An operation ready to run: at once where nothing is to be waited for. */
@@ -58,12 +60,12 @@ export function compileOperation({ schema, operation, fragments, conditions }: C
 }
 
 function start(
-  { context, variables, rootValue }: RunInput,
+  { context, variables, rootValue, args = [] }: RunInput,
   write: ReturnType<ReturnType<typeof selectionsOf>['of']>,
 ): ExecutionResult | Promise<ExecutionResult> {
   const answer: { data: Record<string, unknown> | null } = { data: {} };
   const place: Place = { above: null, container: answer as never, key: 'data', isNullable: true, isGone: false };
-  const run: Run = { context, variables, rootValue, errors: [], args: [], pending: 0, resolve: null, reject: null };
+  const run: Run = { context, variables, rootValue, errors: [], args, pending: 0, resolve: null, reject: null };
   const finish = (): ExecutionResult => (run.errors.length > 0 ? { errors: run.errors, data: answer.data } : answer);
   write(run, rootValue, answer.data as Record<string, unknown>, place);
   if (run.pending === 0) return finish();

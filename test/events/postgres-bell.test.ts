@@ -121,6 +121,7 @@ it('begins to hear once a server that was away at the start is there', async () 
   const url = new URL(test.databaseUrl ?? '');
   const proxy = await startProxy(Number(url.port), { isOpen: false });
   url.port = String(proxy.port);
+  url.search = '';
   const there = await startBell(url.href);
   const caughtUp = ringOf(there, 'session:1');
   proxy.isOpen = true;

@@ -95,6 +95,7 @@ onPostgres(
     const url = new URL(databaseUrl ?? '');
     url.password = 'hunter2';
     url.pathname = '/no_such_database';
+    url.search = '';
     const { message, all } = await complaintOf(openStore({ dataDir, databaseUrl: url.href, log }));
     expect(message).toBe(
       `PostgreSQL at 127.0.0.1:${url.port}, database "no_such_database" cannot be used: database "no_such_database" does not exist.`,

@@ -9,7 +9,7 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
   const binaries = findPostgresBinaries();
   if (!binaries) throw new Error(`The tests on PostgreSQL found no server: ${howToGetPostgres}.`);
   const cluster = await startPostgresCluster(binaries);
-  process.env.TEST_POSTGRES_URL = cluster.url;
+  process.env.TEST_POSTGRES_URL = cluster.socketUrl;
   return async () => {
     delete process.env.TEST_POSTGRES_URL;
     await cluster.stop();

@@ -14,6 +14,8 @@ export const howToGetPostgres = `install PostgreSQL ${oldestSupported} or newer 
 export interface PostgresCluster {
   /** Superuser's address of the database `postgres`; tests create their own databases beside it. */
   readonly url: string;
+  /** The same by a socket in its folder: both ends of a statement take half the CPU that they take over TCP. */
+  readonly socketUrl: string;
   /** Stops the server and removes its files. May be called twice. */
   stop(): Promise<void>;
 }
@@ -58,8 +60,10 @@ export async function startPostgresCluster(
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+  const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
   return {
-    url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    url,
+    socketUrl: `${url}?host=${encodeURIComponent(folder)}`,
     async stop() {
       keeper.stdin.end();
       await ended;
@@ -77,7 +81,7 @@ trap 'rm -rf "$dir"' EXIT
 fail() { tail -n 20 "$dir/log" >&2; exit 1; }
 "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale -N >"$dir/log" 2>&1 || fail
 "$bin/pg_ctl" start -w -t 60 -D "$dir/data" -l "$dir/log" >/dev/null 2>&1 </dev/null -o "-p $port \
-  -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=300 -c shared_buffers=64MB \
+  -c listen_addresses=127.0.0.1 -c unix_socket_directories='$dir' -c max_connections=300 -c shared_buffers=64MB \
   -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c timezone=UTC $more" || fail
 echo ready
 cat >/dev/null

@@ -6,6 +6,7 @@ import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { FirstStart } from '../../src/domain/bootstrap.ts';
 import { holdToDescription } from './described.ts';
+import { exchangeJson } from './http-client.ts';
 import { tellOfKeyChanges } from './key-changes.ts';
 import { requireNoSecrets } from './leaks.ts';
 import { openTestStore } from './test-store.ts';
@@ -98,17 +99,9 @@ export async function call(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; body: any; headers: Headers }> {
-  const response = await fetch(test.url + path, {
-    method,
-    headers: {
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers };
+  const all = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers };
+  const { status, text, headers: received } = await exchangeJson(test.url + path, method, all, body);
+  return { status, body: text === '' ? null : JSON.parse(text), headers: received };
 }
 
 /** Runs a GraphQL document over POST. */

@@ -1,24 +1,29 @@
+import { exchangeJson, type HttpAnswer } from '../support/http-client.ts';
 import type { Answer, HttpCall } from './operation.ts';
 import { encodedWords } from './rows.ts';
 import type { World } from './world.ts';
 
 /** Sends a call as whoever has the token; null: nobody. */
 export async function send(world: World, token: string | null, call: HttpCall): Promise<Answer> {
-  const { method, path, body } = call;
-  const response = await fetch(world.test.url + path, {
-    method,
-    redirect: 'manual',
-    headers: {
-      'accept-encoding': 'identity',
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...call.headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(call.form === undefined ? {} : { body: formOf(call.form) }),
-  });
-  const headers = [...response.headers].filter(([name]) => name !== 'date').map((each) => each.join(': '));
-  return { status: response.status, text: await response.text(), headers: headers.join('\n') };
+  const { method, path, body, form } = call;
+  const url = world.test.url + path;
+  const given = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...call.headers };
+  const { status, text, headers } = form
+    ? await sendForm(url, method, given, form)
+    : await exchangeJson(url, method, given, body);
+  const received = [...headers].filter(([name]) => name !== 'date').map((each) => each.join(': '));
+  return { status, text, headers: received.join('\n') };
+}
+
+async function sendForm(
+  url: string,
+  method: string,
+  given: Readonly<Record<string, string>>,
+  form: Readonly<Record<string, string>>,
+): Promise<HttpAnswer> {
+  const headers = { 'accept-encoding': 'identity', ...given };
+  const response = await fetch(url, { method, redirect: 'manual', headers, body: formOf(form) });
+  return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
 function formOf(fields: Readonly<Record<string, string>>): FormData {

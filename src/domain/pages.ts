@@ -8,6 +8,12 @@ export interface PageRequest {
   readonly before?: string | null | undefined;
 }
 
+/**
+ * What arguments say of a page. Such objects all have these members in this order, so that they are alike to V8. What
+ * `...rest` would leave of other arguments is not: once a program has made very many kinds of objects, each is a kind of its own.
+ */
+export const pageOf = ({ first, after, last, before }: PageRequest): PageRequest => ({ first, after, last, before });
+
 /** The most a door gives in one page, and what it gives when not asked. */
 export interface PageLimits {
   readonly max: number;

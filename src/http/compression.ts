@@ -41,15 +41,16 @@ export async function compressed(request: Request, response: Response): Promise<
 export function packJson(text: string | null, accepted: string | undefined): PackedJson | Promise<PackedJson> {
   const headers = { vary: 'Accept-Encoding' };
   if (text === null) return { headers, body: null, length: 0 };
-  const length = Buffer.byteLength(text);
-  if (length >= leastBytes && takesGzip(accepted ?? null)) {
-    return gzipWhole(text, options).then((body) => {
-      return { headers: { ...headers, 'content-encoding': 'gzip' }, body, length: body.length };
-    });
-  }
   // A short text goes out in one piece with the headers. For a long one Node takes three times its length of memory, and
   // writes it there first.
-  return { headers, body: length <= mostTextBytes ? text : Buffer.from(text), length };
+  const body = text.length <= mostTextBytes ? text : Buffer.from(text);
+  const length = Buffer.byteLength(body);
+  if (length >= leastBytes && takesGzip(accepted ?? null)) {
+    return gzipWhole(body, options).then((packed) => {
+      return { headers: { ...headers, 'content-encoding': 'gzip' }, body: packed, length: packed.length };
+    });
+  }
+  return { headers, body, length };
 }
 
 /** See {@link packJson}. */

@@ -42,7 +42,7 @@ export async function openPostgres(databaseUrl: string, onError: (error: Error) 
     const values = given.map(toParameter);
     const name = names.nameOf(text);
     try {
-      return (await client.query({ ...(name === undefined ? {} : { name }), text, values })).rows as Row[];
+      return (await client.query(name === undefined ? { text, values } : { name, text, values })).rows as Row[];
     } catch (error) {
       // On the pool the statement is a transaction of its own; inside another, transact() runs it all again.
       if (!names.isOutdated(text, error) || client !== pool) throw error;

@@ -20,7 +20,7 @@ async function statementsOf(
   const original = store.query;
   const statements: string[] = [];
   store.query = (sql: string, values?: readonly unknown[]) => {
-    if (!isOfSigningIn(sql)) statements.push(sql.replaceAll(/\s+/g, ' ').trim().slice(0, 200));
+    if (!isOfSigningIn(sql)) statements.push(sql);
     return original.call(store, sql, values) as never;
   };
   try {

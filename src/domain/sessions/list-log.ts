@@ -31,7 +31,10 @@ const tails = new Map<number, string>();
 const mostTails = 10_000;
 
 function headOf(sessionId: string): string {
-  if (lastHead.sessionId !== sessionId) Object.assign(lastHead, { sessionId, text: writeCursor(list, sessionId) });
+  if (lastHead.sessionId !== sessionId) {
+    lastHead.sessionId = sessionId;
+    lastHead.text = writeCursor(list, sessionId);
+  }
   return lastHead.text;
 }
 
@@ -56,10 +59,7 @@ export interface LogListRequest extends PageRequest {
   readonly kinds?: readonly EventKind[] | null | undefined;
 }
 
-/**
- * A page of a log, as it is asked for. Every one has these members in this order: to V8 they are alike then, however the page
- * was told, and what has the members of another object is not, each by itself, once a program has made many kinds of objects.
- */
+/** A page of a log, as it is asked for; made as `pageOf` makes a page. */
 export function logRequest(
   { first, after, last, before }: PageRequest,
   { messagesOnly, kinds }: Pick<LogListRequest, 'messagesOnly' | 'kinds'>,

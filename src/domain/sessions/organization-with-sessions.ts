@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Bind, NestedList } from '../nested-pages.ts';
-import { type OrganizationRecord, organizationColumns } from '../organizations/use-organization.ts';
+import { type OrganizationValues, organizationAsJson, toOrganization } from '../organizations/organization-json.ts';
+import type { OrganizationRecord } from '../organizations/use-organization.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { type LogListRequest, rangeOf, toLogPage } from './list-log.ts';
@@ -29,8 +30,8 @@ export interface OrganizationWithSessions {
 /** Longer values of JSON are not read at once: a text of 512 MB ends the process. */
 const mostBytes = 16 * 1024 * 1024;
 
-interface Row extends OrganizationRecord {
-  readonly isTooLong: boolean;
+interface Row {
+  readonly organization: OrganizationValues<[isTooLong: boolean]>;
   readonly sessions: readonly SessionValues<[log: readonly EntryValues[] | null]>[] | null;
 }
 
@@ -57,8 +58,8 @@ export async function findOrganizationWithSessions(
     `case when s.place <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
   const session = entries === null ? sessionAsJson() : sessionAsJson(entries);
   const [row] = await store.query<Row>(
-    `select ${organizationColumns}, case when size.bytes <= ${mostBytes} then read.sessions end as sessions,
-            coalesce(size.bytes > ${mostBytes}, false) as "isTooLong"
+    `select ${organizationAsJson(`coalesce(size.bytes > ${mostBytes}, false)`)} as organization,
+            case when size.bytes <= ${mostBytes} then read.sessions end as sessions
        from organization o cross join lateral (select o.id) owner cross join lateral (
          select json_agg(${session} order by s.place) as sessions from (
            select s.*, row_number() over () as place from (
@@ -68,9 +69,10 @@ export async function findOrganizationWithSessions(
     values,
   );
   if (!row) return null;
-  const { sessions, isTooLong, ...organization } = row;
+  const organization = toOrganization(row.organization);
+  const isTooLong = row.organization[8];
   if (isTooLong) return { organization, sessions: null, logs: new Map() };
-  const found = sessions ?? [];
+  const found = row.sessions ?? [];
   const logs = new Map<string, Page<LogEntry>>();
   if (window) {
     for (const each of found.slice(0, page.window.limit)) {

@@ -2,6 +2,7 @@ import { prefixedId } from '../../domain/ids.ts';
 import { membersOf } from '../../domain/organizations/members.ts';
 import { listEnterpriseOrganizations, listOrganizations } from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
+import { pageOf } from '../../domain/pages.ts';
 import { sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
 import { countable, nestedConnection, nestedPage, toConnection } from '../connections.ts';
@@ -44,7 +45,9 @@ builder.node(Organization, {
           orderBy: t.arg({ type: SessionOrderInput, description: 'In which order.' }),
         },
         // A promise also of what is refused: beside one that rejects later, what is thrown in a list ends the process.
-        resolve: async (organization, { filter, orderBy, ...page }, context) => {
+        resolve: async (organization, args, context) => {
+          const { filter, orderBy } = args;
+          const page = pageOf(args);
           const list = sessionsOf(context.domain, organization.id, parseSessionFilter(filter), orderBy ?? undefined);
           const ahead = findSessionsAhead(organization, list, page);
           return ahead ? countable(context, list, ahead) : nestedConnection(context, list, page);

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { parseId } from '../../domain/ids.ts';
 import type { NestedList } from '../../domain/nested-pages.ts';
 import { findOrganization, type OrganizationRecord } from '../../domain/organizations/use-organization.ts';
-import type { Page, PageRequest } from '../../domain/pages.ts';
+import { type Page, type PageRequest, pageOf } from '../../domain/pages.ts';
 import { type LogListRequest, logRequest } from '../../domain/sessions/list-log.ts';
 import { type SessionOrder, sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';
@@ -90,7 +90,9 @@ async function readBoth(
 ): Promise<OrganizationRecord | null> {
   const bare = parseId('organization', id);
   if (bare === null) return null;
-  const { filter, orderBy, ...page } = sessions.argsIn(run) as SessionArgs;
+  const args = sessions.argsIn(run) as SessionArgs;
+  const { filter, orderBy } = args;
+  const page = pageOf(args);
   const list = sessionsOf(domain, bare, parseSessionFilter(filter), orderBy ?? undefined);
   const log = messages && logRequest(messages.argsIn(run), { messagesOnly: true });
   const hasCursor = log?.after != null || log?.before != null;

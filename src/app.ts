@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import { pino } from 'pino';
 import { createAgents } from './agents/acp/agents.ts';
 import { createIsolation } from './agents/isolation/isolation.ts';
@@ -33,8 +33,10 @@ import { schema } from './graphql/schema/index.ts';
 import { createGraphql } from './graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
 import { hangUp, setHangUp } from './http/hang-up.ts';
+import { createInFlight } from './http/in-flight.ts';
 import { createOutside } from './http/outside.ts';
 import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
+import { refuseAddress, refuseUntidy } from './http/untidy.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
 import { createDueAutomations } from './scheduler/due-automations.ts';
@@ -49,6 +51,9 @@ import { openStore, type Store } from './store/store.ts';
 
 /** Where `npm run build:console` puts the console: beside this file when it has been built, else where that will be. */
 const builtConsole = join(import.meta.dirname, '../dist/web');
+
+/** How long a stop waits for answers that are under way. */
+const answerPatienceMs = 5_000;
 
 /** How often the queue of sessions is looked at without a ring. */
 const queuePollMs = 2_000;
@@ -234,17 +239,24 @@ async function assemble(
   const addressOf = createAddressOf(config.trustProxy);
   const way: PlainWay = (incoming, address) => app.plainWay(incoming, address);
   const plainWays = createPlainWays({ way, outside, addressOf, log });
-  const server = createAdaptorServer({
-    fetch: async (request, env) => {
+  const listener = getRequestListener(
+    async (request, env) => {
       const incoming = env.incoming as IncomingMessage;
       const answer = plainWays.findAnswer(incoming);
       if (answer) return outside.answer(request, async () => answer);
       setHangUp(request, () => (env.outgoing as ServerResponse).destroy());
-      return isTidy(incoming.url ?? '') ? app.fetch(request, addressOf(incoming)) : refuseUntidy();
+      return refuseUntidy(request, incoming) ?? app.fetch(request, addressOf(incoming));
     },
-    createServer: ((_options: object, listener: RequestListener) =>
-      createServer(plainWays.before(listener))) as typeof createServer,
-  }) as Server;
+    {
+      errorHandler(error) {
+        if (error instanceof RequestError) return refuseAddress();
+        log.error({ err: error }, 'A request failed.');
+        return new Response(null, { status: 500 });
+      },
+    },
+  );
+  const inFlight = createInFlight();
+  const server = createServer(inFlight.before(plainWays.before(listener)));
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
     // From here on the HTTP server no longer listens to this socket: a client that goes away must not end the process.
@@ -263,9 +275,12 @@ async function assemble(
     isReady = false;
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     openStreams.endAll();
+    // What has been taken is answered: who gets no answer must not find it done.
+    const answered = inFlight.finish(answerPatienceMs);
     await graphql.stop();
     await worker?.stop();
     await Promise.all(scheduled.map((each) => each.stop()));
+    await answered;
     watches.stop();
     liveViewers.stop();
     await keyUses.stop();
@@ -349,20 +364,6 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex,
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
-}
-
-// A problem of RFC 9457, whose `detail` clients of every version read.
-function refuseUntidy(): Response {
-  const detail = 'A path must be sent as it is meant: without ".", "..", "\\" and "#".';
-  const body = JSON.stringify({ type: 'about:blank', title: 'Bad Request', status: 400, detail });
-  return new Response(body, { status: 400, headers: { 'content-type': 'application/problem+json' } });
-}
-
-// What a request's address says is tidied before any door sees it: "/a/./b" and "/a/b" are the same there. Clients tidy it
-// themselves. Where one path revokes every key (pinned 2), another that only becomes it must not.
-function isTidy(target: string): boolean {
-  const [path = ''] = target.split('?');
-  return !/[\\#]/.test(target) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
 async function readiness(store: Store, isReady: boolean): Promise<[number, string]> {

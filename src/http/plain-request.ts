@@ -10,7 +10,10 @@ export interface PlainRequest {
 
 /** Of a version, with nothing in it that is tidied, decoded or refused on its way to a door. */
 const plainTarget = /^(\/v\d(?:\/[\w-]+)+)(?:\?([!-"$-[\]-~]*))?$/;
-const plainHost = /^[a-z0-9._-]+(?::\d{1,4}|:[1-5]\d{4})?$/;
+// What ends in a number is read as an IPv4 address, and "xn--" as Unicode: not every one of these is a host.
+const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const plainName = '(?!(?:.*\\.)?xn--)(?:[a-z0-9_-]+\\.)*[a-z_-][a-z0-9_-]*';
+const plainHost = new RegExp(`^(?:${plainName}|${octet}(?:\\.${octet}){3})(?::\\d{1,4}|:[1-5]\\d{4})?$`);
 
 /** Whether a `Host` is one that every reader of addresses takes as it is. */
 export const isPlainHost = (host: string | undefined): boolean => plainHost.test(host ?? '');
@@ -42,15 +45,23 @@ export function isNamedOnce(name: string, rawHeaders: readonly string[]): boolea
   return times === 1;
 }
 
-/** The whole body of a request. Rejects when it does not come to its end. */
+/** The whole body of a request, also when the connection has ended after it. Rejects when it does not come to its end. */
 export function readWhole(incoming: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    const end = () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    // A client that goes away at once has had its say: what waits to be read still is.
+    const breakOff = (error: Error) => {
+      if (!incoming.complete) return reject(error);
+      for (let chunk = incoming.read(); chunk !== null; chunk = incoming.read()) chunks.push(chunk);
+      end();
+    };
+    const close = () => breakOff(new Error('The connection ended within the body.'));
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    incoming.on('error', reject);
-    incoming.on('close', () => {
-      if (!incoming.complete) reject(new Error('The connection ended within the body.'));
-    });
+    incoming.on('end', end);
+    incoming.on('error', breakOff);
+    incoming.on('close', close);
+    // Then nothing more is told of it.
+    if (incoming.destroyed) close();
   });
 }

@@ -59,3 +59,84 @@ it.each([
   }
   expect(await (await fetch(`${test.url}/readyz`)).text()).toBe('ready\n');
 });
+
+const noHosts = [
+  ...[
+    '256.1.1.1',
+    '1.2.3.4.5',
+    '08.1.1.1',
+    '1.1.1.256',
+    '4294967296',
+    'shop.1',
+    'shop.0x1',
+    'a.1.',
+    'xn--a',
+    'a.xn--zz',
+  ],
+  ...[
+    'localhost:',
+    'localhost:99999',
+    '127.0.0.1:70000',
+    'a:b',
+    ':80',
+    '[x]',
+    'a b',
+    'a/b',
+    'user@host',
+    'a?b',
+    'a%41',
+    'a<b',
+  ],
+];
+
+it.each(noHosts)('refuses a request to the host "%s" with a sentence, whatever it asks for', async (host) => {
+  const { port, hostname } = new URL(test.url);
+  const path = `/v3/organizations/${test.organizationId}/sessions`;
+  await fetch(`${test.url}${path}`, { headers: { authorization: `Bearer ${test.adminToken}` } });
+  const body = JSON.stringify({ prompt: 'say hello' });
+  const asked: [method: string, path: string][] = [
+    ...['/', '/healthz', '/graphql', '/v1/sessions', path, `${path}/`].map((each): [string, string] => ['GET', each]),
+    ...['/graphql', '/v1/sessions', path, `${path}/`].map((each): [string, string] => ['POST', each]),
+  ];
+  for (const [method, each] of asked) {
+    const socket = connect(Number(port), hostname);
+    const length = method === 'POST' ? `content-type: application/json\r\ncontent-length: ${body.length}\r\n` : '';
+    socket.write(
+      `${method} ${each} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${test.adminToken}\r\nconnection: close\r\n` +
+        `${length}\r\n${length === '' ? '' : body}`,
+    );
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const [head = '', said = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+    expect({ method, each, status: head.split('\r\n')[0] }).toEqual({
+      method,
+      each,
+      status: 'HTTP/1.1 400 Bad Request',
+    });
+    expect(JSON.parse(said).detail).toContain('"Host" must be a host');
+  }
+});
+
+it.each([
+  'localhost',
+  'LOCALHOST:80',
+  '127.0.0.1:8080',
+  '1.1',
+  '[::1]',
+  '[::1]:8080',
+  'a_b.example',
+  'a..b',
+  'example.',
+  'localhost:65535',
+])('takes a request to the host "%s"', async (host) => {
+  const { port, hostname } = new URL(test.url);
+  const path = `/v3/organizations/${test.organizationId}/sessions`;
+  for (const each of ['/healthz', path, `${path}/`]) {
+    const socket = connect(Number(port), hostname);
+    const token = `authorization: Bearer ${test.adminToken}\r\n`;
+    socket.write(`GET ${each} HTTP/1.1\r\nhost: ${host}\r\n${token}connection: close\r\n\r\n`);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).toString().split('\r\n')[0]).toBe('HTTP/1.1 200 OK');
+  }
+});

@@ -13,21 +13,22 @@ afterAll(() => test.close());
 
 // The embedded database has one connection, which nothing else can hold.
 it.skipIf(testDatabase === 'pglite')('answers before it stops whatever it has taken', async () => {
-  const id = await createSession(test);
+  const ids = [await createSession(test), await createSession(test), await createSession(test)];
+  const [one, two, three] = ids;
   const stopped = await test.another();
   const holder = new pg.Client({ connectionString: test.databaseUrl as string });
   await holder.connect();
   try {
     await holder.query('begin');
-    await holder.query('select 1 from session_head where session_id = $1 for update', [id]);
+    await holder.query('select 1 from session_head where session_id = any($1) for update', [ids]);
     const sent = [
-      call(stopped, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message: 'one' }),
-      call(stopped, test.v1Key, 'POST', `/v1/sessions/${id}/message/`, { message: 'two' }),
+      call(stopped, test.v1Key, 'POST', `/v1/sessions/${one}/message`, { message: 'one' }),
+      call(stopped, test.v1Key, 'POST', `/v1/sessions/${two}/message/`, { message: 'two' }),
       graphql(
         stopped,
         test.adminToken,
         'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { body } } }',
-        { input: { sessionId: id, message: 'three' } },
+        { input: { sessionId: three, message: 'three' } },
       ),
     ];
     const waiting = `select count(*)::int as count from pg_stat_activity
@@ -41,8 +42,8 @@ it.skipIf(testDatabase === 'pglite')('answers before it stops whatever it has ta
     await stopping;
     await expect(fetch(`${stopped.url}/healthz`)).rejects.toThrow();
     const { rows } = await holder.query(
-      `select body from log_entry where session_id = $1 and message_type = 'user_message'`,
-      [id],
+      `select body from log_entry where session_id = any($1) and message_type = 'user_message'`,
+      [ids],
     );
     expect(rows.map(({ body }) => body).toSorted()).toEqual(['one', 'three', 'two']);
   } finally {

@@ -16,6 +16,7 @@ import type { SessionWithChildren } from './children.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, isOwn } from './find-session.ts';
 import { logColumns, type MessageEntry } from './log.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { sendToAwake } from './send-to-awake.ts';
 import type { SessionRecord } from './session.ts';
 import { placeOf } from './suspend-session.ts';
@@ -83,7 +84,7 @@ async function sendAnyMessage(context: Context, input: SendMessageInput): Promis
   if (input.idempotencyKey != null) checkIdempotencyKey(input.idempotencyKey);
 
   const id = newId();
-  const { messageId, session } = await context.store.transact(async (tx) => {
+  const send = async (tx: Transaction) => {
     if (input.idempotencyKey != null) {
       const { replay } = await claimIdempotencyKey(context, tx, {
         organizationId: seen.organizationId,
@@ -102,7 +103,8 @@ async function sendAnyMessage(context: Context, input: SendMessageInput): Promis
     const { attachmentIds } = input;
     const next = await writeMessage(context, tx, { id, sessionId: seen.id, message, attachmentIds, owner });
     return { messageId: id, session: next };
-  });
+  };
+  const { messageId, session } = await oneAtATime(context.store, seen.id, () => context.store.transact(send));
   const [entry] = await context.store.query<MessageEntry>(`select ${logColumns} from log_entry e where e.id = $1`, [
     messageId,
   ]);

@@ -12,7 +12,10 @@ import { sessionColumns } from './session.ts';
 /** The most messages of one statement. */
 const mostAtOnce = 32;
 
-/** How many such statements one process sends before it has the answer of one: others gather meanwhile. */
+/**
+ * How many such statements one process sends before it has the answer of one: others gather meanwhile. Each has sessions of
+ * its own, for to one the sessions of another would be busy.
+ */
 const mostInFlight = 2;
 
 /** The longest message that is sent so, in UTF-16 code units: all of a statement are one parameter. */
@@ -102,7 +105,7 @@ export async function sendToAwake(
   if (bare === null || message.length > maxPlainLength) return null;
   const within = organizationId ?? null;
   const createdAt = context.now();
-  return gatheringOf(context.store).load({ context, sessionId: bare, within, id: newId(), message, createdAt });
+  return gatheringOf(context.store, bare).load({ context, sessionId: bare, within, id: newId(), message, createdAt });
 }
 
 /** What is to be sent. */
@@ -117,21 +120,20 @@ interface Waiting {
 
 type Gathering = DataLoader<Waiting, SentToAwake | null>;
 
-const gatherings = new WeakMap<Store, Gathering>();
+const gatherings = new WeakMap<Store, readonly Gathering[]>();
 
-/** Where the messages gather that one process sends to one database. */
-function gatheringOf(store: Store): Gathering {
-  const known = gatherings.get(store);
-  if (known) return known;
+/** Where the messages to a session gather that one process sends to one database. */
+function gatheringOf(store: Store, sessionId: string): Gathering {
+  const known = gatherings.get(store) ?? Array.from({ length: mostInFlight }, () => createGathering(store));
+  gatherings.set(store, known);
+  // The end of an id is random.
+  return known[sessionId.charCodeAt(sessionId.length - 1) % mostInFlight] as Gathering;
+}
+
+function createGathering(store: Store): Gathering {
   const turns = createTurns();
   const sendAll = (messages: readonly Waiting[]) => send(store, messages).finally(turns.end);
-  const made: Gathering = new DataLoader(sendAll, {
-    cache: false,
-    maxBatchSize: mostAtOnce,
-    batchScheduleFn: turns.take,
-  });
-  gatherings.set(store, made);
-  return made;
+  return new DataLoader(sendAll, { cache: false, maxBatchSize: mostAtOnce, batchScheduleFn: turns.take });
 }
 
 async function send(store: Store, messages: readonly Waiting[]): Promise<(SentToAwake | null)[]> {
@@ -165,23 +167,23 @@ async function send(store: Store, messages: readonly Waiting[]): Promise<(SentTo
   return sent;
 }
 
-/** Lets only some statements be under way at once; what comes in the same turn of the loop goes together. */
+/** Lets one statement be under way at a time; what comes in the same turn of the loop goes together. */
 function createTurns(): { take: (start: () => void) => void; end: () => void } {
   const waiting: (() => void)[] = [];
-  let running = 0;
+  let isRunning = false;
   return {
     take(start) {
-      if (running === mostInFlight) {
+      if (isRunning) {
         waiting.push(start);
         return;
       }
-      running += 1;
+      isRunning = true;
       setImmediate(start);
     },
     end() {
       const next = waiting.shift();
       if (next) next();
-      else running -= 1;
+      else isRunning = false;
     },
   };
 }

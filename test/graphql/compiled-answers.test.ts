@@ -145,7 +145,7 @@ it('what is read ahead is what would be read without', async () => {
       if (plain.errors.length === 0 && (plain.data as any).organization) seen.answered += 1;
       expect(await send(token, made, 'application/json')).toEqual(plain);
     }),
-    { numRuns: 100, seed: Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31) },
+    { numRuns: 200, seed: Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31) },
   );
   expect(seen.answered).toBeGreaterThan(10);
 }, 180_000);

@@ -45,6 +45,8 @@ export function createDoor(dialect: Dialect, services: Services): Door {
   /** By what the router finds. */
   const plainRoutes = new Map<unknown, PlainRoute>();
   const tags = new Map<string, ReturnType<typeof describeTag>>();
+  /** To describe what is served takes longer than to serve it, and few ask for the document. */
+  const undescribed: (() => void)[] = [];
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
 
   const lost = (c: HonoContext<{ Bindings: RestEnv }>): Response => {
@@ -86,18 +88,21 @@ export function createDoor(dialect: Dialect, services: Services): Door {
           });
         },
       };
-      const routes = endpoint.paths.map((path) => createRoute(describe(endpoint, path, dialect)));
-      if (routes[0]) app.openAPIRegistry.registerPath(routes[0]);
+      const [documented] = endpoint.paths;
+      undescribed.push(() => {
+        app.openAPIRegistry.registerPath(createRoute(describe(endpoint, documented, dialect)));
+      });
       const tag = describeTag(tagOf(endpoint.paths[0]));
       tags.set(tag.name, tag);
-      for (const route of routes) {
+      for (const path of endpoint.paths) {
         const handle = async (c: HonoContext<{ Bindings: RestEnv }>): Promise<Response> => {
           const answer = await calls.answer(served, arrivalOf(c));
           return answer instanceof Response ? answer : toResponse(answer);
         };
         // The router sees paths without a slash at their end; an endpoint that needs one looks at the address itself.
-        app.on(route.method.toUpperCase(), route.getRoutingPath().replace(/(?<=.)\/$/, ''), handle);
-        if (isPlain(endpoint)) plainRoutes.set(handle, { served, paramsAt: paramsOf(route.path) });
+        const routed = path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/(?<=.)\/$/, '');
+        app.on(endpoint.method.toUpperCase(), routed, handle);
+        if (isPlain(endpoint)) plainRoutes.set(handle, { served, paramsAt: paramsOf(path) });
       }
     },
     fetch: async (request, env) => app.fetch(request, env),
@@ -113,6 +118,7 @@ export function createDoor(dialect: Dialect, services: Services): Door {
       return known instanceof Promise ? known.then(answer, () => null) : answer(known);
     },
     document() {
+      for (const describeOne of undescribed.splice(0)) describeOne();
       const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
       const info = { title: dialect.title, description: dialect.description, version: '1.0.0', license };
       const servers = [{ url: services.baseUrl }];

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { builtPrograms } from './test/support/built-programs.ts';
 import { ClosingLine } from './test/support/closing-line.ts';
+import { oneThread } from './test/support/one-thread.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
 /** Tests that open no store: they run once. All others run on both databases. */
@@ -12,6 +13,7 @@ const everywhere = {
   hookTimeout: 120_000,
   pool: 'forks' as const,
   globalSetup: ['test/support/global-setup-built.ts'],
+  execArgv: [...oneThread],
 };
 
 /**

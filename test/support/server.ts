@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { ensureBuilt } from './built.ts';
+import { oneThread } from './one-thread.ts';
 
 /** A Switchyard as its users start it: a process of its own. */
 export interface ServerProcess {
@@ -46,7 +47,7 @@ export async function freePort(): Promise<number> {
 
 async function spawnServer(env: Record<string, string>): Promise<{ child: ChildProcess; output: () => string }> {
   await ensureBuilt();
-  const child = spawn(process.execPath, ['dist/main.js'], {
+  const child = spawn(process.execPath, [...oneThread, 'dist/main.js'], {
     env: { PATH: process.env.PATH ?? '', BOOTSTRAP_TOKEN: bootstrapToken, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

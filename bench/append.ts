@@ -32,6 +32,7 @@ export async function measureAppend(bench: Bench): Promise<Row[]> {
   const { client } = database;
   await seed(client, { organizationId: server.organizationId, sessions: appendSessions, entriesEach: 2 });
   await client.query('insert into run (session_id) select id from session');
+  await client.query('analyze run');
   await client.query(
     'create table bare_entry (id text primary key, session_id text, body text, created_at timestamptz(3))',
   );

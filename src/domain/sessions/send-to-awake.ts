@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import { manageOwnSessions, permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf } from '../../auth/viewer.ts';
 import type { Store } from '../../store/store.ts';
@@ -6,17 +5,9 @@ import { insertAuditEntry } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { newId, parseId } from '../ids.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
+import { createGathering, type Gathering } from './gathering.ts';
 import type { MessageEntry } from './log.ts';
 import { sessionColumns } from './session.ts';
-
-/** The most messages of one statement. */
-const mostAtOnce = 32;
-
-/**
- * How many such statements one process sends before it has the answer of one: others gather meanwhile. Each has sessions of
- * its own, for to one the sessions of another would be busy.
- */
-const mostInFlight = 2;
 
 /** The longest message that is sent so, in UTF-16 code units: all of a statement are one parameter. */
 const maxPlainLength = 16_384;
@@ -105,7 +96,7 @@ export async function sendToAwake(
   if (bare === null || message.length > maxPlainLength) return null;
   const within = organizationId ?? null;
   const createdAt = context.now();
-  return gatheringOf(context.store, bare).load({ context, sessionId: bare, within, id: newId(), message, createdAt });
+  return gatheringOf(context.store).take({ context, sessionId: bare, within, id: newId(), message, createdAt });
 }
 
 /** What is to be sent. */
@@ -118,22 +109,18 @@ interface Waiting {
   readonly createdAt: Date;
 }
 
-type Gathering = DataLoader<Waiting, SentToAwake | null>;
+const gatherings = new WeakMap<Store, Gathering<Waiting, SentToAwake | null>>();
 
-const gatherings = new WeakMap<Store, readonly Gathering[]>();
-
-/** Where the messages to a session gather that one process sends to one database. */
-function gatheringOf(store: Store, sessionId: string): Gathering {
-  const known = gatherings.get(store) ?? Array.from({ length: mostInFlight }, () => createGathering(store));
-  gatherings.set(store, known);
-  // The end of an id is random.
-  return known[sessionId.charCodeAt(sessionId.length - 1) % mostInFlight] as Gathering;
-}
-
-function createGathering(store: Store): Gathering {
-  const turns = createTurns();
-  const sendAll = (messages: readonly Waiting[]) => send(store, messages).finally(turns.end);
-  return new DataLoader(sendAll, { cache: false, maxBatchSize: mostAtOnce, batchScheduleFn: turns.take });
+/** Where the messages gather that one process sends to one database. */
+function gatheringOf(store: Store): Gathering<Waiting, SentToAwake | null> {
+  const known = gatherings.get(store);
+  if (known) return known;
+  const made = createGathering<Waiting, SentToAwake | null>(
+    ({ sessionId }) => sessionId,
+    (messages) => send(store, messages),
+  );
+  gatherings.set(store, made);
+  return made;
 }
 
 async function send(store: Store, messages: readonly Waiting[]): Promise<(SentToAwake | null)[]> {
@@ -165,27 +152,6 @@ async function send(store: Store, messages: readonly Waiting[]): Promise<(SentTo
     sent[session.place] = { session, message: entry };
   }
   return sent;
-}
-
-/** Lets one statement be under way at a time; what comes in the same turn of the loop goes together. */
-function createTurns(): { take: (start: () => void) => void; end: () => void } {
-  const waiting: (() => void)[] = [];
-  let isRunning = false;
-  return {
-    take(start) {
-      if (isRunning) {
-        waiting.push(start);
-        return;
-      }
-      isRunning = true;
-      setImmediate(start);
-    },
-    end() {
-      const next = waiting.shift();
-      if (next) next();
-      else isRunning = false;
-    },
-  };
 }
 
 /** The messages, and who writes them: each viewer once, whose rights may be many. */

@@ -1,0 +1,75 @@
+/** The most of one batch. */
+const mostAtOnce = 32;
+
+/** How many batches are under way at a time. */
+const mostInFlight = 2;
+
+/** How many must wait to go beside a batch that is under way: fewer go when that is done, which costs less for each. */
+const leastBeside = 5;
+
+/** Takes one at a time, and does several together. */
+export interface Gathering<T, R> {
+  /** What came of it. Rejects with what all of its batch are rejected with. */
+  take(item: T): Promise<R>;
+}
+
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Gathers what comes in the same turn of the loop, or while as much as may be is under way, and does it together. No two
+ * batches under way have items of one key: those of a later one could not be done before the others are, and are left for
+ * when they are. `doAll` gives a result for each item, in their order.
+ */
+export function createGathering<T, R>(
+  keyOf: (item: T) => string,
+  doAll: (items: readonly T[]) => Promise<readonly R[]>,
+): Gathering<T, R> {
+  let waiting: Waiting<T, R>[] = [];
+  let inFlight = 0;
+  let isAwaited = false;
+  const busy = new Set<string>();
+
+  const start = async (batch: readonly Waiting<T, R>[]) => {
+    const keys = batch.map(({ item }) => keyOf(item));
+    inFlight += 1;
+    for (const key of keys) busy.add(key);
+    // Before anybody is told: what waits need not wait for what they do with it.
+    const goOn = () => {
+      inFlight -= 1;
+      for (const key of keys) busy.delete(key);
+      startAll();
+    };
+    try {
+      const results = await doAll(batch.map(({ item }) => item)).finally(goOn);
+      for (const [n, { resolve }] of batch.entries()) resolve(results[n] as R);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+  const startAll = () => {
+    while (inFlight < mostInFlight) {
+      const isFree = ({ item }: Waiting<T, R>) => !busy.has(keyOf(item));
+      const batch = waiting.filter(isFree).slice(0, mostAtOnce);
+      if (batch.length === 0 || (inFlight > 0 && batch.length < leastBeside)) return;
+      const taken = new Set(batch);
+      waiting = waiting.filter((each) => !taken.has(each));
+      void start(batch);
+    }
+  };
+  return {
+    take: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        if (isAwaited) return;
+        isAwaited = true;
+        setImmediate(() => {
+          isAwaited = false;
+          startAll();
+        });
+      }),
+  };
+}

@@ -92,7 +92,7 @@ export function createDoor(dialect: Dialect, services: Services): Door {
       undescribed.push(() => {
         app.openAPIRegistry.registerPath(createRoute(describe(endpoint, documented, dialect)));
       });
-      const tag = describeTag(tagOf(endpoint.paths[0]));
+      const tag = describeTag(tagOf(documented));
       tags.set(tag.name, tag);
       for (const path of endpoint.paths) {
         const handle = async (c: HonoContext<{ Bindings: RestEnv }>): Promise<Response> => {

@@ -15,7 +15,7 @@ const starters = [
 /**
  * The service under test starts its own programs and threads as they are built, as it does when it is built itself: its
  * sources' need a loader, which takes several times the CPU of all that an agent does in a test. So each of these modules is
- * told that it lies where it would lie in `dist/`, see rolldown.config.js; test/support/global-setup-built.ts builds it.
+ * told that it lies where it would lie in `dist/`, see rolldown.config.mjs; test/support/global-setup-built.ts builds it.
  */
 export const builtPrograms: Plugin = {
   name: 'built-programs',

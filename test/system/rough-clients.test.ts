@@ -60,33 +60,30 @@ it.each([
   expect(await (await fetch(`${test.url}/readyz`)).text()).toBe('ready\n');
 });
 
+// One that is no IPv4 address though it ends in a number, no Unicode, with a port that is none, or with what no host has.
 const noHosts = [
-  ...[
-    '256.1.1.1',
-    '1.2.3.4.5',
-    '08.1.1.1',
-    '1.1.1.256',
-    '4294967296',
-    'shop.1',
-    'shop.0x1',
-    'a.1.',
-    'xn--a',
-    'a.xn--zz',
-  ],
-  ...[
-    'localhost:',
-    'localhost:99999',
-    '127.0.0.1:70000',
-    'a:b',
-    ':80',
-    '[x]',
-    'a b',
-    'a/b',
-    'user@host',
-    'a?b',
-    'a%41',
-    'a<b',
-  ],
+  '256.1.1.1',
+  '1.2.3.4.5',
+  '08.1.1.1',
+  '1.1.1.256',
+  '4294967296',
+  'shop.1',
+  'shop.0x1',
+  'a.1.',
+  'xn--a',
+  'a.xn--zz',
+  'localhost:',
+  'localhost:99999',
+  '127.0.0.1:70000',
+  'a:b',
+  ':80',
+  '[x]',
+  'a b',
+  'a/b',
+  'user@host',
+  'a?b',
+  'a%41',
+  'a<b',
 ];
 
 it.each(noHosts)('refuses a request to the host "%s" with a sentence, whatever it asks for', async (host) => {

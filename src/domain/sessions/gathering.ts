@@ -52,11 +52,13 @@ export function createGathering<T, R>(
   };
   const startAll = () => {
     while (inFlight < mostInFlight) {
-      const isFree = ({ item }: Waiting<T, R>) => !busy.has(keyOf(item));
-      const batch = waiting.filter(isFree).slice(0, mostAtOnce);
-      if (batch.length === 0 || (inFlight > 0 && batch.length < leastBeside)) return;
-      const taken = new Set(batch);
-      waiting = waiting.filter((each) => !taken.has(each));
+      const [batch, left]: [Waiting<T, R>[], Waiting<T, R>[]] = [[], []];
+      for (const each of waiting) {
+        const isTaken = batch.length < mostAtOnce && !busy.has(keyOf(each.item));
+        (isTaken ? batch : left).push(each);
+      }
+      if (batch.length < (inFlight === 0 ? 1 : leastBeside)) return;
+      waiting = left;
       void start(batch);
     }
   };

@@ -1,6 +1,5 @@
-import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
-import type { Begun, Scope } from './scope.ts';
+import type { Begun, Scopes } from './scope.ts';
 
 /** One connection for a while: plain statements, and scripts of several. */
 export interface Session {
@@ -16,8 +15,7 @@ export interface Driver {
   readonly dialect: 'pglite' | 'postgres';
   /** What Prisma speaks to the same database through: an adapter that knows the {@link Driver.scopes}. */
   readonly adapter: SqlDriverAdapterFactory;
-  /** The running `transact` that the present code belongs to. */
-  readonly scopes: AsyncLocalStorage<Scope>;
+  readonly scopes: Scopes;
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Begins a transaction, as soon as a connection is free. */
   begin(): Promise<Begun>;

@@ -1,10 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Driver, Session } from './driver.ts';
 import { unpackTemplate } from './pglite-template.ts';
-import { type Begun, type Scope, scopedAdapter } from './scope.ts';
+import { type Begun, createScopes, scopedAdapter } from './scope.ts';
 import { toParameter, valueParsers } from './values.ts';
 
 /**
@@ -35,7 +34,7 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
     },
   };
   let last: Promise<unknown> = Promise.resolve();
-  const scopes = new AsyncLocalStorage<Scope>();
+  const scopes = createScopes();
   return {
     dialect: 'pglite',
     scopes,

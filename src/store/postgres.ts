@@ -1,9 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Driver, Session } from './driver.ts';
 import { describeServer, waitForServer } from './postgres-server.ts';
-import { type Adapter, type Begun, type Scope, scopedAdapter } from './scope.ts';
+import { type Adapter, type Begun, createScopes, scopedAdapter } from './scope.ts';
 import { createStatementNames } from './statement-names.ts';
 import { toParameter, valueParsers } from './values.ts';
 
@@ -78,7 +77,7 @@ export async function openPostgres(databaseUrl: string, onError: (error: Error) 
       rollback: () => send('rollback'),
     };
   };
-  const scopes = new AsyncLocalStorage<Scope>();
+  const scopes = createScopes();
   return {
     dialect: 'postgres',
     scopes,

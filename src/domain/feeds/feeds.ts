@@ -57,8 +57,8 @@ const place = 'least(f.changed_xid, pg_snapshot_xmin(pg_current_snapshot()))';
 export async function listFeeds({ store }: Pick<Services, 'store'>, reader: FeedReader): Promise<Feed[]> {
   return store.query<Feed>(
     `select f.organization_id as "organizationId", exists (
-         select 1 from session s where s.organization_id = f.organization_id
-            and (s.changed_xid, s.id) > (${place}, f.session_id)) as "isBehind"
+         select 1 from session_change c where c.organization_id = f.organization_id
+            and (c.changed_xid, c.session_id) > (${place}, f.session_id)) as "isBehind"
        from ${reader.feedTable} f join organization o on o.id = f.organization_id and o.deleted_at is null
       where ${reader.isWanted}`,
     [],

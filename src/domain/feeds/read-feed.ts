@@ -83,10 +83,11 @@ async function readChanged(
 ): Promise<{ sessions: ChangedSession[]; xmin: bigint }> {
   const rows = await tx.query<ChangedSession & { xmin: string }>(
     `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)
-     select now.xmin::text as xmin, s.id, s.changed_xid::text as xid, p.seq, s.is_unlisted as "isUnlisted"
-       from now cross join session s left join ${progressTable} p on p.session_id = s.id
-      where s.organization_id = $1 and (s.changed_xid, s.id) > ($2::xid8, $3::text)
-      order by s.changed_xid, s.id limit $4`,
+     select now.xmin::text as xmin, s.id, c.changed_xid::text as xid, p.seq, s.is_unlisted as "isUnlisted"
+       from now cross join session_change c join session s on s.id = c.session_id
+       left join ${progressTable} p on p.session_id = c.session_id
+      where c.organization_id = $1 and (c.changed_xid, c.session_id) > ($2::xid8, $3::text)
+      order by c.changed_xid, c.session_id limit $4`,
     [organizationId, String(xid), sessionId, batch.sessions],
   );
   return { sessions: rows, xmin: BigInt(rows[0]?.xmin ?? 0) };

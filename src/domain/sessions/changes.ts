@@ -3,7 +3,7 @@ import { type SessionRecord, sessionColumns } from './session.ts';
 import { filterConditions, type SessionFilter } from './session-filter.ts';
 
 /**
- * Where a reader of an organization's changes stands. A session's row says which transaction changed it last; all that lies
+ * Where a reader of an organization's changes stands. Of each session is known which transaction changed it last; all that lies
  * at or before (xid, id) has been read. Transactions may commit in another order than they began: what lies beyond is kept
  * in `seen`, by session with its xid, until none can commit before it any more.
  */
@@ -28,8 +28,9 @@ const mostSeen = 1_000;
 export async function changePlaceNow(store: Store, organizationId: string): Promise<ChangePlace> {
   const rows = await store.query<{ xmin: string; id: string | null; xid: string | null }>(
     `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)
-     select now.xmin::text as xmin, s.id, s.changed_xid::text as xid from now left join lateral (
-       select s.id, s.changed_xid from session s where s.organization_id = $1 and s.changed_xid >= now.xmin limit $2) s on true`,
+     select now.xmin::text as xmin, c.id, c.xid from now left join lateral (
+       select c.session_id as id, c.changed_xid::text as xid from session_change c
+        where c.organization_id = $1 and c.changed_xid >= now.xmin limit $2) c on true`,
     [organizationId, mostSeen],
   );
   const seen = rows.flatMap(({ id, xid }): [string, bigint][] =>
@@ -65,17 +66,17 @@ export async function readChanges(
   ];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = [
-    's.organization_id = o.id',
-    '(s.changed_xid, s.id) > ($3::xid8, $4::text)',
-    'not exists (select 1 from unnest($5::text[], $6::text[]) seen(id, xid) where seen.id = s.id and seen.xid = s.changed_xid::text)',
-    ...(place.seen.size < mostSeen ? [] : ['s.changed_xid < now.xmin']),
+    'c.organization_id = o.id',
+    '(c.changed_xid, c.session_id) > ($3::xid8, $4::text)',
+    'not exists (select 1 from unnest($5::text[], $6::text[]) seen(id, xid) where seen.id = c.session_id and seen.xid = c.changed_xid::text)',
+    ...(place.seen.size < mostSeen ? [] : ['c.changed_xid < now.xmin']),
     ...filterConditions(filter, enterpriseId, bind),
   ];
   const rows = await store.query<ChangeRow>(
     `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)
      select now.xmin::text as xmin, s.* from organization o cross join now left join lateral (
-       select ${sessionColumns}, s.changed_xid::text as "changedXid" from session s where ${where.join(' and ')}
-        order by s.changed_xid, s.id limit $7) s on true
+       select ${sessionColumns}, c.changed_xid::text as "changedXid" from session_change c join session s on s.id = c.session_id
+        where ${where.join(' and ')} order by c.changed_xid, c.session_id limit $7) s on true
       where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null
       order by s."changedXid"::xid8, s.id`,
     values,

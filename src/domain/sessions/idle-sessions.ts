@@ -16,6 +16,9 @@ interface IdleRow {
 
 const waits = `s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval')`;
 
+/** Under what `session_change` has those who wait, and those who sleep. */
+const idleness = { idle: 'waiting', asleep: 'asleep' } as const;
+
 // A message that nobody has had a slot for yet is no silence of the user's.
 const isUnanswered = `
   exists (select 1 from run r join log_entry e on e.session_id = r.session_id
@@ -33,11 +36,13 @@ const conditions = {
 } as const;
 
 /** Who waits or sleeps for too long, the longest first, after a place in that order. */
-const candidates = (condition: string) => `
-  select s.id, o.enterprise_id as "enterpriseId", s.updated_at as "updatedAt"
-    from session s join organization o on o.id = s.organization_id and o.deleted_at is null
-   where ${condition} and (s.updated_at, s.id) > ($2::timestamptz, $3::text)
-   order by s.updated_at, s.id limit $4`;
+const candidates = (which: keyof typeof conditions) => `
+  select s.id, o.enterprise_id as "enterpriseId", c.updated_at as "updatedAt"
+    from session_change c join session s on s.id = c.session_id
+    join organization o on o.id = s.organization_id and o.deleted_at is null
+   where c.idleness = '${idleness[which]}' and c.updated_at < $1::timestamptz and ${conditions[which]}
+     and (c.updated_at, c.session_id) > ($2::timestamptz, $3::text)
+   order by c.updated_at, c.session_id limit $4`;
 
 /**
  * Puts sessions to sleep that have waited for the user for longer than `idleMs`: they have an agent no more, and a message
@@ -80,12 +85,7 @@ async function each(
   let count = 0;
   let place: Pick<IdleRow, 'id' | 'updatedAt'> = { id: '', updatedAt: new Date(0) };
   for (;;) {
-    const rows = await services.store.query<IdleRow>(candidates(condition), [
-      before,
-      place.updatedAt,
-      place.id,
-      batchSize,
-    ]);
+    const rows = await services.store.query<IdleRow>(candidates(which), [before, place.updatedAt, place.id, batchSize]);
     for (const { id, enterpriseId } of rows) {
       if (isStopping()) return count;
       const context = asSystem(services, enterpriseId);

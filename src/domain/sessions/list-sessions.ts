@@ -22,6 +22,7 @@ import {
   writeCursor,
 } from '../pages.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
+import { movedSessions } from './moved-sessions.ts';
 import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { checkFilter, filterConditions, type SessionFilter } from './session-filter.ts';
@@ -51,7 +52,6 @@ export interface EnterpriseSessionListRequest extends PageRequest {
 const maxOrganizations = 100;
 
 const newestFirst: SessionOrder = { field: 'createdAt', direction: 'desc' };
-const columns = { createdAt: 's.created_at', updatedAt: 's.updated_at' } as const;
 
 /** The cursor of a session in a list of the newest first. */
 export const sessionCursor = ({ createdAt, id }: Pick<SessionRecord, 'createdAt' | 'id'>): string =>
@@ -110,7 +110,7 @@ export function sessionsOf(
     columns: sessionColumns,
     owners: organizationOwners(enterpriseId),
     where: (bind) => ['s.organization_id = owner.id', ...filterConditions(filter, enterpriseId, bind)],
-    through: field === 'createdAt' ? taggedSessions(filter, enterpriseId, () => 'owner.id') : undefined,
+    through: (field === 'createdAt' ? taggedSessions : movedSessions)(filter, enterpriseId, () => 'owner.id'),
   };
 }
 
@@ -196,7 +196,7 @@ function ofEnterprise(enterpriseId: string): Source {
      where o.enterprise_id = ${bind(enterpriseId)} and o.deleted_at is null and ${where} ${order} limit ${limit}`;
 }
 
-/** Where a list's rows come from: a statement, given what narrows, orders and bounds it. */
+/** Where the rows of a list of the newest first come from: a statement, given what narrows, orders and bounds it. */
 type Source = (parts: {
   readonly bind: (value: unknown) => string;
   readonly where: string;
@@ -207,31 +207,28 @@ type Source = (parts: {
 async function readPage<R extends SessionRecord>(
   context: Context,
   source: Source,
-  request: PageRequest & Pick<SessionListRequest, 'filter' | 'order'>,
+  request: PageRequest & Pick<SessionListRequest, 'filter'>,
   limits: PageLimits,
 ): Promise<Page<R>> {
-  const { filter = {}, order = newestFirst } = request;
+  const { filter = {} } = request;
   checkFilter(filter);
-  const list = `sessions.${order.field}`;
-  const window = pageWindow(request, limits, (text) => readTimeCursor(list, text));
+  const window = pageWindow(request, limits, (text) => readTimeCursor('sessions.createdAt', text));
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const column = columns[order.field];
-  const isDescending = order.direction === 'desc';
   const where = ['true', ...filterConditions(filter, context.viewer.enterpriseId, bind)];
-  if (window.after) where.push(beyond(column, isDescending, bind(window.after.at), bind(window.after.id)));
-  if (window.before) where.push(beyond(column, !isDescending, bind(window.before.at), bind(window.before.id)));
-  const direction = isDescending === window.backward ? 'asc' : 'desc';
+  if (window.after) where.push(beyond('<', bind(window.after.at), bind(window.after.id)));
+  if (window.before) where.push(beyond('>', bind(window.before.at), bind(window.before.id)));
+  const direction = window.backward ? 'asc' : 'desc';
   const sql = source({
     bind,
     where: where.join(' and '),
-    order: `order by ${column} ${direction}, s.id ${direction}`,
+    order: `order by s.created_at ${direction}, s.id ${direction}`,
     limit: bind(window.limit + 1),
   });
   const rows = await readSessions<R>(context, sql, values);
-  return toPage(rows, window, (session) => writeCursor(list, session[order.field].getTime(), session.id));
+  return toPage(rows, window, sessionCursor);
 }
 
-function beyond(column: string, descending: boolean, at: string, id: string): string {
-  return `(${column}, s.id) ${descending ? '<' : '>'} (${at}::timestamptz, ${id}::text)`;
+function beyond(side: '<' | '>', at: string, id: string): string {
+  return `(s.created_at, s.id) ${side} (${at}::timestamptz, ${id}::text)`;
 }

@@ -106,7 +106,7 @@ export function createOrganizationWatches(services: Pick<Services, 'store' | 'be
       if (watched.size === 0) return;
       const rows = await store.query<{ id: string; xid: string | null }>(
         `select w.id, case when o.deleted_at is null then (
-                  select s.changed_xid::text from session s where s.organization_id = w.id order by s.changed_xid desc limit 1) end as xid
+                  select c.changed_xid::text from session_change c where c.organization_id = w.id order by c.changed_xid desc limit 1) end as xid
            from unnest($1::text[]) w(id) left join organization o on o.id = w.id`,
         [[...watched.keys()]],
       );

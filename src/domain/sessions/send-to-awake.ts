@@ -12,9 +12,6 @@ import { sessionColumns } from './session.ts';
 /** The longest message that is sent so, in UTF-16 code units: all of a statement are one parameter. */
 const maxPlainLength = 16_384;
 
-const isAwake = `s.status in ('new', 'claimed', 'running', 'resuming') and not s.is_archived
-     and (s.ended_by is null or s.ended_by not in ('terminated', 'expired'))`;
-
 // `locked` takes all locks of a session at once, and leaves out a session of which somebody else has one: the statement waits
 // for nobody, so that no session holds up the messages to others, and nothing ends what it has seen awake. A `run` that is
 // queued already is left as it is, unless its session asks something: it waits for a worker only from the answer on. That
@@ -25,23 +22,22 @@ const statement = `
         "id" text, "message" text, "auditId" text, "address" text, "createdAt" timestamptz)
       join json_to_recordset($2::json) as w("key" int, "enterpriseId" text, "all" boolean, "ids" text[], "ownAll" boolean,
         "ownIds" text[], "userId" text, "serviceUserId" text, "apiKeyId" text) on w."key" = m."writer"),
-  seen as (
-    select a.* from asked a join session s on s.id = a."sessionId" join organization o on o.id = s.organization_id
+  locked as materialized (
+    select a.*, s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') as "asks"
+      from asked a join session s on s.id = a."sessionId" join organization o on o.id = s.organization_id
+      join run r on r.session_id = s.id join session_head h on h.session_id = s.id
      where o.enterprise_id = a."enterpriseId" and o.deleted_at is null
        and (a."within" is null or s.organization_id = a."within")
        and (a."all" or s.organization_id = any(a."ids")
             or ((s.user_id = a."userId" or s.service_user_id = a."serviceUserId")
                 and (a."ownAll" or s.organization_id = any(a."ownIds"))))
-       and ${isAwake}),
-  locked as materialized (
-    select s.id, s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') as "asks"
-      from session s join run r on r.session_id = s.id join session_head h on h.session_id = s.id
-     where s.id in (select "sessionId" from seen) and ${isAwake}
+       and s.status in ('new', 'claimed', 'running', 'resuming') and not s.is_archived
+       and (s.ended_by is null or s.ended_by not in ('terminated', 'expired'))
        for no key update of r, h, s skip locked),
   sent as materialized (
-    select seen.*, locked."asks", row_number() over (partition by locked.id order by seen."place") as "nth",
-        count(*) over (partition by locked.id) as "count", max(seen."createdAt") over (partition by locked.id) as "newest"
-      from seen join locked on locked.id = seen."sessionId"),
+    select locked.*, row_number() over (partition by "sessionId" order by "place") as "nth",
+        count(*) over (partition by "sessionId") as "count", max("createdAt") over (partition by "sessionId") as "newest"
+      from locked),
   queued as (
     update run set crash_count = 0,
         queued_at = greatest(queued_at, case when queued_at is null or sent."asks" then sent."newest" end)

@@ -64,6 +64,17 @@ export function createdBounds(
   ];
 }
 
+/** The conditions of a filter on when a session moved last, on a `session_change` aliased `c`. */
+export function updatedBounds(
+  { updatedAfter, updatedBefore }: Pick<SessionFilter, 'updatedAfter' | 'updatedBefore'>,
+  bind: (value: unknown) => string,
+): string[] {
+  return [
+    ...(updatedAfter ? [`c.updated_at >= ${bind(updatedAfter)}::timestamptz`] : []),
+    ...(updatedBefore ? [`c.updated_at < ${bind(updatedBefore)}::timestamptz`] : []),
+  ];
+}
+
 /** The conditions on a `session` aliased `s`, of sessions of this enterprise; `bind` gives a value's parameter. */
 export function filterConditions(
   filter: SessionFilter,
@@ -90,8 +101,11 @@ export function filterConditions(
   add(filter.parentId, (p) => `s.parent_id = ${p}`);
   add(filter.createdByIds, (p) => `(s.user_id = any(${p}::text[]) or s.service_user_id = any(${p}::text[]))`);
   where.push(...createdBounds(filter, 's.created_at', bind));
-  add(filter.updatedAfter, (p) => `s.updated_at >= ${p}::timestamptz`);
-  add(filter.updatedBefore, (p) => `s.updated_at < ${p}::timestamptz`);
+  const moved = updatedBounds(filter, bind);
+  if (moved.length > 0) {
+    where.push(`exists (select 1 from session_change c
+      where ${['c.session_id = s.id', 'c.organization_id = s.organization_id', ...moved].join(' and ')})`);
+  }
   add(filter.search, (p) => `strpos(lower(s.title), lower(${p}::text)) > 0`);
   add(
     filter.userEmail,

@@ -1,0 +1,22 @@
+import type { Bind, RowSource } from '../nested-pages.ts';
+import { filterConditions, type SessionFilter, updatedBounds } from './session-filter.ts';
+
+/**
+ * The sessions of an organization that are of a filter, in the order of their last messages and changes of status.
+ * `organization`: an expression.
+ */
+export function movedSessions(
+  { updatedAfter, updatedBefore, ...others }: SessionFilter,
+  enterpriseId: string,
+  organization: (bind: Bind) => string,
+): (bind: Bind) => RowSource {
+  return (bind) => ({
+    from: 'session_change c join session s on s.id = c.session_id',
+    where: [
+      `c.organization_id = ${organization(bind)}`,
+      ...updatedBounds({ updatedAfter, updatedBefore }, bind),
+      ...filterConditions(others, enterpriseId, bind),
+    ],
+    place: { at: 'c.updated_at', id: 'c.session_id' },
+  });
+}

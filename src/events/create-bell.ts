@@ -11,6 +11,9 @@ export interface BellOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
+// Its commit waits for no disk: what it tells of is there already, and a ring may be lost.
+const notify = `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
+
 /** The bell for the database at hand: within the process, or over LISTEN and NOTIFY. */
 export function createBell(options: BellOptions): Bell {
   const { databaseUrl, log } = options;
@@ -18,7 +21,7 @@ export function createBell(options: BellOptions): Bell {
     return createLocalBell((error) => log.warn({ err: error }, 'A listener of the bell failed.'));
   return createPostgresBell({
     databaseUrl,
-    notify: (channel, payload) => options.execute('select pg_notify($1, $2)', [channel, payload]),
+    notify: (channel, payload) => options.execute(notify, [channel, payload]),
     onError: (error, message) => log.warn({ err: error }, message),
   });
 }

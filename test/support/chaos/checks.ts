@@ -53,6 +53,11 @@ export async function checkSessions({ service, stories, followed }: Havoc): Prom
   const turns = { begun: 0, interrupted: 0, moved: 0 };
   const { rows } = await database.query('select count(*)::int as count from session');
   if (rows[0].count !== stories.length) problems.push(`There are ${rows[0].count} sessions of ${stories.length}.`);
+  const { rows: apart } = await database.query(`
+    select count(*)::int as count from session s full join session_change c on c.session_id = s.id
+     where (c.organization_id, c.updated_at, c.changed_xid, c.idleness)
+           is distinct from (s.organization_id, s.updated_at, s.changed_xid, session_idleness(s.status, s.status_detail))`);
+  if (apart[0].count !== 0) problems.push(`Of ${apart[0].count} sessions "session_change" says something else.`);
   for (const story of stories) {
     const entries = await readEntries(database, bareId(story));
     const session = await readSession(database, bareId(story));

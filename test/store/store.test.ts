@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { openTestStore, type TestStore, testDatabase } from '../support/test-store.ts';
 
 let test: TestStore;
@@ -100,6 +100,51 @@ it('lets what a transaction has started use the store once the transaction is ov
   over();
   expect(await late).toEqual([{ one: 1 }]);
   for (const each of tooLate) await expect(each).rejects.toThrow('The transaction is over');
+});
+
+// PGlite has one connection: there the short one would wait for the long one.
+it.skipIf(testDatabase !== 'postgres')('refuses it also after another transaction has ended meanwhile', async () => {
+  const { store } = test;
+  let go: () => void = () => undefined;
+  const hasGone = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const long = store.transact(async (tx) => {
+    await hasGone;
+    await tx.query('select 1');
+    await store.query('select 1');
+  });
+  await Promise.all([
+    store.transact((tx) => tx.query('select 1')),
+    store.transact((tx) => tx.prisma.enterprise.count()),
+  ]);
+  go();
+  await expect(long).rejects.toThrow(/Inside transact\(\) only the transaction itself/);
+  expect(await store.query('select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+it('gives up a transaction that lasts for longer than 30 seconds, and what it has written', async () => {
+  const { store } = test;
+  let written: () => void = () => undefined;
+  const hasWritten = new Promise<void>((resolve) => {
+    written = resolve;
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const lasting = store.transact(async (tx) => {
+    await tx.query(`insert into enterprise (id, name, created_at) values ('lasting', 'Acme', now())`);
+    written();
+    await new Promise(() => undefined);
+  });
+  const refused = expect(lasting).rejects.toThrow('A transaction lasted longer than 30 seconds.');
+  await hasWritten;
+  vi.advanceTimersByTime(29_999);
+  vi.advanceTimersByTime(1);
+  vi.useRealTimers();
+  await refused;
+  expect(await store.prisma.enterprise.count({ where: { id: 'lasting' } })).toBe(0);
 });
 
 it('fails when a statement failed, although its error was caught: PostgreSQL would roll back and call it a commit', async () => {

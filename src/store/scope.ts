@@ -30,7 +30,7 @@ export interface Scope extends Omit<Begun, 'rollback'> {
 /** Which scope the present code belongs to. */
 export interface Scopes {
   current(): Scope | undefined;
-  /** Runs `work` within a scope. */
+  /** Runs `work` within a scope. It must not settle before the transaction is over: what still joins it finds it by this. */
   run<T>(scope: Scope, work: () => Promise<T>): Promise<T>;
 }
 

@@ -38,19 +38,23 @@ export async function transact<T>(
       },
     };
     try {
-      const result = await inTime(
-        driver.scopes.run(scope, () => inside(fn, tx)),
-        'A transaction lasted',
-      );
-      requireSuccess(scope);
-      await joined.leave();
-      await scope.commit();
+      const result = await driver.scopes.run(scope, async () => {
+        try {
+          const given = await inTime(inside(fn, tx), 'A transaction lasted');
+          requireSuccess(scope);
+          await joined.leave();
+          await scope.commit();
+          return given;
+        } catch (error) {
+          await joined.leave();
+          // The error that it fails with is the one to tell of.
+          await scope.rollback().catch(() => undefined);
+          throw error;
+        }
+      });
       for (const hook of hooks) runHook(hook, onHookError);
       return result;
     } catch (error) {
-      await joined.leave();
-      // The error that it fails with is the one to tell of.
-      await scope.rollback().catch(() => undefined);
       if (runs === rerun.mostRuns || !isCollision(error, scope)) throw error;
       await delay(Math.random() * rerun.mostDelayMs);
     }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import type { Transaction } from '../../src/store/store.ts';
 import { openTestStore, type TestStore, testDatabase } from '../support/test-store.ts';
 
 let test: TestStore;
@@ -188,6 +189,22 @@ it('serves statements that are not awaited one by one, Prisma and SQL mixed', as
     return tx.query(`select id from enterprise where id like 'mixed %' order by id`);
   });
   expect(ids).toEqual([{ id: 'mixed 1' }, { id: 'mixed 2' }, { id: 'mixed 3' }]);
+});
+
+it('ends although its function did not wait for what Prisma is to do first', async () => {
+  const { store } = test;
+  const late: Promise<unknown>[] = [];
+  const start = (tx: Transaction) => {
+    late.push(tx.prisma.enterprise.create({ data: enterprise('not awaited') }).catch(() => null));
+  };
+  const failing = store.transact(async (tx) => {
+    start(tx);
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  await store.transact(async (tx) => start(tx));
+  expect(await Promise.all(late)).toEqual([null, null]);
+  expect(await store.prisma.enterprise.count({ where: { id: 'not awaited' } })).toBe(0);
 });
 
 it('runs the hooks after the commit, and none after a failure', async () => {

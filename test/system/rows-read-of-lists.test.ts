@@ -131,3 +131,12 @@ it('counts the messages of a whole page of insights by one statement', async () 
   expect(all.answer.body.items).toHaveLength(200);
   expect(all.statements).toBe(one.statements);
 });
+
+it('looks into what moves with sessions for those alone that a bound of their last change leaves', async () => {
+  await test.app.services.store.execute('analyze session_change');
+  const before = Math.floor(Date.now() / 1_000) - many / 2;
+  const { answer, read } = await list(`${inOrganization()}?first=20&updated_before=${before}`);
+  expect(answer.body.items).toHaveLength(20);
+  expect(answer.body.items[0].updated_at).toBeLessThan(before);
+  expect(read.session_change).toBeLessThanOrEqual(21);
+});

@@ -14,7 +14,7 @@ export function movedSessions(
     from: 'session_change c join session s on s.id = c.session_id',
     where: [
       `c.organization_id = ${organization(bind)}`,
-      ...updatedBounds({ updatedAfter, updatedBefore }, bind),
+      ...updatedBounds({ updatedAfter, updatedBefore }, 'c.updated_at', bind),
       ...filterConditions(others, enterpriseId, bind),
     ],
     place: { at: 'c.updated_at', id: 'c.session_id' },

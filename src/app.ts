@@ -34,6 +34,7 @@ import { createGraphql } from './graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
 import { hangUp, setHangUp } from './http/hang-up.ts';
 import { createInFlight } from './http/in-flight.ts';
+import { listen, listeningAddress, serviceAddress } from './http/listen.ts';
 import { createOutside } from './http/outside.ts';
 import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
 import { refuseAddress, refuseUntidy } from './http/untidy.ts';
@@ -221,9 +222,8 @@ async function assemble(
       legacyUses.start();
       await listen(server, config);
       const { port } = server.address() as AddressInfo;
-      const shownHost = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
-      const url = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${port}`;
-      baseUrl ||= url;
+      const url = listeningAddress(config.host, port);
+      baseUrl = serviceAddress({ ...config, port });
       await worker?.start();
       for (const each of scheduled) each.start();
       isReady = true;
@@ -338,20 +338,6 @@ async function requirePlace(config: Config): Promise<void> {
   const probe = createServer();
   await listen(probe, config);
   await new Promise((resolve) => probe.close(resolve));
-}
-
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const place = `HOST ${config.host}, PORT ${config.port}`;
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`Another process listens there already (${place}). Set PORT to another number.`)
-          : error,
-      );
-    });
-    server.listen(config.port, config.host, resolve);
-  });
 }
 
 // Java's client asks for h2c with every request on plain HTTP. An upgrade that is not wanted is to be ignored (RFC 9110,

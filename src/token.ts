@@ -2,6 +2,7 @@
 import { readConfig } from './config.ts';
 import { findEnterpriseId, newAdministratorToken, prepareInstallation } from './domain/bootstrap.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-sessions.ts';
+import { serviceAddress } from './http/listen.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openStore } from './store/store.ts';
 
@@ -24,7 +25,7 @@ try {
     const token = await newAdministratorToken(services, enterpriseId);
     process.stdout.write(`${token}\n`);
     const code = await createConsoleLink(services, token);
-    const address = consoleLinkAddress(config.baseUrl ?? `http://localhost:${config.port}`, code ?? '');
+    const address = consoleLinkAddress(serviceAddress(config), code ?? '');
     // Beside what scripts read.
     process.stderr.write(`Or sign in to the console with this, once and within 15 minutes: ${address}\n`);
   } finally {

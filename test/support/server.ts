@@ -97,3 +97,22 @@ export async function startRefused(env: Record<string, string>): Promise<{ code:
   const [code] = (await once(child, 'exit')) as [number | null];
   return { code, output: output() };
 }
+
+/** Runs one of the service's commands, as `npm run NAME` does. */
+export async function runCommand(name: string, env: Record<string, string>, ...args: string[]) {
+  await ensureBuilt();
+  const child = spawn(process.execPath, [`dist/${name}.js`, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    stdout += more;
+  });
+  child.stderr.setEncoding('utf8').on('data', (more: string) => {
+    stderr += more;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { call } from '../support/app.ts';
-import { bootstrapToken, freePort, startServer } from '../support/server.ts';
+import { bootstrapToken, freePort, runCommand, startServer } from '../support/server.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 const path = '/v3/enterprise/ip-access-list';
@@ -20,24 +18,7 @@ const notStarted =
   'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?';
 
 /** Runs `npm run ip-access-list`. */
-const command = (env: Record<string, string>, ...args: string[]) => script('ip-access-list', env, ...args);
-
-async function script(name: string, env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, [`dist/${name}.js`, ...args], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (more: string) => {
-    stdout += more;
-  });
-  child.stderr.setEncoding('utf8').on('data', (more: string) => {
-    stderr += more;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
-}
+const command = (env: Record<string, string>, ...args: string[]) => runCommand('ip-access-list', env, ...args);
 
 it('whoever has locked everybody out gets in again on the host', async () => {
   const database: Record<string, string> =
@@ -78,7 +59,7 @@ it('whoever has locked everybody out gets in again on the host', async () => {
 }, 60_000);
 
 it('no token is made for a database that nothing runs on', async () => {
-  const { code, stdout, stderr } = await script('token', { DATA_DIR: makeDir() });
+  const { code, stdout, stderr } = await runCommand('token', { DATA_DIR: makeDir() });
   expect({ code, stdout, stderr: stderr.trim() }).toEqual({
     code: 1,
     stdout: '',

@@ -1,0 +1,37 @@
+import type { Server } from 'node:http';
+
+/** What says where a process serves. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly baseUrl: string | null;
+}
+
+/**
+ * Where browsers and clients find the service. Every link is made of this, the commands' too: a cookie is for one host, so
+ * that who signs in at one name of a machine is a stranger at its other.
+ */
+export function serviceAddress({ host, port, baseUrl }: Place): string {
+  return baseUrl ?? listeningAddress(host, port);
+}
+
+/** The address of the socket itself, by a name that this machine has for it. */
+export function listeningAddress(host: string, port: number): string {
+  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+/** Listens at HOST and PORT; throws a sentence that names the variable when that is not possible. */
+export function listen(server: Server, { host, port }: Pick<Place, 'host' | 'port'>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const place = `HOST ${host}, PORT ${port}`;
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`Another process listens there already (${place}). Set PORT to another number.`)
+          : error,
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}

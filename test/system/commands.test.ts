@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { listeningAddress, serviceAddress } from '../../src/http/listen.ts';
+import { graphql } from '../support/app.ts';
+import { bootstrapToken, freePort, runCommand, startServer } from '../support/server.ts';
+import { createDatabase, testDatabase } from '../support/test-store.ts';
+
+type Environment = Record<string, string>;
+
+function makeDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'switchyard-commands-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+async function makeEnv(): Promise<Environment> {
+  const database: Environment =
+    testDatabase === 'postgres'
+      ? { DATABASE_URL: await createDatabase(), SECRET_KEY: 'the same secret key at every start' }
+      : {};
+  return { DATA_DIR: makeDir(), PORT: String(await freePort()), LOG_LEVEL: 'warn', ...database };
+}
+
+it.each([
+  ['127.0.0.1', 'http://127.0.0.1:4000'],
+  ['0.0.0.0', 'http://localhost:4000'],
+  ['::', 'http://localhost:4000'],
+  ['::1', 'http://[::1]:4000'],
+])('a service at HOST %s is found at %s, unless BASE_URL says another', (host, address) => {
+  expect(listeningAddress(host, 4_000)).toBe(address);
+  expect(serviceAddress({ host, port: 4_000, baseUrl: null })).toBe(address);
+  expect(serviceAddress({ host, port: 4_000, baseUrl: 'https://a.example' })).toBe('https://a.example');
+});
+
+it.each([{}, { BASE_URL: 'https://switchyard.example/' }])(
+  'a link of "token" signs in where sessions are: %j',
+  async (more) => {
+    const env = { ...(await makeEnv()), ...more };
+    const server = await startServer(env);
+    const query = 'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { url } } }';
+    const { data } = await graphql(server, bootstrapToken, query, { input: { prompt: 'say one' } });
+    await server.stop();
+    const { code, stderr } = await runCommand('token', env);
+    expect(code).toBe(0);
+    const link = /http\S+\/sign-in#link=/.exec(stderr)?.[0] ?? '';
+    expect(new URL(link).origin).toBe(new URL(data.createSession.session.url).origin);
+  },
+);

@@ -10,11 +10,12 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** What a request read: its answer, the rows of each table with those thrown away, and how many statements. */
+/** What a request read: its answer, the rows of each table with those thrown away, and its statements. */
 export interface RowsRead<T> {
   readonly answer: T;
   readonly read: Readonly<Record<string, number>>;
-  readonly statements: number;
+  /** Among them what the service asks for of itself meanwhile. */
+  readonly statements: readonly string[];
   /** Blocks of 8 KiB that were looked at, indexes too. */
   readonly blocks: number;
 }
@@ -50,5 +51,5 @@ export async function rowsRead<T>(test: Pick<TestApp, 'app'>, request: () => Pro
     // Those of the top of a plan are those of all of it.
     blocks += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
   }
-  return { answer, read, statements: seen.length, blocks };
+  return { answer, read, statements: seen.map(([sql]) => sql), blocks };
 }

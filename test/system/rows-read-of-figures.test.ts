@@ -43,7 +43,7 @@ beforeAll(async () => {
             'started', s.id, s.created_at, s.created_at from session s where s.organization_id = $1`,
     [organizationId],
   );
-  for (const table of ['session', 'usage', 'organization', 'automation', 'automation_run'])
+  for (const table of ['session', 'session_change', 'usage', 'organization', 'automation', 'automation_run'])
     await store.execute(`analyze ${table}`);
 });
 afterAll(() => test.close());

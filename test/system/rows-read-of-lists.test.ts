@@ -42,7 +42,7 @@ beforeAll(async () => {
      select organization_id, unnest(tags), created_at, id from session`,
     [],
   );
-  for (const table of ['session', 'session_tag', 'organization', 'log_entry']) await store.execute(`analyze ${table}`);
+  for (const table of ['session', 'session_change', 'session_tag', 'organization', 'log_entry']) await store.execute(`analyze ${table}`);
   // An embedded database kept the process busy for seconds: a connection that was open before has been closed meanwhile.
   await fetch(`${test.url}/healthz`).catch(() => null);
 });
@@ -108,9 +108,11 @@ it('reads no more from the middle of a long list, and bounds of time begin there
   expect(next.read.session).toBeLessThanOrEqual(21);
   const before = first.body.items.at(-1).created_at;
   expect((await list(`${inOrganization()}?first=20&created_before=${before}`)).read.session).toBeLessThanOrEqual(21);
-  const late = await list(`${inOrganization()}?first=200&updated_after=${before}`);
-  expect(late.answer.body.items.length).toBeGreaterThan(100);
-  expect(late.read.session).toBeLessThanOrEqual(400);
+  // A bound that leaves more would make the planner read the whole of so small a table.
+  const lately = first.body.items[9].created_at;
+  const late = await list(`${inOrganization()}?first=200&updated_after=${lately}`);
+  expect(late.answer.body.items.length).toBeGreaterThan(5);
+  expect(late.read.session).toBeLessThanOrEqual(late.answer.body.items.length + 21);
 });
 
 it('merges a page of each organization that the enterprise’s list names, and reads none of them whole', async () => {
@@ -129,7 +131,9 @@ it('counts the messages of a whole page of insights by one statement', async () 
   const one = await list(`${inOrganization()}/insights?first=1`);
   const all = await list(`${inOrganization()}/insights?first=200`);
   expect(all.answer.body.items).toHaveLength(200);
-  expect(all.statements).toBe(one.statements);
+  const ofLogs = (statements: readonly string[]) => statements.filter((sql) => sql.includes('log_entry'));
+  expect(ofLogs(one.statements)).toHaveLength(1);
+  expect(ofLogs(all.statements)).toEqual(ofLogs(one.statements));
 });
 
 it('looks into what moves with sessions for those alone that a bound of their last change leaves', async () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
        from session cross join generate_series(1, 3000) n where id = $1`,
     [longId],
   );
-  for (const table of ['log_entry', 'session', 'session_head', 'organization']) await store.execute(`analyze ${table}`);
+  for (const table of ['log_entry', 'session', 'session_change', 'session_head', 'organization']) await store.execute(`analyze ${table}`);
 });
 afterAll(() => test.close());
 
@@ -76,7 +76,7 @@ it('reads, for a page of sessions with five messages each, no more rows than it 
   expect(messages).toHaveLength(19 + 5);
   expect(read.session).toBeLessThanOrEqual(20 + 1);
   expect(read.log_entry).toBeLessThanOrEqual(messages.length + 20);
-  expect(statements).toBeLessThanOrEqual(5);
+  expect(statements.length).toBeLessThanOrEqual(5);
 });
 
 it('reads a page of messages by v3 alike', async () => {

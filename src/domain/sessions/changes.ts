@@ -70,12 +70,14 @@ export async function readChanges(
     '(c.changed_xid, c.session_id) > ($3::xid8, $4::text)',
     'not exists (select 1 from unnest($5::text[], $6::text[]) seen(id, xid) where seen.id = c.session_id and seen.xid = c.changed_xid::text)',
     ...(place.seen.size < mostSeen ? [] : ['c.changed_xid < now.xmin']),
-    ...filterConditions(filter, enterpriseId, bind),
   ];
+  const ofSession = ['s.id = c.session_id', ...filterConditions(filter, enterpriseId, bind)];
+  // Inside `offset 0` the planner cannot but look up one session for each change, in their order: not all that changed, sorted.
   const rows = await store.query<ChangeRow>(
     `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)
      select now.xmin::text as xmin, s.* from organization o cross join now left join lateral (
-       select ${sessionColumns}, c.changed_xid::text as "changedXid" from session_change c join session s on s.id = c.session_id
+       select ${sessionColumns}, c.changed_xid::text as "changedXid" from session_change c cross join lateral (
+         select * from session s where ${ofSession.join(' and ')} offset 0) s
         where ${where.join(' and ')} order by c.changed_xid, c.session_id limit $7) s on true
       where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null
       order by s."changedXid"::xid8, s.id`,

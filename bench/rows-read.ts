@@ -67,7 +67,10 @@ export async function measureRowsRead(bench: Bench): Promise<Row[]> {
       const beyond = Math.max(0, sessions) + Math.max(0, messages);
       const said = Object.entries(read).map(([table, count]) => `${table} ${count}`);
       if (beyond > worst.beyond)
-        worst = { beyond, note: `${place} page: ${said.join(', ')}; ${blocks} blocks, ${statements.length} statements` };
+        worst = {
+          beyond,
+          note: `${place} page: ${said.join(', ')}; ${blocks} blocks, ${statements.length} statements`,
+        };
     }
     rows.push({ name: `rows-read/${name as keyof typeof filters}`, value: worst.beyond, note: worst.note });
   }

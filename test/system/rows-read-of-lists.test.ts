@@ -42,7 +42,8 @@ beforeAll(async () => {
      select organization_id, unnest(tags), created_at, id from session`,
     [],
   );
-  for (const table of ['session', 'session_change', 'session_tag', 'organization', 'log_entry']) await store.execute(`analyze ${table}`);
+  for (const table of ['session', 'session_change', 'session_tag', 'organization', 'log_entry'])
+    await store.execute(`analyze ${table}`);
   // An embedded database kept the process busy for seconds: a connection that was open before has been closed meanwhile.
   await fetch(`${test.url}/healthz`).catch(() => null);
 });

@@ -32,7 +32,8 @@ beforeAll(async () => {
        from session cross join generate_series(1, 3000) n where id = $1`,
     [longId],
   );
-  for (const table of ['log_entry', 'session', 'session_change', 'session_head', 'organization']) await store.execute(`analyze ${table}`);
+  for (const table of ['log_entry', 'session', 'session_change', 'session_head', 'organization'])
+    await store.execute(`analyze ${table}`);
 });
 afterAll(() => test.close());
 

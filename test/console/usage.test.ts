@@ -19,6 +19,21 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     await test?.close();
   });
 
+  it('shows what is less than its figures have places as that, not as nothing', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Little used');
+    const bare = parseId('organization', organizationId) as string;
+    const createdAt = new Date();
+    await use(test, await plantSession(test, { organizationId: bare, createdAt }), 0.0002, createdAt);
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    await page.getByRole('link', { name: 'Usage' }).click();
+    const rows = page.getByRole('region', { name: 'ACUs by user, as a table' }).getByRole('row');
+    await expect.poll(() => rows.allTextContents()).toEqual(['UserACUs', 'Keys of organizations<0.01']);
+    const total = page.locator('.totals .card').filter({ has: page.getByText('ACUs', { exact: true }) });
+    expect(await total.textContent()).toBe('ACUs<0.01');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('shows what was used by day, user and playbook, what came of it, and keeps it as CSV', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Used');
     const bare = parseId('organization', organizationId) as string;

@@ -7,6 +7,7 @@ import { nameOf } from '../ui/actor.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { writeNumber } from '../ui/number.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { sessionAddress } from './address.ts';
@@ -157,7 +158,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 }
 
 function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Session }) {
-  const used = acusConsumed.toLocaleString('en', { maximumFractionDigits: 2 });
+  const used = writeNumber(acusConsumed);
   const part = maxAcuLimit ? Math.min(1, acusConsumed / maxAcuLimit) : null;
   return (
     <Part title="ACUs">

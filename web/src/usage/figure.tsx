@@ -1,6 +1,7 @@
 import { useId } from 'react';
 import { csvOf, save } from '../manage/kit/save.ts';
 import { Button } from '../ui/button.tsx';
+import { writeNumber } from '../ui/number.ts';
 import { type Bar, Columns, Rows } from './bars.tsx';
 
 interface FigureProps {
@@ -14,9 +15,6 @@ interface FigureProps {
   /** More than is shown. */
   readonly note?: string | null;
 }
-
-const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
-const write = (value: number) => number.format(value);
 
 /** A chart, the table of its figures beside it, and both as a file. */
 export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
@@ -44,7 +42,7 @@ export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
         <p className="soft">Nothing on these days.</p>
       ) : (
         <div className={`figure-body ${kind}`}>
-          <Chart label={`${title}, as a chart`} bars={bars} write={write} />
+          <Chart label={`${title}, as a chart`} bars={bars} write={writeNumber} />
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard. */}
           <section className="figure-table" tabIndex={0} aria-label={`${title}, as a table`}>
             <table>
@@ -60,7 +58,7 @@ export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
                 {bars.map(({ label, value }) => (
                   <tr key={label}>
                     <th scope="row">{label}</th>
-                    <td className="number">{write(value)}</td>
+                    <td className="number">{writeNumber(value)}</td>
                   </tr>
                 ))}
               </tbody>

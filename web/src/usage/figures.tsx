@@ -3,6 +3,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { figures_consumption$key } from '../__generated__/figures_consumption.graphql.ts';
 import type { figures_metrics$key } from '../__generated__/figures_metrics.graphql.ts';
 import { nameOf } from '../ui/actor.ts';
+import { writeNumber } from '../ui/number.ts';
 import { visible } from '../ui/visible.ts';
 import type { Bar } from './bars.tsx';
 import { daysBetween } from './days.ts';
@@ -129,10 +130,10 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
     value: acus,
   }));
   const totals = [
-    ['ACUs', number.format(used.totalAcus)],
-    ['Sessions', number.format(sessions.count)],
-    ['ACUs of a session', sessions.averageAcus == null ? 'none' : number.format(sessions.averageAcus)],
-    ['Active users', number.format(activeUserCount)],
+    ['ACUs', writeNumber(used.totalAcus)],
+    ['Sessions', writeNumber(sessions.count)],
+    ['ACUs of a session', sessions.averageAcus == null ? 'none' : writeNumber(sessions.averageAcus)],
+    ['Active users', writeNumber(activeUserCount)],
     [
       'Pull requests',
       <>
@@ -193,8 +194,6 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
     </>
   );
 }
-
-const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 
 // The most first. Two of the same name are told apart, as a key of React and in the table.
 function sorted(bars: readonly Bar[]): readonly Bar[] {

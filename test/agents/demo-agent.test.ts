@@ -159,3 +159,14 @@ it('opens a new session when the old one is not known any more', async () => {
   const { agent } = await launchAgent();
   await expect(agent.open('gone')).resolves.toMatchObject({ how: 'new' });
 });
+
+it.each(['ask Which colour?', 'tool rm -rf'])('says and does nothing more when "%s" is cancelled', async (question) => {
+  const { agent, updates, next } = await launchAgent({ permission: 'ask' });
+  await agent.open(null);
+  const turn = agent.prompt(text(`${question}\nsay too much`));
+  await next('question');
+  await agent.cancel();
+  await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
+  expect(updates.filter(({ type }) => type === 'message')).toEqual([]);
+  expect(updates.filter((each) => each.type === 'toolCall' && each.status !== 'pending')).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { RequestError } from '@agentclientprotocol/sdk';
 import { flood } from './flood.ts';
 import { showWork } from './show-work.ts';
 import { spell } from './spell.ts';
-import type { DemoTurn } from './turn.ts';
+import { type DemoTurn, TurnCancelled } from './turn.ts';
 
 type Command = (turn: DemoTurn, rest: string) => Promise<void>;
 
@@ -170,7 +170,8 @@ async function permittedTool(turn: DemoTurn, title: string): Promise<void> {
     ],
   });
   turn.signal.throwIfAborted();
-  if (outcome.outcome === 'selected' && outcome.optionId !== 'no') {
+  if (outcome.outcome === 'cancelled') throw new TurnCancelled();
+  if (outcome.optionId !== 'no') {
     await tool(turn, title, 'execute', () => Promise.resolve(`${title}: done.`));
     return;
   }
@@ -190,6 +191,7 @@ async function ask(turn: DemoTurn, question: string): Promise<string | null> {
     requestedSchema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
   });
   turn.signal.throwIfAborted();
+  if (response.action === 'cancel') throw new TurnCancelled();
   return response.action === 'accept'
     ? String((response as { content?: { answer?: unknown } }).content?.answer)
     : '(nothing)';

@@ -5,6 +5,7 @@ import * as acp from '@agentclientprotocol/sdk';
 import { runPrompt } from './commands.ts';
 import { appendHistory, newSession, readHistory } from './history.ts';
 import { createReporting, type Reporting } from './reporting.ts';
+import { TurnCancelled } from './turn.ts';
 
 interface Turn {
   readonly abort: AbortController;
@@ -93,7 +94,7 @@ const connection = acp
       });
       return { stopReason: abort.signal.aborted ? 'cancelled' : 'end_turn' };
     } catch (error) {
-      if (abort.signal.aborted) return { stopReason: 'cancelled' };
+      if (abort.signal.aborted || error instanceof TurnCancelled) return { stopReason: 'cancelled' };
       throw error;
     } finally {
       turns.delete(sessionId);

@@ -1,6 +1,12 @@
 import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Reporting } from './reporting.ts';
 
+/**
+ * A question was cancelled, not answered. The turn ends with it, and nothing is said or done for want of an answer: clients
+ * that cancel a turn cancel its questions first, and the word of the turn's own end may still be on its way.
+ */
+export class TurnCancelled extends Error {}
+
 /** One turn of the demo agent. */
 export interface DemoTurn {
   readonly prompt: string;

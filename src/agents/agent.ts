@@ -230,7 +230,12 @@ export interface AgentProcess {
   answer(questionId: string, text: string): boolean;
   /** Cancels the turn; resolves when it ended, or after the profile's grace. */
   cancel(): Promise<void>;
-  /** The stop ladder: cancel, close, end of stdin, SIGTERM, SIGKILL, sweep. Safe to call twice; never rejects. */
+  /**
+   * {@link cancel} for a turn that stays open and is taken up again later. While the agent only waits for an answer
+   * ({@link isWaiting}), what it says to the cancel is not given: its question still stands.
+   */
+  interrupt(): Promise<void>;
+  /** The stop ladder: {@link interrupt}, close, end of stdin, SIGTERM, SIGKILL, sweep. Safe to call twice; never rejects. */
   stop(): Promise<void>;
   /** SIGKILL and sweep, at once, also in the middle of {@link stop}. Never rejects. */
   kill(): Promise<void>;

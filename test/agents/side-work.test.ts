@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createSideWork, sideWorkMs } from '../../src/agents/acp/side-work.ts';
-import { launchScripted, text } from '../support/agents.ts';
+import { launchOpened, launchScripted, text } from '../support/agents.ts';
 
 type Update = Parameters<ReturnType<typeof createSideWork>['took']>[0];
 const tool = (toolCallId: string, status?: string) =>
@@ -119,4 +119,51 @@ it('a turn that works on beside its question may not take longer than turns may'
   );
   await agent.open(null);
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'max_turn_time' });
+});
+
+const says = (words: string, messageId = words) => ({
+  update: { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: words } },
+});
+const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
+
+it.each(['stop', 'interrupt'] as const)(
+  'what an agent says because its question was cancelled by a %s is not given: it still stands',
+  async (how) => {
+    // The scripted agent says what it was answered. What its tool did is true all the same.
+    const made = { update: { ...running.update, status: 'completed' } };
+    const { agent, updates, next } = await launchOpened({
+      'session/prompt': [{ write: [says('before'), running] }, { ask }, { write: [made] }, cancelled],
+    });
+    const turn = agent.prompt(text('go'));
+    await next('question');
+    await agent[how]();
+    await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
+    const given = updates.map((each) => (each.type === 'message' || each.type === 'question' ? each.text : each.type));
+    expect(given).toEqual(['before', 'toolCall', 'Which?', 'toolCall']);
+  },
+);
+
+it('an agent that is stopped while it works beside its question may say what it was at', async () => {
+  const { agent, said, next } = await launchOpened({
+    'session/prompt': [{ write: [question, running] }, { wait: 'cancel' }, { write: [says('saved')] }, cancelled],
+  });
+  const turn = agent.prompt(text('go'));
+  await Promise.all([next('question'), next('toolCall')]);
+  await agent.stop();
+  await turn;
+  expect(said()).toEqual(['saved']);
+});
+
+it('a turn after an interrupted one is heard again', async () => {
+  const { agent, said, next } = await launchOpened({
+    'session/prompt': [{ ask }, { write: [{ result: { stopReason: 'end_turn' } }] }],
+  });
+  const turn = agent.prompt(text('go'));
+  await next('question');
+  await agent.interrupt();
+  await turn;
+  const again = agent.prompt(text('go'));
+  await agent.cancel();
+  await again;
+  expect(said()).toEqual(['{"action":"cancel"}']);
 });

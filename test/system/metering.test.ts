@@ -30,22 +30,20 @@ const script: Script = {
 const spending: Script = {
   'session/prompt': [{ write: [cost(1.5)] }, { wait: 'cancel' }, { write: [{ result: { stopReason: 'cancelled' } }] }],
 };
+const question = {
+  method: 'elicitation/create',
+  params: { mode: 'form', sessionId: 's1', message: 'Which?', requestedSchema: { type: 'object', properties: {} } },
+};
+// This one asks, and says what it was answered.
+const asking: Script = {
+  'session/prompt': [{ ask: question }, { write: [{ result: { stopReason: 'end_turn' } }] }],
+};
 // This one asks, and does not wait for the answer: a tool runs beside its question.
 const busy: Script = {
   'session/prompt': [
     {
       write: [
-        JSON.stringify({
-          jsonrpc: '2.0',
-          id: 'q',
-          method: 'elicitation/create',
-          params: {
-            mode: 'form',
-            sessionId: 's1',
-            message: 'Which?',
-            requestedSchema: { type: 'object', properties: {} },
-          },
-        }),
+        JSON.stringify({ jsonrpc: '2.0', id: 'q', ...question }),
         { update: { sessionUpdate: 'tool_call', toolCallId: 'make', title: 'make', status: 'in_progress' } },
       ],
     },
@@ -78,6 +76,7 @@ beforeAll(async () => {
     {},
     scripted('scripted', script),
     scripted('spender', spending),
+    scripted('asking', asking),
     scripted('busy', busy),
     scripted('lavish', lavish),
   );
@@ -154,6 +153,18 @@ it('counts on while an agent works beside its question, and stops it at the limi
   // What it has used comes near to its limit by other means: minutes would be too long for a test.
   await test.app.services.store.execute('update session set acus_consumed = 1 where id = $1', [id]);
   await untilSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
+});
+
+it('keeps nothing of what an agent says because the limit cancels the question that it waits for', async () => {
+  const id = await createSession(test, { prompt: 'work', agent: 'asking', maxAcuLimit: 1 });
+  await untilWaiting(test, id);
+  await test.app.services.store.execute('update session set acus_consumed = 1 where id = $1', [id]);
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
+  expect(await readMessages(test, id)).toEqual([
+    'INITIAL_USER_MESSAGE: work',
+    'AGENT_MESSAGE: Which?',
+    expect.stringContaining('limit'),
+  ]);
 });
 
 it('leaves out what nothing can have used, and shows what is more than an Int', async () => {

@@ -1,9 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { scriptedCommand } from '../support/programs.ts';
+import type { Script } from '../support/scripted-agent.ts';
 import { bootstrapToken, freePort, type ServerProcess, startRefused, startServer } from '../support/server.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
@@ -154,6 +157,44 @@ it('stops cleanly on SIGTERM while an agent works, and takes the session up agai
   const second = await startServer(env);
   await untilOver(target(second), id);
   expect((await readMessages(target(second), id)).at(-1)).toBe('AGENT_MESSAGE: two');
+  expect(await second.stop()).toBe(0);
+}, 60_000);
+
+it('does not write down what an agent says because a stop cancels its question, which stays open and is answered later', async () => {
+  const env = await makeEnv();
+  // It says whatever it is answered, also that nothing was, before it ends its turn.
+  const params = {
+    mode: 'form',
+    sessionId: 's1',
+    message: 'Which?',
+    requestedSchema: { type: 'object', properties: {} },
+  };
+  const script: Script = {
+    'session/prompt': [
+      { ask: { method: 'elicitation/create', params } },
+      { write: [{ result: { stopReason: 'end_turn' } }] },
+    ],
+  };
+  const file = join(env.DATA_DIR ?? '', 'script.json');
+  writeFileSync(file, JSON.stringify(script));
+  const AGENTS_CONFIG = await writeProfiles({ command: scriptedCommand(file), sandbox: 'none' });
+  const first = await startServer({ ...env, AGENTS_CONFIG });
+  const id = await create(first, 'go');
+  await untilWaiting(target(first), id);
+  expect(await first.stop()).toBe(0);
+  const second = await startServer({ ...env, AGENTS_CONFIG });
+  await untilWaiting(target(second), id);
+  const asked = ['INITIAL_USER_MESSAGE: go', 'AGENT_MESSAGE: Which?'];
+  expect(await readMessages(target(second), id)).toEqual(asked);
+  await graphql(
+    second,
+    bootstrapToken,
+    'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }',
+    { input: { sessionId: id, message: 'blue' } },
+  );
+  await untilOver(target(second), id);
+  const answered = ['USER_MESSAGE: blue', 'AGENT_MESSAGE: {"action":"accept","content":{"answer":"blue"}}'];
+  expect(await readMessages(target(second), id)).toEqual([...asked, ...answered]);
   expect(await second.stop()).toBe(0);
 }, 60_000);
 

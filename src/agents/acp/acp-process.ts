@@ -67,6 +67,7 @@ export class AcpProcess implements AgentProcess {
   #turn: Promise<unknown> | null = null;
   #told: readonly PromptBlock[] = [];
   #isHanging = false;
+  #isHushed = false;
   #isReading = false;
   #deliveries: Promise<void> = Promise.resolve();
   #undelivered = 0;
@@ -127,6 +128,7 @@ export class AcpProcess implements AgentProcess {
     // No session is open while one is loaded, whose history comes again, and the log has that already. One that comes
     // after its load was given up is of another session.
     if (sessionId !== this.#sessionId) return;
+    if (this.#isHushed && isWords(update)) return;
     const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#told);
     this.#deliver(this.#joiner.take(update).filter(isNews));
     if (this.#joiner.isBlockOpen()) this.#pauses.said();
@@ -182,6 +184,7 @@ export class AcpProcess implements AgentProcess {
     if (this.#turn !== null) throw new Error('A turn is in flight already.');
     this.questions.open();
     this.#sideWork.reset();
+    this.#isHushed = false;
     // What was said between turns is no part of this one's first message.
     this.#deliver(this.#joiner.flush());
     this.#lastSignAt = performance.now();
@@ -242,6 +245,16 @@ export class AcpProcess implements AgentProcess {
     await this.#cancelTurn();
   }
 
+  // The cancel answers an agent that waits for the user, but the user has answered nothing, and is still asked. One that
+  // works beside its question may say at the cancel what it was at.
+  async interrupt(): Promise<void> {
+    if (this.isWaiting()) {
+      this.#deliver(this.#joiner.flush());
+      this.#isHushed = true;
+    }
+    await this.#cancelTurn();
+  }
+
   // Whether the turn ended in time.
   async #cancelTurn(): Promise<boolean> {
     const turn = this.#turn;
@@ -264,7 +277,7 @@ export class AcpProcess implements AgentProcess {
   async #stop(): Promise<void> {
     // One that hangs was told to cancel already.
     const isResponsive = this.#open !== null && !this.#isHanging && !(await within(this.exited, 0));
-    if (isResponsive) await this.cancel();
+    if (isResponsive) await this.interrupt();
     const canClose = this.#self.agentCapabilities?.sessionCapabilities?.close != null;
     if (isResponsive && canClose && this.#sessionId !== null && this.#turn === null) {
       await within(this.#requests.send('session/close', { sessionId: this.#sessionId }), courtesyMs);
@@ -318,6 +331,11 @@ export class AcpProcess implements AgentProcess {
     if (this.#undelivered > 0) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, patience: this.#joiner.isToolRunning() ? 3 : 1 };
   }
+}
+
+// What a tool did, or what was used, is so whatever became of a question.
+function isWords({ sessionUpdate }: SessionNotification['update']): boolean {
+  return sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk';
 }
 
 /** ACP's words for how a turn ends. */

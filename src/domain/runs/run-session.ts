@@ -203,14 +203,14 @@ class SessionRun {
     return usage;
   }
 
-  // A limit was reached in the middle of a turn. What the agent still says in a moment is kept; the turn stays open.
+  // A limit was reached in the middle of a turn. What the agent at work still says in a moment is kept; the turn stays open.
   async #halt(reached: LimitReached): Promise<void> {
     const held = this.#held;
     if (held.isOver) return;
     held.isOver = true;
     const patience = new AbortController();
     const late = wait(lastWordsMs, undefined, { signal: patience.signal }).catch(() => undefined);
-    await Promise.race([held.agent?.cancel(), late]);
+    await Promise.race([held.agent?.interrupt(), late]);
     patience.abort();
     await this.#parts?.meter.turnEnded();
     await suspendForLimit(held.context, held.run, reached);

@@ -1,6 +1,7 @@
 // npm run ip-access-list: shows and changes the IP access list on the host itself, for whoever has locked the office out.
 import { enterprisePermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
+import { openForCommand } from './command-store.ts';
 import { readConfig } from './config.ts';
 import { findEnterpriseId } from './domain/bootstrap.ts';
 import {
@@ -10,17 +11,20 @@ import {
   type IpAccessListContext,
 } from './domain/organizations/ip-access-list.ts';
 import { createLocalBell } from './events/local-bell.ts';
-import { openStore, type Store } from './store/store.ts';
+import type { Store } from './store/store.ts';
 
 const usage = `Usage:
   npm run ip-access-list                  show the list
   npm run ip-access-list -- add RANGE …   add addresses and CIDR ranges
   npm run ip-access-list -- clear         empty it: every address is allowed`;
 
-async function run(context: IpAccessListContext, [command, ...ranges]: readonly string[]): Promise<readonly string[]> {
-  if (command === undefined) return getIpAccessList(context);
-  if (command === 'clear' && ranges.length === 0) return clearIpAccessList(context);
-  if (command === 'add' && ranges.length > 0) return addIpRanges(context, { ipRanges: ranges });
+type Act = (context: IpAccessListContext) => Promise<readonly string[]>;
+
+// Before the store is opened: who asks for what there is not is told so, whoever has the directory.
+function readAct([command, ...ranges]: readonly string[]): Act {
+  if (command === undefined) return getIpAccessList;
+  if (command === 'clear' && ranges.length === 0) return clearIpAccessList;
+  if (command === 'add' && ranges.length > 0) return (context) => addIpRanges(context, { ipRanges: ranges });
   throw new Error(usage);
 }
 
@@ -33,12 +37,10 @@ async function asService(store: Store): Promise<IpAccessListContext> {
 }
 
 try {
-  const config = readConfig();
-  const say = (_fields: object, message: string) => process.stderr.write(`${message}\n`);
-  const log = { warn: say, error: say };
-  const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log });
+  const act = readAct(process.argv.slice(2));
+  const store = await openForCommand(readConfig());
   try {
-    const ranges = await run(await asService(store), process.argv.slice(2));
+    const ranges = await act(await asService(store));
     process.stdout.write(
       ranges.length > 0 ? `${ranges.join('\n')}\n` : 'The list is empty: every address is allowed.\n',
     );

@@ -2,11 +2,11 @@
 import { parseArgs } from 'node:util';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
+import { openForCommand } from './command-store.ts';
 import { readConfig } from './config.ts';
 import { migrateSchedules, type ScheduleMigration } from './domain/automations/migrate-schedules.ts';
 import { findEnterpriseId } from './domain/bootstrap.ts';
 import { prefixedId } from './domain/ids.ts';
-import { openStore } from './store/store.ts';
 
 const usage = `Usage:
   npm run schedules -- migrate ORG             it makes automations from now on, and no more schedules
@@ -44,10 +44,7 @@ function readArguments(args: readonly string[]): Asked | 'help' {
 }
 
 async function migrate({ organization, isUndo, isDryRun }: Asked): Promise<ScheduleMigration> {
-  const config = readConfig();
-  const say = (_fields: object, message: string) => process.stderr.write(`${message}\n`);
-  const log = { warn: say, error: say };
-  const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log });
+  const store = await openForCommand(readConfig());
   try {
     const enterpriseId = await findEnterpriseId({ store });
     // Running processes read with every request what the organization makes: nobody has to be told.

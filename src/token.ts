@@ -1,16 +1,14 @@
 // npm run token: a new administrator token, for whoever has the host but has lost the token.
+import { openForCommand } from './command-store.ts';
 import { readConfig } from './config.ts';
 import { findEnterpriseId, newAdministratorToken, prepareInstallation } from './domain/bootstrap.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-sessions.ts';
 import { serviceAddress } from './http/listen.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
-import { openStore } from './store/store.ts';
 
 try {
   const config = readConfig();
-  const say = (_fields: object, message: string) => process.stderr.write(`${message}\n`);
-  const log = { warn: say, error: say };
-  const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log });
+  const store = await openForCommand(config);
   try {
     // A token for a database that nothing runs on would be worth nothing.
     await findEnterpriseId({ store });

@@ -54,15 +54,16 @@ export async function prepareInstallation(
   });
 }
 
+/** What a command says where there is nothing that it could be for. */
+export const emptyDatabase =
+  'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?';
+
 /** The enterprise of a database that has been started before; StartError for an empty one. */
 export async function findEnterpriseId(services: Pick<Services, 'store'>): Promise<string> {
   const [known] = await services.store.query<{ enterpriseId: string }>(
     'select enterprise_id as "enterpriseId" from installation',
   );
-  if (!known)
-    throw new StartError(
-      'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?',
-    );
+  if (!known) throw new StartError(emptyDatabase);
   return known.enterpriseId;
 }
 

@@ -24,14 +24,21 @@ export function listeningAddress(host: string, port: number): string {
 /** Listens at HOST and PORT; throws a sentence that names the variable when that is not possible. */
 export function listen(server: Server, { host, port }: Pick<Place, 'host' | 'port'>): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const place = `HOST ${host}, PORT ${port}`;
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`Another process listens there already (${place}). Set PORT to another number.`)
-          : error,
-      );
-    });
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new Error(whyNot({ host, port }, error), { cause: error })),
+    );
     server.listen(port, host, resolve);
   });
+}
+
+function whyNot(
+  { host, port }: Pick<Place, 'host' | 'port'>,
+  { code, syscall, message }: NodeJS.ErrnoException,
+): string {
+  const place = `HOST ${host}, PORT ${port}`;
+  if (code === 'EADDRINUSE') return `Another process listens there already (${place}). Set PORT to another number.`;
+  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
+    return `HOST must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, but was ${host} (${code}).`;
+  if (code === 'EACCES') return `PORT must be one that this process may listen on, but was ${port} (${code}).`;
+  return `HOST and PORT must say where this process can listen, but were ${host} and ${port}: ${message}.`;
 }

@@ -18,9 +18,16 @@ export interface LockOptions {
   readonly staleMs: number;
   /** Called when the holder cannot be seen, so that its heartbeat must be watched for a while. */
   readonly onWait: (sentence: string) => void;
+  /** What to do when a living process has the directory. */
+  readonly whenHeld: string;
 }
 
-const defaults: LockOptions = { heartbeatMs: 5_000, staleMs: 30_000, onWait: () => undefined };
+const defaults: LockOptions = {
+  heartbeatMs: 5_000,
+  staleMs: 30_000,
+  onWait: () => undefined,
+  whenHeld: 'Stop it, or set DATA_DIR to another directory.',
+};
 
 /** Removing a dead holder's lock takes milliseconds: whoever has been at it this long has died over it. */
 const turnMs = 10_000;
@@ -33,14 +40,14 @@ const turnPollMs = 20;
  */
 export async function lockDataDir(dataDir: string, given: Partial<LockOptions> = {}): Promise<DataDirLock> {
   const options = { ...defaults, ...given };
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'lock');
   const own = JSON.stringify(ownProcess());
-  while (!(await create(path, own))) {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error) => refuseDirectory(dataDir, error));
+  while (!(await create(path, own).catch((error) => refuseDirectory(dataDir, error)))) {
     const found = await readText(path);
     if (found === null) continue;
     const holder = parseHolder(found);
-    if (await isHeld(path, holder, options)) throw new Error(inUse(dataDir, holder));
+    if (await isHeld(path, holder, options)) throw new Error(`${inUse(dataDir, holder)} ${options.whenHeld}`);
     await removeStale(path, found);
   }
   const timer = setInterval(() => {
@@ -58,12 +65,22 @@ export async function lockDataDir(dataDir: string, given: Partial<LockOptions> =
   };
 }
 
+function refuseDirectory(dataDir: string, error: NodeJS.ErrnoException): never {
+  const isFile = error.code === 'EEXIST' || error.code === 'ENOTDIR';
+  throw new Error(
+    isFile
+      ? `DATA_DIR must be a directory, but ${dataDir} is a file, or in one.`
+      : `DATA_DIR must be a directory that this process may write to, or make, but ${dataDir} is none (${error.code}).`,
+    { cause: error },
+  );
+}
+
 function inUse(dataDir: string, holder: ProcessName | null): string {
   const who =
     holder === null
       ? 'another process'
       : `another Switchyard process (pid ${holder.pid} on ${holder.place.split(' ')[0]})`;
-  return `The data directory ${dataDir} is in use by ${who}. Stop it, or set DATA_DIR to another directory.`;
+  return `The data directory ${dataDir} is in use by ${who}.`;
 }
 
 /** False when the file is there already. Its content is there with its name, so nobody reads half a lock. */

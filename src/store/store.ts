@@ -39,6 +39,8 @@ export interface StoreOptions {
   readonly dataDir: string;
   readonly databaseUrl: string | null;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
+  /** What to do when another process has the data directory; what is right for a service when not said. */
+  readonly whenHeld?: string;
 }
 
 /**
@@ -46,8 +48,11 @@ export interface StoreOptions {
  * worker's identity and the agents' workspaces live in it.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, databaseUrl, log } = options;
-  const lock = await lockDataDir(dataDir, { onWait: (sentence) => log.warn({ dataDir }, sentence) });
+  const { dataDir, databaseUrl, log, whenHeld } = options;
+  const lock = await lockDataDir(dataDir, {
+    onWait: (sentence) => log.warn({ dataDir }, sentence),
+    ...(whenHeld !== undefined && { whenHeld }),
+  });
   try {
     const driver =
       databaseUrl === null

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -48,3 +48,31 @@ it.each([{}, { BASE_URL: 'https://switchyard.example/' }])(
     expect(new URL(link).origin).toBe(new URL(data.createSession.session.url).origin);
   },
 );
+
+const commands = [
+  ['token', []],
+  ['ip-access-list', []],
+  ['schedules-command', ['migrate', 'org-0']],
+] as const;
+
+it.each(commands)('%s begins no database where there is none, and leaves nothing behind', async (name, args) => {
+  const dataDir = join(makeDir(), 'data');
+  const { code, stderr } = await runCommand(name, { DATA_DIR: dataDir }, ...args);
+  expect(code).toBe(1);
+  expect(stderr).toContain('This database is empty: no service has been started on it.');
+  expect(existsSync(dataDir)).toBe(false);
+});
+
+it('says what to do for a command while the service has the data directory, and its usage also then', async () => {
+  const env = await makeEnv();
+  const server = await startServer(env);
+  const { code, stderr } = await runCommand('token', env);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`is in use by another Switchyard process (pid ${server.pid} `);
+  expect(stderr).toContain('Stop it for as long as the command runs');
+  // On an embedded database another directory would be another database.
+  expect(stderr.includes('DATA_DIR of its own')).toBe(testDatabase === 'postgres');
+  expect(stderr).not.toContain('set DATA_DIR to another directory');
+  const misused = await runCommand('ip-access-list', env, 'bogus');
+  expect(misused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Usage:/) });
+});

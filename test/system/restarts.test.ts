@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
@@ -250,6 +251,39 @@ it('reports every bad variable at once, by name, before it opens anything', asyn
     expect(refused.output).toContain(name);
   expect(refused.output).not.toContain('cog_short');
   expect(() => statSync(join(env.DATA_DIR ?? '', 'secret.key'))).toThrow();
+});
+
+it.each([
+  [
+    { DATA_DIR: resolve('package.json') },
+    /^DATA_DIR must be a directory, but \/.*package\.json is a file, or in one\.$/m,
+  ],
+  [
+    { DATA_DIR: resolve('package.json/data') },
+    /^DATA_DIR must be a directory, but \/.*\/data is a file, or in one\.$/m,
+  ],
+  [
+    { DATA_DIR: '/sys/data' },
+    /^DATA_DIR must be a directory that this process may write to, .* but \/sys\/data is none/m,
+  ],
+  [{ HOST: '192.0.2.1' }, /^HOST must be an address of this machine, .* but was 192\.0\.2\.1 \(EADDRNOTAVAIL\)\.$/m],
+  [{ HOST: 'nosuch.invalid' }, /^HOST must be an address of this machine, .* but was nosuch\.invalid \(E[A-Z_]+\)\.$/m],
+])('says in a sentence of the variable what cannot be used: %j', async (bad, sentence) => {
+  const refused = await startRefused({ ...(await makeEnv()), ...bad });
+  expect(refused.code).toBe(1);
+  expect(refused.output).toMatch(sentence);
+  expect(refused.output.trim().split('\n')).toHaveLength(2);
+});
+
+it('says how the service is built where it is not', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'switchyard-unbuilt-'));
+  dirs.push(dir);
+  copyFileSync('package.json', join(dir, 'package.json'));
+  const { status, stderr } = spawnSync('npm', ['--silent', 'start'], { cwd: dir, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr.match(/^.*dist.*$/gm)).toEqual([
+    'Switchyard is not built: there is no dist/main.js. "npm install" builds it, and so does "npm run build".',
+  ]);
 });
 
 it('refuses a database that belongs to another SECRET_KEY', async () => {

@@ -120,7 +120,7 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
           spellCheck={false}
           placeholder="API_TOKEN"
           defaultValue={secret?.key}
-          hint="The variable in which agents find it: letters, digits and “_”, with no digit first."
+          hint="The variable in which agents find it, with “_” for what no variable can have: “1 api-key” is _1_api_key."
           error={errorOf(errors, 'key')}
         />
         {!secret && (

@@ -21,6 +21,7 @@ import { SavedMeanwhile, takenTheirs, unseen } from '../kit/saved-meanwhile.tsx'
 import { Actions } from './actions.tsx';
 import { automationFragment } from './automation-fragment.ts';
 import { changesOf, type Definition, type Draft, definitionOf, problemsOf, writeDraft } from './draft.ts';
+import { type MadeWebhook, madeWebhook } from './made-webhook.tsx';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemOf, problemsIn } from './problems.ts';
 import { fieldTypesOf } from './schemas.ts';
@@ -38,7 +39,7 @@ interface AutomationFormProps {
   /** What was cancelled is wanted after all. */
   readonly onAgain: () => void;
   /** With its id, and the secret of its incoming webhook where one was made. */
-  readonly onDone: (id: string, secret: string | null) => void;
+  readonly onDone: (id: string, webhook: MadeWebhook | null) => void;
 }
 
 const placed = [
@@ -103,6 +104,9 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
         createAutomation(input: $input) {
           automation {
             id
+            triggers {
+              webhookUrl
+            }
           }
           webhookSecret
           userErrors {
@@ -120,6 +124,9 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
         updateAutomation(input: $input) {
           automation {
             id
+            triggers {
+              webhookUrl
+            }
             ...automationFragment_automation
           }
           webhookSecret
@@ -177,7 +184,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     if (!payload?.automation) return setRefusals((before) => before + 1);
     half.end();
     toasts.say(`${draft.name.trim()} is saved.`);
-    onDone(payload.automation.id, payload.webhookSecret ?? null);
+    onDone(payload.automation.id, madeWebhook(payload.webhookSecret, payload.automation.triggers));
   };
   const takeTheirs = (theirs: Definition) => {
     setOther(null);

@@ -16,10 +16,11 @@ import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { CopyLine, ShownOnce } from '../kit/kit.ts';
+import { CopyLine } from '../kit/kit.ts';
 import { AutomationActs } from './automation-acts.tsx';
 import { AutomationFacts } from './automation-facts.tsx';
 import { AutomationForm } from './automation-form.tsx';
+import { type MadeWebhook, madeWebhook, WebhookSecret } from './made-webhook.tsx';
 import { Times } from './rule-fields.tsx';
 import { Runs } from './runs.tsx';
 import { isHalfWritten } from './use-draft.ts';
@@ -34,27 +35,17 @@ export function AutomationPage({ id }: { readonly id: string }) {
 
 function NewAutomation() {
   const [, go] = useLocation();
-  const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | null>(null);
+  const [made, setMade] = useState<{ readonly id: string; readonly webhook: MadeWebhook } | null>(null);
   return (
     <Page title="New automation">
       <AutomationForm
         automation={null}
         onCancel={() => go('/manage/automations')}
         onAgain={() => go('/manage/automations/new')}
-        onDone={(id, secret) => (secret ? setMade({ id, secret }) : go(`/manage/automations/${id}`))}
+        onDone={(id, webhook) => (webhook ? setMade({ id, webhook }) : go(`/manage/automations/${id}`))}
       />
-      {made && <WebhookSecret secret={made.secret} onClose={() => go(`/manage/automations/${made.id}`)} />}
+      {made && <WebhookSecret made={made.webhook} onClose={() => go(`/manage/automations/${made.id}`)} />}
     </Page>
-  );
-}
-
-function WebhookSecret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
-  return (
-    <ShownOnce
-      title="The secret of the incoming webhook"
-      values={[{ label: 'Secret', value: secret }]}
-      onClose={onClose}
-    />
   );
 }
 
@@ -124,7 +115,7 @@ function Shown({ found, onChanged }: ShownProps) {
   const { may } = useSigned();
   const [, go] = useLocation();
   const [isChanging, setChanging] = useState(() => isHalfWritten(automation.automationId));
-  const [secret, setSecret] = useState<string | null>(null);
+  const [made, setMade] = useState<MadeWebhook | null>(null);
   const { name, enabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
   const mayChange = may('MANAGE_ORG_AUTOMATIONS');
@@ -138,9 +129,9 @@ function Shown({ found, onChanged }: ShownProps) {
             setChanging(true);
             go(`/manage/automations/${automation.id}`);
           }}
-          onDone={(_id, made) => {
+          onDone={(_id, webhook) => {
             setChanging(false);
-            setSecret(made);
+            setMade(webhook);
             onChanged();
           }}
         />
@@ -188,7 +179,7 @@ function Shown({ found, onChanged }: ShownProps) {
             )}
           </dl>
           {triggers.some(({ webhookUrl }) => webhookUrl) && (
-            <Incoming automation={automation} mayChange={mayChange} onSecret={setSecret} />
+            <Incoming automation={automation} mayChange={mayChange} onMade={setMade} />
           )}
         </section>
         {nextRuns.length > 0 && (
@@ -212,7 +203,7 @@ function Shown({ found, onChanged }: ShownProps) {
           <Link href="/manage/automations">All automations</Link>
         </p>
       </div>
-      {secret && <WebhookSecret secret={secret} onClose={() => setSecret(null)} />}
+      {made && <WebhookSecret made={made} onClose={() => setMade(null)} />}
     </Page>
   );
 }
@@ -220,10 +211,10 @@ function Shown({ found, onChanged }: ShownProps) {
 interface IncomingProps {
   readonly automation: Automation;
   readonly mayChange: boolean;
-  readonly onSecret: (secret: string) => void;
+  readonly onMade: (made: MadeWebhook | null) => void;
 }
 
-function Incoming({ automation, mayChange, onSecret }: IncomingProps) {
+function Incoming({ automation, mayChange, onMade }: IncomingProps) {
   const [asked, setAsked] = useState(false);
   const [rotate, isRotating] = useAct<automationPageRotateMutation>(graphql`
     mutation automationPageRotateMutation($input: RotateAutomationWebhookSecretInput!) {
@@ -238,7 +229,7 @@ function Incoming({ automation, mayChange, onSecret }: IncomingProps) {
   const confirm = async () => {
     const { payload } = await rotate({ input: { automationId: automation.automationId } });
     setAsked(false);
-    if (payload?.webhookSecret) onSecret(payload.webhookSecret);
+    onMade(madeWebhook(payload?.webhookSecret, automation.triggers));
   };
   return (
     <div className="sheets">

@@ -149,7 +149,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
               <code>{rule}</code>
             </p>
             <Suspense fallback={<p className="soft">Looking for the next times…</p>}>
-              <NextTimes rule={rule} timeZone={zone} />
+              <NextTimes rule={rule} timeZone={zone} said={error} />
             </Suspense>
           </>
         )}
@@ -158,7 +158,14 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
   );
 }
 
-function NextTimes({ rule, timeZone }: { readonly rule: string; readonly timeZone: string }) {
+interface NextTimesProps {
+  readonly rule: string;
+  readonly timeZone: string;
+  /** What is said of the rule already, which is not said again. */
+  readonly said: string | null;
+}
+
+function NextTimes({ rule, timeZone, said }: NextTimesProps) {
   const { recurrencePreview } = useLazyLoadQuery<ruleFieldsQuery>(
     graphql`
       query ruleFieldsQuery($rule: String!, $timeZone: String) {
@@ -170,8 +177,15 @@ function NextTimes({ rule, timeZone }: { readonly rule: string; readonly timeZon
     `,
     { rule, timeZone: timeZone === 'UTC' ? null : timeZone },
   );
-  if (recurrencePreview.problem) return <p role="status">{plainWords(recurrencePreview.problem)}</p>;
+  const { problem } = recurrencePreview;
+  if (problem) return isSameProblem(problem, said) ? null : <p role="status">{plainWords(problem)}</p>;
   return <Times times={recurrencePreview.times} timeZone={timeZone} />;
+}
+
+// Each was found at another moment, and so with other times as the example.
+function isSameProblem(problem: string, said: string | null): boolean {
+  const [kind = problem] = problem.split(':');
+  return said?.includes(kind) ?? false;
 }
 
 /** Moments, as the clocks of a zone show them. */

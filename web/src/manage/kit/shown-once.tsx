@@ -1,4 +1,5 @@
 import { Button } from '../../ui/button.tsx';
+import { useCopy } from '../../ui/copy.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 
@@ -6,11 +7,14 @@ interface ShownOnceProps {
   readonly title: string;
   /** What is shown, by what it is called. */
   readonly values: readonly { readonly label: string; readonly value: string }[];
+  /** How it is used, for a shell. */
+  readonly curl?: string;
   readonly onClose: () => void;
 }
 
 /** Something secret that the service gives once and keeps as a hash only. It is gone when this is closed. */
-export function ShownOnce({ title, values, onClose }: ShownOnceProps) {
+export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
+  const copy = useCopy();
   return (
     <Dialog
       title={title}
@@ -27,6 +31,13 @@ export function ShownOnce({ title, values, onClose }: ShownOnceProps) {
         {values.map(({ label, value }) => (
           <CopyLine key={label} label={label} value={value} />
         ))}
+        {curl !== undefined && (
+          <div className="actions">
+            <Button size="small" icon="copy" onClick={() => void copy(curl)}>
+              Copy as curl
+            </Button>
+          </div>
+        )}
       </div>
     </Dialog>
   );

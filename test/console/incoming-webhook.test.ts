@@ -1,0 +1,61 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+
+describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+  const openNew = async () => {
+    const window = await openSignedIn(browser, test, test.adminToken);
+    await window.page.goto('/manage/automations/new');
+    return window;
+  };
+
+  it('shows with the secret of an incoming webhook where it is posted to, and how', async () => {
+    const { page, complaints } = await openNew();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByLabel('Name').fill('Mend the build');
+    await page.getByLabel('It acts').selectOption('webhook:incoming');
+    await page.getByLabel('What an agent is asked').fill('Mend it.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const shown = page.getByRole('dialog').locator('code');
+    await shown.first().waitFor();
+    const [secret = '', address = ''] = await shown.allTextContents();
+    expect(address).toMatch(new RegExp(`^${test.url}/webhooks/automations/`));
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByText('Copied.').waitFor();
+    const curl = await page.evaluate(() => navigator.clipboard.readText());
+    expect(curl.split(' \\\n  ')).toEqual([
+      `curl -s ${address}`,
+      `-H "X-Webhook-Secret: ${secret}"`,
+      `-H 'Content-Type: application/json'`,
+      `-d '{}'`,
+    ]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says once that a rule is too frequent', async () => {
+    const { page, complaints } = await openNew();
+    await page.getByLabel('Name').fill('Sweep');
+    await page.getByLabel('Repeats').selectOption('By a rule of your own');
+    await page.getByLabel('Rule', { exact: true }).fill('FREQ=MINUTELY');
+    const said = page.getByText('more often than every 15 minutes');
+    await said.waitFor();
+    await page.getByLabel('What an agent is asked').fill('Sweep.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('[aria-invalid="true"]').first().waitFor();
+    await expect.poll(() => said.count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

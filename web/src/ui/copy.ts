@@ -1,0 +1,25 @@
+import { useToasts } from './toasts.tsx';
+
+/** Copies a text, and says so; where the browser does not allow that, it is shown instead. */
+export function useCopy(): (text: string) => Promise<void> {
+  const toasts = useToasts();
+  return async (text) => {
+    // Browsers give pages that come by plain http from another host no clipboard.
+    const isCopied = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    if (isCopied) toasts.say('Copied.');
+    else toasts.fail(`This browser does not let the page copy. Here it is: ${text}`);
+  };
+}
+
+/** A request with a JSON body, for a shell; the header is in double quotes, so that it may name a variable. */
+export function asCurl(address: string, header: string, body: object): string {
+  return [
+    `curl -s ${address}`,
+    `-H "${header}"`,
+    `-H 'Content-Type: application/json'`,
+    `-d '${JSON.stringify(body)}'`,
+  ].join(' \\\n  ');
+}

@@ -1,5 +1,5 @@
 import type { Services } from '../domain/context.ts';
-import { type ConsoleFiles, createConsoleFiles } from './files.ts';
+import { type Asset, type ConsoleFiles, createConsoleFiles } from './files.ts';
 import { createSignIn } from './sign-in.ts';
 
 /** What a page of the console may do: load from this service alone, ask it alone, and stand in no other page. */
@@ -43,6 +43,8 @@ export function createConsole(services: Services, directory: string): ConsoleDoo
         if (!isRead) return refuse(405, 'Only GET and HEAD can be asked for here.', { allow: 'GET, HEAD' });
         return findAsset(files, request, pathname);
       }
+      // Browsers ask for it where a page names none: at an answer as JSON, or at the explorer.
+      if (pathname === '/favicon.ico' && isRead) return serve(await files.icon(), request, 'public, max-age=86400');
       // Who sends a token is a program that asks for something else than a page.
       if (!isRead || !pages.test(pathname) || request.headers.has('authorization')) return null;
       // Who reads this address by hand or by a script is told where the APIs are.
@@ -84,14 +86,17 @@ async function page(files: ConsoleFiles, request: Request, status = 200): Promis
 
 async function findAsset(files: ConsoleFiles, request: Request, pathname: string): Promise<Response> {
   const name = pathname.startsWith(assetsPrefix) ? pathname.slice(assetsPrefix.length) : '';
-  const asset = await files.asset(name);
+  return serve(await files.asset(name), request, 'public, max-age=31536000, immutable');
+}
+
+function serve(asset: Asset | null, request: Request, cacheControl: string): Response {
   // Of an earlier version, whose page a browser still has: it loads its page anew then.
   if (asset === null) return refuse(404, 'There is no such file.', { 'cache-control': 'no-store' });
   return new Response(request.method === 'HEAD' ? null : asset.bytes, {
     headers: {
       'content-type': asset.type,
       'content-length': String(asset.bytes.byteLength),
-      'cache-control': 'public, max-age=31536000, immutable',
+      'cache-control': cacheControl,
       'cross-origin-resource-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
     },

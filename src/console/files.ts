@@ -7,6 +7,8 @@ export interface ConsoleFiles {
   page(): Promise<string | null>;
   /** A script, style or picture by its name, which changes with its content; null for any other. */
   asset(name: string): Promise<Asset | null>;
+  /** The picture in the tab, for who asks for it by no name of ours; null where the console has not been built. */
+  icon(): Promise<Asset | null>;
 }
 
 /** See {@link ConsoleFiles}. */
@@ -38,6 +40,10 @@ export function createConsoleFiles(directory: string): ConsoleFiles {
     page: async () => (await load()).page,
     // By their names in the directory, never by a path: no name leads out of it.
     asset: async (name) => (await load()).assets.get(name) ?? null,
+    async icon() {
+      for (const [name, asset] of (await load()).assets) if (/^icon-.*\.svg$/.test(name)) return asset;
+      return null;
+    },
   };
 }
 

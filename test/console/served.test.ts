@@ -30,6 +30,13 @@ describe.skipIf(!isBuilt)('the console as it is served', () => {
     expect(texts.size).toBe(1);
   });
 
+  it('has a picture for the tab where browsers look for one', async () => {
+    const response = await fetch(`${test.url}/favicon.ico`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('image/svg+xml');
+    expect(await response.text()).toContain('<svg');
+  });
+
   it('may run and ask nothing else than this service, and stands in no other page', async () => {
     const { headers } = await open('/sessions');
     const policy = headers.get('content-security-policy') ?? '';

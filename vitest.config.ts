@@ -11,6 +11,8 @@ const storeless = ['test/rules/**/*.test.ts', 'test/agents/**/*.test.ts', 'test/
 const everywhere = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
+  // As long as Playwright waits: on a busy machine the second that is usual says nothing.
+  expect: { poll: { timeout: 20_000 } },
   pool: 'forks' as const,
   globalSetup: ['test/support/global-setup-built.ts'],
   execArgv: [...oneThread],

@@ -143,6 +143,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.goto('/manage/playbooks');
     await page.getByRole('heading', { name: 'Playbooks', exact: true }).waitFor();
     await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.type('new ses');
     await picture('palette');
     await page.keyboard.press('Enter');

@@ -76,8 +76,16 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByLabel('Search in titles').fill('pears');
     await expect.poll(titles).toEqual(['About pears']);
     expect(new URL(page.url()).search).toBe('?tag=fruit&q=pears');
+    const isFollowed = new Promise<void>((resolve) => {
+      page.on('websocket', (socket) => {
+        socket.on('framesent', ({ payload }) => {
+          if (String(payload).includes('sessionListMatchingSubscription')) resolve();
+        });
+      });
+    });
     await page.reload();
     await expect.poll(titles).toEqual(['About pears']);
+    await isFollowed;
     // What comes is held to the filter too.
     await start('More pears', { tags: ['fruit'] });
     await start('More apples', { tags: ['fruit'] });

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { graphql, usePaginationFragment } from 'react-relay';
-import { ConnectionHandler, type RecordSourceSelectorProxy } from 'relay-runtime';
+import { ConnectionHandler, type RecordProxy, type RecordSourceSelectorProxy } from 'relay-runtime';
 import type { sessionList_organization$key } from '../__generated__/sessionList_organization.graphql.ts';
 import type { sessionListMatchingSubscription } from '../__generated__/sessionListMatchingSubscription.graphql.ts';
 import type { sessionListPaginationQuery } from '../__generated__/sessionListPaginationQuery.graphql.ts';
@@ -200,21 +200,23 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
       }
     `,
     variables: matching,
-    updater: (store) => prepend(store, connectionId),
+    updater: (store) => insert(store, connectionId),
   });
   return state;
 }
 
-function prepend(store: RecordSourceSelectorProxy, connectionId: string): void {
+// In its place by when it was started: of two that come together, the later one may come first.
+function insert(store: RecordSourceSelectorProxy, connectionId: string): void {
   const connection = store.get(connectionId);
-  const edge = store.getRootField('organizationSessions');
-  const node = edge?.getLinkedRecord('node');
-  if (!connection || !edge || !node) return;
+  const node = store.getRootField('organizationSessions')?.getLinkedRecord('node');
+  if (!connection || !node) return;
   const edges = connection.getLinkedRecords('edges') ?? [];
-  const isThere = edges.some((each) => each?.getLinkedRecord('node')?.getDataID() === node.getDataID());
-  const [first] = edges;
-  const newest = String(first?.getLinkedRecord('node')?.getValue('createdAt') ?? '');
-  // An older one that has changed stands further down, on a page that may not have been loaded.
-  if (isThere || String(node.getValue('createdAt')) < newest) return;
-  ConnectionHandler.insertEdgeBefore(connection, ConnectionHandler.createEdge(store, connection, node, 'SessionEdge'));
+  if (edges.some((each) => each?.getLinkedRecord('node')?.getDataID() === node.getDataID())) return;
+  const startedAt = (each: RecordProxy | null | undefined) => String(each?.getValue('createdAt') ?? '');
+  const older = edges.findIndex((each) => startedAt(each?.getLinkedRecord('node')) < startedAt(node));
+  // Below what is loaded it comes with the next page.
+  if (older < 0 && connection.getLinkedRecord('pageInfo')?.getValue('hasNextPage')) return;
+  const place = older < 0 ? edges.length : older;
+  const edge = ConnectionHandler.createEdge(store, connection, node, 'SessionEdge');
+  connection.setLinkedRecords([...edges.slice(0, place), edge, ...edges.slice(place)], 'edges');
 }

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { send } from '../support/console.ts';
@@ -6,6 +6,16 @@ import { missing, openBrowser, openSignedIn, pick } from '../support/console-bro
 import { makeManySessions } from '../support/many.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+
+/** Resolves when a page, which is to be loaded then, has asked for what comes to its list. */
+const asksForWhatComes = (page: Page) =>
+  new Promise<void>((resolve) => {
+    page.on('websocket', (socket) => {
+      socket.on('framesent', ({ payload }) => {
+        if (String(payload).includes('sessionListMatchingSubscription')) resolve();
+      });
+    });
+  });
 
 describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, () => {
   let test: TestApp;
@@ -25,8 +35,9 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
       createSession(test, { organizationId: organization.organizationId, title, ...input }, organization.token);
     const open = async () => {
       const window = await openSignedIn(browser, test, organization.token);
+      const isFollowed = asksForWhatComes(window.page);
       await window.page.goto(path);
-      return { ...window, titles: () => window.page.locator('.sessions a').allTextContents() };
+      return { ...window, isFollowed, titles: () => window.page.locator('.sessions a').allTextContents() };
     };
     return { ...organization, start, open };
   };
@@ -76,13 +87,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByLabel('Search in titles').fill('pears');
     await expect.poll(titles).toEqual(['About pears']);
     expect(new URL(page.url()).search).toBe('?tag=fruit&q=pears');
-    const isFollowed = new Promise<void>((resolve) => {
-      page.on('websocket', (socket) => {
-        socket.on('framesent', ({ payload }) => {
-          if (String(payload).includes('sessionListMatchingSubscription')) resolve();
-        });
-      });
-    });
+    const isFollowed = asksForWhatComes(page);
     await page.reload();
     await expect.poll(titles).toEqual(['About pears']);
     await isFollowed;
@@ -94,6 +99,24 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByText('Nothing fits').waitFor();
     await page.getByRole('button', { name: 'Clear the filter' }).click();
     await expect.poll(async () => (await titles()).length).toBe(5);
+    await page.context().close();
+  });
+
+  it('puts what comes in its place by when it was started, in whatever order it comes', async () => {
+    const { organizationId, start, open } = await openList('In its place', '/sessions?q=pears');
+    await start('Old pears');
+    const [earlier, later] = [await start('About apples'), await start('About plums')];
+    const { page, titles, isFollowed } = await open();
+    await page.getByRole('link', { name: 'Old pears' }).waitFor();
+    await isFollowed;
+    const { store, bell } = test.app.services;
+    const rename = (id: string, title: string) =>
+      store.execute('update session set title = $2 where id = $1', [id, title]);
+    // The one that was started later comes first.
+    await rename(later, 'Ripe pears');
+    await rename(earlier, 'Green pears');
+    bell.ring(`organization:${organizationId.replace('org-', '')}`);
+    await expect.poll(titles).toEqual(['Ripe pears', 'Green pears', 'Old pears']);
     await page.context().close();
   });
 

@@ -7,6 +7,7 @@ import { plainTitle } from '../session/plain-title.ts';
 import { nameOf } from '../ui/actor.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { writeNumber } from '../ui/number.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 
@@ -71,7 +72,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
           <span>
             started <Time at={createdAt} />
           </span>
-          {acusConsumed >= 0.005 && <span>{acusConsumed.toLocaleString('en', { maximumFractionDigits: 2 })} ACU</span>}
+          {acusConsumed >= 0.005 && <span>{writeNumber(acusConsumed)} ACU</span>}
           {pullRequests.length > 0 && (
             <span>
               <Icon name="pull" size={12} /> {pullRequests.length}

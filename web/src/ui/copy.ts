@@ -1,15 +1,20 @@
 import { useToasts } from './toasts.tsx';
 
+/** Whether a text has been copied: browsers give pages that come by plain http from another host no clipboard. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Copies a text, and says so; where the browser does not allow that, it is shown instead. */
 export function useCopy(): (text: string) => Promise<void> {
   const toasts = useToasts();
   return async (text) => {
-    // Browsers give pages that come by plain http from another host no clipboard.
-    const isCopied = await navigator.clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    );
-    if (isCopied) toasts.say('Copied.');
+    if (await copyText(text)) toasts.say('Copied.');
     else toasts.fail(`This browser does not let the page copy. Here it is: ${text}`);
   };
 }

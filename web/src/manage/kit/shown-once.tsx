@@ -1,5 +1,5 @@
 import { Button } from '../../ui/button.tsx';
-import { useCopy } from '../../ui/copy.ts';
+import { copyText, useCopy } from '../../ui/copy.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 
@@ -47,12 +47,8 @@ export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
 export function CopyLine({ label, value }: { readonly label: string; readonly value: string }) {
   const toasts = useToasts();
   const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(value);
-      toasts.say(`${label} copied.`);
-    } catch {
-      toasts.fail('The browser does not allow copying here: mark the text, and copy it by hand.');
-    }
+    if (await copyText(value)) toasts.say(`${label} copied.`);
+    else toasts.fail('The browser does not allow copying here: mark the text, and copy it by hand.');
   };
   return (
     <div className="copy-line">

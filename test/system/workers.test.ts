@@ -101,6 +101,21 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     await api.stop();
   });
 
+  it('wait for one that has their workspace and one slot, also between two of its sessions', async () => {
+    const one = { MAX_CONCURRENT_SESSIONS: '1', WORKSPACE_AFFINITY_SECONDS: '0' };
+    const [api, home] = await Promise.all([start('api', 'api'), start('one', 'worker', one)]);
+    const ids = await Promise.all(Array.from({ length: 8 }, () => create(api, 'write kept.txt 1')));
+    await Promise.all(ids.map((id) => untilOver(target(api), id)));
+    const other = await start('two', 'worker', one);
+    await Promise.all(ids.map((id) => send(api, id, 'cat kept.txt')));
+    await Promise.all(ids.map((id) => untilOver(target(api), id)));
+    const workers = [];
+    for (const id of ids) workers.push((await turnsOf(id)).map((turn) => turn.workerId));
+    expect(workers).toEqual(ids.map(() => [workerIn('one'), workerIn('one')]));
+    for (const each of [home, other, api]) await each.stop();
+    await untilNoAgents(ids);
+  });
+
   it('take over from one that was killed', async () => {
     const [api, one, two] = await startAll();
     const id = await create(api, 'say at work\nsleep 10\nsay done');

@@ -30,8 +30,8 @@ const isForUserToAnswer = `
   and not exists (select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
     and e.message_type <> 'agent_message' and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs))`;
 
-// Whoever has the workspace is waited for, from when the session began to wait or its last lease ended; as long as it has
-// other work it is alive, and will come to this: another worker would begin with nothing.
+// Whoever has the workspace is waited for, from when the session began to wait or its last lease ended; as long as it is
+// alive it will come to this, also between two of its sessions, when it has no lease: another would begin with nothing.
 const candidates = `
   select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent ${waiting}
    where r.queued_at <= $1::timestamptz and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')
@@ -39,7 +39,8 @@ const candidates = `
      and (r.home_worker_id is null or r.home_worker_id = $3
           or (r.queued_at <= $1::timestamptz - $4::int * interval '1 millisecond'
               and (l.session_id is null or l.expires_at < now() - ($2::int + $4::int) * interval '1 millisecond')
-              and not exists (select 1 from lease h where h.worker_id = r.home_worker_id and h.expires_at > now())))`;
+              and not exists (select 1 from worker h where h.id = r.home_worker_id
+                                and h.expires_at > now() - $4::int * interval '1 millisecond')))`;
 
 const oldestFirst = `${candidates} order by r.queued_at limit $5 for update of r skip locked`;
 
@@ -57,6 +58,12 @@ const takeRun = `
   update run set generation = $2, home_worker_id = $3 where session_id = $1
   returning session_id as "sessionId", generation, agent_session_id as "agentSessionId", is_turn_open as "isTurnOpen"`;
 
+// A worker counts as alive as long as the leases that it took or extended last, whether it still has them or not: one that
+// has nothing to do writes nothing.
+const liveOn = `
+  insert into worker (id, expires_at) values ($1, now() + $2::int * interval '1 millisecond')
+  on conflict (id) do update set expires_at = excluded.expires_at`;
+
 interface Candidate {
   sessionId: string;
   generation: number;
@@ -68,7 +75,7 @@ interface Candidate {
 export interface Claimant {
   readonly workerId: string;
   readonly leaseMs: number;
-  /** How long a session waits for the worker that has its workspace, and shows no sign of life, before another may take it. */
+  /** How long a session waits for the worker that has its workspace, and is not alive, before another may take it. */
   readonly affinityMs: number;
 }
 
@@ -101,6 +108,7 @@ export async function claimRuns(
     const claimed: ClaimedRun[] = [];
     let leftMb = room.memoryMb;
     const found = await tx.query<Candidate>(oldestFirst, [context.now(), graceMs, workerId, affinityMs, room.slots]);
+    if (found.length > 0) await tx.query(liveOn, [workerId, leaseMs]);
     for (const { sessionId, generation, homeWorkerId, agent } of found) {
       const needsMb = room.memoryOf(agent);
       if (needsMb > leftMb && !(room.isEmpty && claimed.length === 0)) return { claimed, isShort: true };
@@ -138,8 +146,8 @@ export async function isAnyRunWaiting(
 }
 
 /**
- * Extends this worker's leases and says which sessions it still holds; one that is missing was taken, put to sleep
- * or ended, or its organization was deleted.
+ * Extends this worker's leases, and how long it counts as alive, and says which sessions it still holds; one that is missing
+ * was taken, put to sleep or ended, or its organization was deleted.
  */
 export async function renewLeases(
   context: Context,
@@ -148,7 +156,8 @@ export async function renewLeases(
   held: readonly Pick<ClaimedRun, 'sessionId' | 'generation'>[],
 ): Promise<ReadonlySet<string>> {
   const rows = await context.store.execute<{ sessionId: string }>(
-    `update lease l set expires_at = now() + $2::int * interval '1 millisecond'
+    `with alive as (${liveOn})
+     update lease l set expires_at = now() + $2::int * interval '1 millisecond'
        from unnest($3::text[], $4::int[]) as h(session_id, generation)
        join run r on r.session_id = h.session_id and r.generation = h.generation
        join session s on s.id = h.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
@@ -172,7 +181,16 @@ export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sess
   context.bell.ring('runs');
 }
 
-/** At a worker's start its own leases are void at once: it lives in a locked directory, so no other process holds them. */
+/**
+ * At a worker's start its own leases are void at once: it lives in a locked directory, so no other process holds them. Workers
+ * that nobody has heard of for a day are forgotten.
+ */
 export async function voidOwnLeases(context: Context, workerId: string): Promise<void> {
   await context.store.execute('delete from lease where worker_id = $1', [workerId]);
+  await context.store.execute(`delete from worker where expires_at < now() - interval '1 day'`);
+}
+
+/** A worker that stops says so: what waits for its workspaces waits from now on as for one that has died. */
+export async function leaveQueue(context: Context, workerId: string): Promise<void> {
+  await context.store.execute('update worker set expires_at = now() where id = $1 and expires_at > now()', [workerId]);
 }

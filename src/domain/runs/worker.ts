@@ -1,6 +1,6 @@
 import type { Agents } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
-import { claimRuns, isAnyRunWaiting, renewLeases, voidOwnLeases } from './claims.ts';
+import { claimRuns, isAnyRunWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
 import { clearLeftSecrets } from './left-secrets.ts';
 import { type ActiveRun, runSession } from './run-session.ts';
 
@@ -142,6 +142,9 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       for (const timer of timers) clearInterval(timer);
       await claiming;
       await Promise.all([...runs.values()].map((run) => run.end()));
+      await leaveQueue(context, options.workerId).catch((error: unknown) => {
+        log.warn({ err: error }, 'It could not be told that this worker stops: its sessions wait until its leases would have ended.');
+      });
     },
     active: () => runs.size,
   };

@@ -15,12 +15,15 @@ export class HeldRun {
   isLost = false;
   /** Since when its agent has had nothing to do, by the monotonic clock; null: busy. */
   idleSince: number | null = null;
+  readonly #onIdle: () => void;
   #wake: (() => void) | null = null;
   #isRung = false;
 
-  constructor(context: Context, run: ClaimedRun) {
+  /** `onIdle` is called whenever its agent begins to have nothing to do. */
+  constructor(context: Context, run: ClaimedRun, onIdle: () => void) {
     this.context = context;
     this.run = run;
+    this.#onIdle = onIdle;
   }
 
   /** Ends it: the agent is stopped, and what was open stays open for the next holder. */
@@ -74,6 +77,7 @@ export class HeldRun {
       const timer = setTimeout(() => finish(false), ms).unref();
       this.#wake = () => finish(true);
       void this.agent?.exited.then(() => finish(false));
+      this.#onIdle();
     });
   }
 }

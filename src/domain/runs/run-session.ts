@@ -37,11 +37,13 @@ export interface ActiveRun extends ClaimedRun {
 export interface RunOptions {
   readonly agents: Agents;
   readonly dataDir: string;
+  /** The agent begins to have nothing to do: it may give way to another. */
+  onIdle(): void;
 }
 
 /** Starts to work on a claimed session: its agent, its turns, until it is idle for long, over, lost or crashed. */
 export function runSession(context: Context, run: ClaimedRun, options: RunOptions): ActiveRun {
-  const held = new HeldRun(context, run);
+  const held = new HeldRun(context, run, () => options.onIdle());
   const done = new SessionRun(held, options).conduct();
   return {
     ...run,

@@ -40,6 +40,8 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const { log, agentProfiles, defaultAgent } = context;
   const memoryOf = (agent: string | null) => agentProfiles.get(agent ?? defaultAgent)?.memoryMb ?? 0;
   let isStopping = false;
+  // Some may wait for which there is no room: the first agent that has nothing to do gives way.
+  let isFull = false;
   let isAgain = false;
   let claiming: Promise<void> | null = null;
   let timers: NodeJS.Timeout[] = [];
@@ -66,6 +68,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     do {
       isAgain = false;
       const slots = options.slots - runs.size;
+      isFull = slots <= 0;
       if (slots <= 0) {
         if (await isAnyRunWaiting(context, options)) evict();
         continue;
@@ -73,7 +76,8 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const takenMb = [...runs.values()].reduce((sum, run) => sum + memoryOf(run.agent), 0);
       const room = { slots, memoryMb: options.memoryMb - takenMb, isEmpty: runs.size === 0, memoryOf };
       const { claimed, isShort } = await claimRuns(context, options, room);
-      for (const run of claimed) adopt(runSession(context, run, options));
+      isFull = isShort || claimed.length === slots;
+      for (const run of claimed) adopt(runSession(context, run, { ...options, onIdle }));
       if (isShort) evict();
     } while (isAgain && !isStopping);
   };
@@ -86,6 +90,10 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       .finally(() => {
         claiming = null;
       });
+  };
+
+  const onIdle = () => {
+    if (isFull) look();
   };
 
   const heartbeat = async () => {

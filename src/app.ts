@@ -256,7 +256,8 @@ async function assemble(
     },
   );
   const inFlight = createInFlight();
-  const server = createServer(inFlight.before(plainWays.before(listener)));
+  const { keepAliveMs: keepAliveTimeout } = config;
+  const server = createServer({ keepAliveTimeout }, inFlight.before(plainWays.before(listener)));
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
     // From here on the HTTP server no longer listens to this socket: a client that goes away must not end the process.

@@ -175,6 +175,13 @@ const variables = z.object({
     .optional(),
   /** Which proxies may say, in X-Forwarded-For, for whom they ask. */
   TRUST_PROXY: trustedProxies.default(0),
+  /** How long a connection is kept without a request: longer than a proxy keeps it, or the proxy asks one that is just closed. */
+  KEEP_ALIVE_SECONDS: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be an integer')
+    .min(1, 'must be at least 1')
+    .max(3_600, 'must be at most 3600')
+    .default(130),
   /** The origins whose pages may call the service from a browser; none when not set. */
   CORS_ORIGINS: corsOrigins.optional(),
   /** REST requests of one key in a minute. */
@@ -276,6 +283,7 @@ export interface Config {
   readonly sessionExpiryMs: number | null;
   /** How many proxies stand before this process, or which: addresses, ranges, and proxy-addr's words. 0: none. */
   readonly trustProxy: number | readonly string[];
+  readonly keepAliveMs: number;
   /** Origins whose pages may call from a browser, as browsers write them, or `*` alone: all. Empty: none. */
   readonly corsOrigins: readonly string[];
   /** REST requests of one key in a minute; 0: no limit, as in the next three. */
@@ -356,6 +364,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     idleSuspendMs: env.IDLE_SUSPEND_MINUTES === 0 ? null : env.IDLE_SUSPEND_MINUTES * 60_000,
     sessionExpiryMs: env.SESSION_EXPIRY_DAYS === 0 ? null : env.SESSION_EXPIRY_DAYS * 86_400_000,
     trustProxy: env.TRUST_PROXY,
+    keepAliveMs: env.KEEP_ALIVE_SECONDS * 1_000,
     corsOrigins: env.CORS_ORIGINS ?? [],
     rateLimitRest: env.RATE_LIMIT_REST,
     rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,

@@ -117,6 +117,14 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
   });
 });
 
+describe('connections', () => {
+  it('are kept for longer than proxies keep them, unless told otherwise', () => {
+    expect(readConfig({}).keepAliveMs).toBe(130_000);
+    expect(readConfig({ KEEP_ALIVE_SECONDS: '620' }).keepAliveMs).toBe(620_000);
+    expect(() => readConfig({ KEEP_ALIVE_SECONDS: '0' })).toThrow('KEEP_ALIVE_SECONDS must be at least 1.');
+  });
+});
+
 describe('the GraphQL door', () => {
   it('is open to questions about itself, and takes any document, unless told otherwise', () => {
     expect(readConfig({})).toMatchObject({

@@ -104,13 +104,14 @@ it('a body that was too large spoils no later request of its client', async () =
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     answer.resume();
     await once(answer, 'end');
-    return [answer.statusCode, answer.headers.connection];
+    return [answer.statusCode, answer.headers.connection, answer.headers['keep-alive']];
   };
   expect(await post(JSON.stringify({ query: `{ __typename } #${'x'.repeat(2 * 1_024 * 1_024)}` }))).toEqual([
     413,
     'close',
+    undefined,
   ]);
-  expect(await post('{"query":"{ __typename }"}')).toEqual([200, 'keep-alive']);
+  expect(await post('{"query":"{ __typename }"}')).toEqual([200, 'keep-alive', 'timeout=130']);
   agent.destroy();
 });
 

@@ -14,6 +14,7 @@ const ofNobody = new Set([
   'installation',
   'rate_limit',
   'offset_walk',
+  'worker',
   'automation_feed',
   'automation_progress',
   'webhook_feed',

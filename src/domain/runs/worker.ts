@@ -151,7 +151,10 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       await claiming;
       await Promise.all([...runs.values()].map((run) => run.end()));
       await leaveQueue(context, options.workerId).catch((error: unknown) => {
-        log.warn({ err: error }, 'It could not be told that this worker stops: its sessions wait until its leases would have ended.');
+        log.warn(
+          { err: error },
+          'It could not be told that this worker stops: its sessions wait until its leases would have ended.',
+        );
       });
     },
     active: () => runs.size,

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { connectionSettings } from './connection-settings.ts';
 import type { Driver, Session } from './driver.ts';
 import { unpackTemplate } from './pglite-template.ts';
 import { type Begun, createScopes, scopedAdapter } from './scope.ts';
@@ -24,8 +25,7 @@ const sharedBuffers = '32MB';
  */
 export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): Promise<Blob> }> {
   const client = await create(home);
-  // Prisma writes times without a zone: they mean UTC only where the connection says so.
-  await client.exec(`set time zone 'UTC'`);
+  await client.exec(connectionSettings);
   const query = <Row>(sql: string, values: readonly unknown[] = []) => queryOn<Row>(client, sql, values);
   const session: Session = {
     query,

@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { connectionSettings } from './connection-settings.ts';
 import type { Driver, Session } from './driver.ts';
 import { describeServer, waitForServer } from './postgres-server.ts';
 import { type Adapter, type Begun, createScopes, scopedAdapter } from './scope.ts';
@@ -25,8 +26,7 @@ export async function openPostgres(databaseUrl: string, onError: (error: Error) 
     keepAlive: true,
     'application_name': 'switchyard',
     'idle_in_transaction_session_timeout': 60_000,
-    // Prisma writes times without a zone: they mean UTC only where the connection says so.
-    onConnect: (client) => client.query(`set time zone 'UTC'`) as unknown as undefined,
+    onConnect: (client) => client.query(connectionSettings) as unknown as undefined,
   });
   // Without a listener an idle connection's end would end the process.
   pool.on('error', onError);

@@ -321,3 +321,18 @@ it.skipIf(testDatabase !== 'postgres')(
     expect(await outside()).toEqual([{ a: 1, b: 2 }]);
   },
 );
+
+it('finds a few rows of a small table by its index, past what updates have left behind in it', async () => {
+  const { store } = test;
+  await store.transact(async (tx) => {
+    await tx.query(
+      `insert into session_change (session_id, organization_id, updated_at, changed_xid)
+       select 's' || n, 'o', now(), '3'::xid8 from generate_series(1, 200) n`,
+    );
+  });
+  await store.execute('analyze session_change');
+  const update = `update session_change c set updated_at = now()
+                    from (values ('s7')) n(id) where c.session_id = n.id`;
+  const plan = await store.query<Record<string, string>>(`explain ${update}`);
+  expect(JSON.stringify(plan)).not.toContain('Seq Scan');
+});

@@ -4,10 +4,13 @@ import type { SessionRecord } from './session.ts';
 /** The most children that are told of one session. */
 const maxChildren = 200;
 
-/** As a column of a `session` aliased `s`: what {@link findChildren} finds of it. */
-export const childIdsColumn = `array(
+/** A value of SQL, of a `session` aliased `s`: what {@link findChildren} finds of it. */
+export const childIds = `array(
   select c.id from session c where c.parent_id = s.id and c.organization_id = s.organization_id
-   order by c.created_at desc, c.id desc limit ${maxChildren}) as "childIds"`;
+   order by c.created_at desc, c.id desc limit ${maxChildren})`;
+
+/** {@link childIds} as a column. */
+export const childIdsColumn = `${childIds} as "childIds"`;
 
 /** A session, and bare ids of the sessions that it started, newest first, at most 200. */
 export interface SessionWithChildren extends SessionRecord {

@@ -4,29 +4,30 @@ import type { Store } from '../../store/store.ts';
 import { insertAuditEntry } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { newId, parseId } from '../ids.ts';
-import { childIdsColumn, type SessionWithChildren } from './children.ts';
+import { childIds, type SessionWithChildren } from './children.ts';
 import { createGathering, type Gathering } from './gathering.ts';
 import type { MessageEntry } from './log.ts';
-import { sessionColumns } from './session.ts';
+import { type SessionValues, sessionAsJson, toSession } from './session-json.ts';
 
 /** The longest message that is sent so, in UTF-16 code units: all of a statement are one parameter. */
 const maxPlainLength = 16_384;
 
-// `locked` takes all locks of a session at once, and leaves out a session of which somebody else has one: the statement waits
-// for nobody, so that no session holds up the messages to others, and nothing ends what it has seen awake. A `run` that is
-// queued already is left as it is, unless its session asks something: it waits for a worker only from the answer on. That
-// a session changed is said as in `appendEntries`.
+// `locked` takes all locks of a session at once, by its first message, and leaves out a session of which somebody else has
+// one: the statement waits for nobody, so that no session holds up the messages to others, and nothing ends what it has seen
+// awake. A `run` that is queued already is left as it is, unless its session asks something: it waits for a worker only from
+// the answer on. That a session changed is said as in `appendEntries`.
 const statement = `
   with asked as (
-    select m.*, w.* from json_to_recordset($1::json) as m("place" int, "writer" int, "sessionId" text, "within" text,
-        "id" text, "message" text, "auditId" text, "address" text, "createdAt" timestamptz)
+    select m.*, w.* from json_to_recordset($1::json) as m("place" int, "writer" int, "sessionId" text, "within" text, "nth" int,
+        "count" int, "id" text, "message" text, "auditId" text, "address" text, "createdAt" timestamptz, "newest" timestamptz)
       join json_to_recordset($2::json) as w("key" int, "enterpriseId" text, "all" boolean, "ids" text[], "ownAll" boolean,
         "ownIds" text[], "userId" text, "serviceUserId" text, "apiKeyId" text) on w."key" = m."writer"),
   locked as materialized (
-    select a.*, s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') as "asks"
+    select a."sessionId", a."count", a."newest",
+        s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') as "asks"
       from asked a join session s on s.id = a."sessionId" join organization o on o.id = s.organization_id
       join run r on r.session_id = s.id join session_head h on h.session_id = s.id
-     where o.enterprise_id = a."enterpriseId" and o.deleted_at is null
+     where a."nth" = 1 and o.enterprise_id = a."enterpriseId" and o.deleted_at is null
        and (a."within" is null or s.organization_id = a."within")
        and (a."all" or s.organization_id = any(a."ids")
             or ((s.user_id = a."userId" or s.service_user_id = a."serviceUserId")
@@ -34,35 +35,30 @@ const statement = `
        and s.status in ('new', 'claimed', 'running', 'resuming') and not s.is_archived
        and (s.ended_by is null or s.ended_by not in ('terminated', 'expired'))
        for no key update of r, h, s skip locked),
-  sent as materialized (
-    select locked.*, row_number() over (partition by "sessionId" order by "place") as "nth",
-        count(*) over (partition by "sessionId") as "count", max("createdAt") over (partition by "sessionId") as "newest"
-      from locked),
   queued as (
     update run set crash_count = 0,
-        queued_at = greatest(queued_at, case when queued_at is null or sent."asks" then sent."newest" end)
-      from sent where run.session_id = sent."sessionId" and sent."nth" = 1
-       and (run.crash_count <> 0 or run.queued_at is null or sent."asks")),
+        queued_at = greatest(queued_at, case when queued_at is null or locked."asks" then locked."newest" end)
+      from locked where run.session_id = locked."sessionId"
+       and (run.crash_count <> 0 or run.queued_at is null or locked."asks")),
   head as (
-    update session_head h set next_seq = h.next_seq + sent."count" from sent
-     where h.session_id = sent."sessionId" and sent."nth" = 1
-    returning h.session_id, h.next_seq - sent."count" as first),
+    update session_head h set next_seq = h.next_seq + locked."count" from locked where h.session_id = locked."sessionId"
+    returning h.session_id, h.next_seq - locked."count" as first),
   moved as (
-    update session s set updated_at = greatest(s.updated_at, sent."newest"), changed_xid = pg_current_xact_id()
-      from sent where s.id = sent."sessionId" and sent."nth" = 1
-    returning ${sessionColumns}, ${childIdsColumn}),
+    update session s set updated_at = greatest(s.updated_at, locked."newest"), changed_xid = pg_current_xact_id()
+      from locked where s.id = locked."sessionId"
+    returning s.id, s.organization_id, ${sessionAsJson(childIds)} as session),
   added as (
     insert into log_entry (session_id, seq, id, kind, message_type, body, user_id, service_user_id, created_at)
-    select sent."sessionId", head.first + sent."nth" - 1, sent."id", 'MESSAGE', 'user_message', sent."message",
-        sent."userId", sent."serviceUserId", sent."createdAt"
-      from sent join head on head.session_id = sent."sessionId"),
+    select asked."sessionId", head.first + asked."nth" - 1, asked."id", 'MESSAGE', 'user_message', asked."message",
+        asked."userId", asked."serviceUserId", asked."createdAt"
+      from asked join head on head.session_id = asked."sessionId"),
   audited as (
     ${insertAuditEntry}
-    select sent."auditId", sent."enterpriseId", moved."organizationId", 'send_message', sent."userId",
-        sent."serviceUserId", sent."apiKeyId", sent."address", sent."sessionId", sent."id", '{}'::jsonb, sent."createdAt"
-      from sent join moved on moved.id = sent."sessionId")
-  select moved.*, sent."place", (head.first + sent."nth" - 1)::int as seq
-    from sent join moved on moved.id = sent."sessionId" join head on head.session_id = sent."sessionId"`;
+    select asked."auditId", asked."enterpriseId", moved.organization_id, 'send_message', asked."userId",
+        asked."serviceUserId", asked."apiKeyId", asked."address", asked."sessionId", asked."id", '{}'::jsonb, asked."createdAt"
+      from asked join moved on moved.id = asked."sessionId")
+  select asked."place", (head.first + asked."nth" - 1)::int as seq, moved.session
+    from asked join moved on moved.id = asked."sessionId" join head on head.session_id = asked."sessionId"`;
 
 /** A message of the viewer's own that says nothing but its text, and that has been checked. */
 export interface PlainMessage {
@@ -121,13 +117,11 @@ function gatheringOf(store: Store): Gathering<Waiting, SentToAwake | null> {
 
 async function send(store: Store, messages: readonly Waiting[]): Promise<(SentToAwake | null)[]> {
   const sent: (SentToAwake | null)[] = messages.map(() => null);
-  // A row is a session: taking the two other columns off would be a copy.
-  const rows = await store
-    .execute<SessionWithChildren & { place: number; seq: number }>(statement, parametersOf(messages))
-    .catch(unlessRefused);
-  for (const session of rows) {
-    const { context, id, message, createdAt } = messages[session.place] as Waiting;
+  const rows = await store.execute<SentRow>(statement, parametersOf(messages)).catch(unlessRefused);
+  for (const row of rows) {
+    const { context, id, message, createdAt } = messages[row.place] as Waiting;
     const { bell, viewer } = context;
+    const session = Object.assign(toSession(row.session), { childIds: row.session[27] });
     bell.ring(`session:${session.id}`);
     bell.ring(`command:${session.id}`);
     bell.ring(`organization:${session.organizationId}`);
@@ -135,7 +129,7 @@ async function send(store: Store, messages: readonly Waiting[]): Promise<(SentTo
     const { userId, serviceUserId } = ownerOf(viewer);
     const entry: MessageEntry = {
       sessionId: session.id,
-      seq: session.seq,
+      seq: row.seq,
       id,
       kind: 'MESSAGE',
       messageType: 'user_message',
@@ -145,12 +139,28 @@ async function send(store: Store, messages: readonly Waiting[]): Promise<(SentTo
       serviceUserId,
       createdAt,
     };
-    sent[session.place] = { session, message: entry };
+    sent[row.place] = { session, message: entry };
   }
   return sent;
 }
 
-/** The messages, and who writes them: each viewer once, whose rights may be many. */
+interface SentRow {
+  readonly place: number;
+  readonly seq: number;
+  readonly session: SessionValues<[childIds: readonly string[]]>;
+}
+
+/** The messages of one session and one writer: the statement takes all of them or none. */
+interface Together {
+  readonly first: Waiting;
+  readonly places: number[];
+  newest: Date;
+}
+
+/**
+ * The messages, and who writes them: each viewer once, whose rights may be many. Of a session to which several write at the
+ * same time only the first one's messages are asked for.
+ */
 function parametersOf(messages: readonly Waiting[]): [messages: string, writers: string] {
   const viewers = [...new Set(messages.map(({ context }) => context.viewer))];
   const writers = viewers.map((viewer, key) => {
@@ -159,10 +169,23 @@ function parametersOf(messages: readonly Waiting[]): [messages: string, writers:
     const { apiKeyId } = viewer;
     return { key, enterpriseId, all, ids, ownAll: own.all, ownIds: own.ids, ...ownerOf(viewer), apiKeyId };
   });
-  const rows = messages.map(({ context, sessionId, within, id, message, createdAt }, place) => {
-    const writer = viewers.indexOf(context.viewer);
-    return { place, writer, sessionId, within, id, message, auditId: newId(), address: context.address, createdAt };
-  });
+  const sessions = new Map<string, Together>();
+  for (const [place, message] of messages.entries()) {
+    const known = sessions.get(message.sessionId);
+    if (!known) sessions.set(message.sessionId, { first: message, places: [place], newest: message.createdAt });
+    else if (message.context.viewer === known.first.context.viewer && message.within === known.first.within) {
+      known.places.push(place);
+      if (message.createdAt > known.newest) known.newest = message.createdAt;
+    }
+  }
+  const rows = [...sessions.values()].flatMap(({ places, newest }) =>
+    places.map((place, n) => {
+      const { context, sessionId, within, id, message, createdAt } = messages[place] as Waiting;
+      const writer = viewers.indexOf(context.viewer);
+      const about = { place, writer, sessionId, within, nth: n + 1, count: places.length };
+      return { ...about, id, message, auditId: newId(), address: context.address, createdAt, newest };
+    }),
+  );
   return [JSON.stringify(rows), JSON.stringify(writers)];
 }
 

@@ -55,6 +55,31 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
+  it('shows one that was started after the list was read and before the page heard of what comes', async () => {
+    const { start, token } = await openList('Between');
+    await start('Before');
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    let letOn: () => void = () => undefined;
+    const isLetOn = new Promise<void>((resolve) => {
+      letOn = resolve;
+    });
+    await page.routeWebSocket(/graphql/, (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage(async (message) => {
+        await isLetOn;
+        server.send(message);
+      });
+    });
+    await page.goto('/sessions');
+    await page.getByRole('link', { name: 'Before' }).waitFor();
+    await start('Between');
+    letOn();
+    await page.getByRole('link', { name: 'Between' }).waitFor();
+    expect(await page.locator('.sessions a').allTextContents()).toEqual(['Between', 'Before']);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('loads more pages as one goes down, each session once', async () => {
     const { organizationId, open } = await openList('Many');
     await makeManySessions(test, organizationId, 230);

@@ -21,8 +21,12 @@ export const liveClient = createClient({
   keepAlive: 10_000,
   retryAttempts: 0,
   on: {
-    connected: noteReached,
+    connected: () => {
+      isConnected = true;
+      noteReached();
+    },
     closed: (event) => {
+      isConnected = false;
       if ((event as CloseEvent).code === forbidden) void look();
     },
     // Said by the client's keep-alive: a network that is gone closes nothing.
@@ -35,7 +39,19 @@ export const liveClient = createClient({
   },
 });
 
+let isConnected = false;
 let pongTimer = 0;
+
+/** Resolves as soon as the socket takes subscriptions: in a moment if it does. */
+export function whenConnected(): Promise<void> {
+  if (isConnected) return Promise.resolve();
+  return new Promise((resolve) => {
+    const silence = liveClient.on('connected', () => {
+      silence();
+      resolve();
+    });
+  });
+}
 
 function awaitPong(): void {
   pongTimer = window.setTimeout(() => liveClient.terminate(), 5_000);

@@ -6,6 +6,7 @@ import {
   requestSubscription,
   type SelectorStoreUpdater,
 } from 'relay-runtime';
+import { whenConnected } from './live-client.ts';
 import { ServiceError } from './network.ts';
 
 /** How a live page stands: what it shows is current, or it is trying to become so again. */
@@ -27,6 +28,8 @@ interface LiveOptions<T extends OperationType> {
   readonly updater?: SelectorStoreUpdater<T['response']>;
   /** Called when the subscription stands again after a break: what happened meanwhile is to be fetched. */
   readonly onBack?: () => void;
+  /** Called when it stands for the first time: what is shown was read before, and something may have come in between. */
+  readonly onStanding?: () => void;
 }
 
 /**
@@ -44,17 +47,28 @@ export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveS
     let attempt = 0;
     let timer = 0;
     let wasBroken = false;
+    let hasStood = false;
+    let settled = 0;
+    // Of the latest try; what an earlier one waits for counts no longer.
+    let tries = 0;
     let open: { dispose(): void } | null = null;
     const begin = () => {
       open?.dispose();
-      const settled = window.setTimeout(() => {
-        // Nothing says that a subscription stands; one that is refused or cut says so sooner than this.
+      const mine = ++tries;
+      const stand = () => {
         attempt = 0;
         setState('live');
         if (wasBroken) latest.current.onBack?.();
+        if (!hasStood) latest.current.onStanding?.();
         wasBroken = false;
-      }, 300);
+        hasStood = true;
+      };
+      void whenConnected().then(() => {
+        // Nothing says that a subscription stands; one that is refused or cut says so sooner than this.
+        if (mine === tries) settled = window.setTimeout(stand, 300);
+      });
       const again = (error: Error | null) => {
+        tries += 1;
         clearTimeout(settled);
         wasBroken = true;
         setState('offline');
@@ -78,6 +92,8 @@ export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveS
     window.addEventListener('online', hurry);
     return () => {
       window.removeEventListener('online', hurry);
+      tries += 1;
+      clearTimeout(settled);
       clearTimeout(timer);
       open?.dispose();
     };

@@ -1,8 +1,9 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { graphql, usePaginationFragment } from 'react-relay';
-import { ConnectionHandler, type RecordProxy, type RecordSourceSelectorProxy } from 'relay-runtime';
+import { fetchQuery, graphql, usePaginationFragment, useRelayEnvironment } from 'react-relay';
+import { ConnectionHandler, commitLocalUpdate, type RecordProxy, type RecordSourceProxy } from 'relay-runtime';
 import type { sessionList_organization$key } from '../__generated__/sessionList_organization.graphql.ts';
 import type { sessionListMatchingSubscription } from '../__generated__/sessionListMatchingSubscription.graphql.ts';
+import type { sessionListNewestQuery } from '../__generated__/sessionListNewestQuery.graphql.ts';
 import type { sessionListPaginationQuery } from '../__generated__/sessionListPaginationQuery.graphql.ts';
 import type { sessionListSubscription } from '../__generated__/sessionListSubscription.graphql.ts';
 import { useLive } from '../relay/use-live.ts';
@@ -172,6 +173,38 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
 function useLiveSessions(organizationId: string, filter: Filter, connectionId: string, onBack: () => void) {
   const all = useMemo(() => ({ id: organizationId }), [organizationId]);
   const matching = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
+  const environment = useRelayEnvironment();
+  // One that was started after the list was read and before the subscription stood is in neither.
+  const readNewest = () => {
+    fetchQuery<sessionListNewestQuery>(
+      environment,
+      graphql`
+        query sessionListNewestQuery($id: ID!, $filter: SessionFilter) {
+          organization(id: $id) {
+            sessions(first: 20, filter: $filter) {
+              edges {
+                node {
+                  id
+                  sessionId
+                  createdAt
+                  ...sessionRow_session
+                }
+              }
+            }
+          }
+        }
+      `,
+      matching,
+      { fetchPolicy: 'network-only' },
+    ).subscribe({
+      next: ({ organization }) =>
+        commitLocalUpdate(environment, (store) => {
+          for (const { node } of organization?.sessions.edges ?? []) insert(store, connectionId, store.get(node.id));
+        }),
+      // What is there stays; what it says of changes is current.
+      error: () => undefined,
+    });
+  };
   const state = useLive<sessionListSubscription>({
     subscription: graphql`
       subscription sessionListSubscription($id: ID!) {
@@ -200,15 +233,16 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
       }
     `,
     variables: matching,
-    updater: (store) => insert(store, connectionId),
+    updater: (store) =>
+      insert(store, connectionId, store.getRootField('organizationSessions')?.getLinkedRecord('node')),
+    onStanding: readNewest,
   });
   return state;
 }
 
 // In its place by when it was started: of two that come together, the later one may come first.
-function insert(store: RecordSourceSelectorProxy, connectionId: string): void {
+function insert(store: RecordSourceProxy, connectionId: string, node: RecordProxy | null | undefined): void {
   const connection = store.get(connectionId);
-  const node = store.getRootField('organizationSessions')?.getLinkedRecord('node');
   if (!connection || !node) return;
   const edges = connection.getLinkedRecords('edges') ?? [];
   if (edges.some((each) => each?.getLinkedRecord('node')?.getDataID() === node.getDataID())) return;

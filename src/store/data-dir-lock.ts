@@ -3,6 +3,7 @@ import { link, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive, ownProcess, type ProcessName } from './process-name.ts';
+import { refuseDirectory } from './refuse-directory.ts';
 
 /** A held directory. */
 export interface DataDirLock {
@@ -42,8 +43,8 @@ export async function lockDataDir(dataDir: string, given: Partial<LockOptions> =
   const options = { ...defaults, ...given };
   const path = join(dataDir, 'lock');
   const own = JSON.stringify(ownProcess());
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error) => refuseDirectory(dataDir, error));
-  while (!(await create(path, own).catch((error) => refuseDirectory(dataDir, error)))) {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error) => refuseDirectory('DATA_DIR', dataDir, error));
+  while (!(await create(path, own).catch((error) => refuseDirectory('DATA_DIR', dataDir, error)))) {
     const found = await readText(path);
     if (found === null) continue;
     const holder = parseHolder(found);
@@ -63,16 +64,6 @@ export async function lockDataDir(dataDir: string, given: Partial<LockOptions> =
       await removeOwn(path, own);
     },
   };
-}
-
-function refuseDirectory(dataDir: string, error: NodeJS.ErrnoException): never {
-  const isFile = error.code === 'EEXIST' || error.code === 'ENOTDIR';
-  throw new Error(
-    isFile
-      ? `DATA_DIR must be a directory, but ${dataDir} is a file, or in one.`
-      : `DATA_DIR must be a directory that this process may write to, or make, but ${dataDir} is none (${error.code}).`,
-    { cause: error },
-  );
 }
 
 function inUse(dataDir: string, holder: ProcessName | null): string {

@@ -1,11 +1,12 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { access, constants, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Disk } from 'flydrive';
 import { FSDriver } from 'flydrive/drivers/fs';
 import type { ByteRange, FilePlace, S3Options } from './file-place.ts';
+import { refuseDirectory } from './refuse-directory.ts';
 
 /** A file that has come in whole and is not kept yet. */
 export interface ReceivedFile {
@@ -141,7 +142,12 @@ async function lastChange(folder: string): Promise<number | null> {
 }
 
 async function openDirectory(directory: string): Promise<FilePlace> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await access(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    refuseDirectory('ATTACHMENTS_DIR', directory, error as NodeJS.ErrnoException);
+  }
   return {
     disk: new Disk(new FSDriver({ location: directory, visibility: 'private' })),
     async read(key, range) {

@@ -3,8 +3,14 @@ import pg from 'pg';
 
 /** PostgreSQL before this lacks what the migrations and the audit order use. */
 const oldestVersion = 15;
-/** How long a start waits for a server that is not there yet. */
-const connectPatienceMs = 10_000;
+/** How a start waits for a server that is not there yet. */
+interface Patience {
+  readonly ms: number;
+  /** Told once, in a sentence without the password, that it is being waited for. */
+  readonly onWait: (sentence: string) => void;
+}
+
+const usualPatience: Patience = { ms: 10_000, onWait: () => undefined };
 const connectRetryMs = 250;
 
 /** Nobody listens yet, the name is not known yet, or the server says that it is starting. */
@@ -20,20 +26,17 @@ export function describeServer(databaseUrl: string): string {
 }
 
 /** Waits a few seconds for a server to answer, and checks its version. Throws a sentence that holds no password. */
-export async function waitForServer(
-  pool: pg.Pool,
-  server: string,
-  patienceMs: number = connectPatienceMs,
-): Promise<void> {
-  const version = await firstAnswer(pool, server, performance.now() + patienceMs);
+export async function waitForServer(pool: pg.Pool, server: string, given: Partial<Patience> = {}): Promise<void> {
+  const version = await firstAnswer(pool, server, { ...usualPatience, ...given });
   if (version >= oldestVersion * 10_000) return;
   throw new Error(
     `PostgreSQL ${oldestVersion} or newer is needed, but the server at ${server} is version ${Math.floor(version / 10_000)}.`,
   );
 }
 
-async function firstAnswer(pool: pg.Pool, server: string, deadline: number): Promise<number> {
-  for (;;) {
+async function firstAnswer(pool: pg.Pool, server: string, { ms, onWait }: Patience): Promise<number> {
+  const deadline = performance.now() + ms;
+  for (let isFirst = true; ; isFirst = false) {
     try {
       const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version_num') as version`);
       return Number(rows[0]?.version);
@@ -43,6 +46,8 @@ async function firstAnswer(pool: pg.Pool, server: string, deadline: number): Pro
         const reason = message || code || 'no reason was given';
         throw new Error(`PostgreSQL at ${server} cannot be used: ${reason}.`, { cause: error });
       }
+      if (isFirst)
+        onWait(`PostgreSQL at ${server} does not answer yet (${code}): waiting ${ms / 1_000} seconds for it.`);
       await delay(connectRetryMs);
     }
   }

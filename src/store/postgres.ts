@@ -16,8 +16,16 @@ const types = {
     pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
+/** What an opened pool tells of itself. */
+interface Hearers {
+  /** An idle connection ended. */
+  readonly onError: (error: Error) => void;
+  /** The server does not answer yet, and is waited for. */
+  readonly onWait?: (sentence: string) => void;
+}
+
 /** Opens a pool on a PostgreSQL server. The error of one that does not answer names host and port, never the password. */
-export async function openPostgres(databaseUrl: string, onError: (error: Error) => void): Promise<Driver> {
+export async function openPostgres(databaseUrl: string, { onError, onWait }: Hearers): Promise<Driver> {
   const server = describeServer(databaseUrl);
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -31,7 +39,7 @@ export async function openPostgres(databaseUrl: string, onError: (error: Error) 
   // Without a listener an idle connection's end would end the process.
   pool.on('error', onError);
   try {
-    await waitForServer(pool, server);
+    await waitForServer(pool, server, onWait ? { onWait } : {});
   } catch (error) {
     await pool.end();
     throw error;

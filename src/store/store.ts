@@ -57,9 +57,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const driver =
       databaseUrl === null
         ? await openPglite({ directory: join(dataDir, 'pglite') })
-        : await openPostgres(databaseUrl, ({ message }) =>
-            log.error({ reason: message }, 'An idle database connection ended.'),
-          );
+        : await openPostgres(databaseUrl, {
+            onError: ({ message }) => log.error({ reason: message }, 'An idle database connection ended.'),
+            onWait: (sentence) => log.warn({}, sentence),
+          });
     try {
       await migrate(driver);
     } catch (error) {

@@ -112,7 +112,12 @@ onPostgres('names host and port of a server that is not there', async () => {
   // Port 1 (tcpmux) answers nowhere any more.
   const databaseUrl = 'postgresql://somebody:hunter2@127.0.0.1:1/switchyard';
   const pool = new pg.Pool({ connectionString: databaseUrl });
-  const { message, all } = await complaintOf(waitForServer(pool, describeServer(databaseUrl), 300));
+  const told: string[] = [];
+  const patience = { ms: 300, onWait: (sentence: string) => told.push(sentence) };
+  const { message, all } = await complaintOf(waitForServer(pool, describeServer(databaseUrl), patience));
+  expect(told).toEqual([
+    'PostgreSQL at 127.0.0.1:1, database "switchyard" does not answer yet (ECONNREFUSED): waiting 0.3 seconds for it.',
+  ]);
   expect(message).toMatch(/^PostgreSQL at 127\.0\.0\.1:1, database "switchyard" cannot be used: .*ECONNREFUSED/);
   expect(all).not.toContain('hunter2');
   await pool.end();

@@ -266,6 +266,11 @@ it.each([
     { DATA_DIR: '/sys/data' },
     /^DATA_DIR must be a directory that this process may write to, .* but \/sys\/data is none/m,
   ],
+  [
+    { ATTACHMENTS_DIR: resolve('package.json') },
+    /^ATTACHMENTS_DIR must be a directory, but \/.*package\.json is a file, or in one\.$/m,
+  ],
+  [{ ATTACHMENTS_DIR: '/sys/files' }, /^ATTACHMENTS_DIR must be .* but \/sys\/files is none \(E[A-Z]+\)\.$/m],
   [{ HOST: '192.0.2.1' }, /^HOST must be an address of this machine, .* but was 192\.0\.2\.1 \(EADDRNOTAVAIL\)\.$/m],
   [{ HOST: 'nosuch.invalid' }, /^HOST must be an address of this machine, .* but was nosuch\.invalid \(E[A-Z_]+\)\.$/m],
 ])('says in a sentence of the variable what cannot be used: %j', async (bad, sentence) => {

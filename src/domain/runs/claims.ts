@@ -107,11 +107,12 @@ export async function claimRuns(
   return context.store.transact(async (tx) => {
     const claimed: ClaimedRun[] = [];
     let leftMb = room.memoryMb;
+    let isShort = false;
     const found = await tx.query<Candidate>(oldestFirst, [context.now(), graceMs, workerId, affinityMs, room.slots]);
-    if (found.length > 0) await tx.query(liveOn, [workerId, leaseMs]);
     for (const { sessionId, generation, homeWorkerId, agent } of found) {
       const needsMb = room.memoryOf(agent);
-      if (needsMb > leftMb && !(room.isEmpty && claimed.length === 0)) return { claimed, isShort: true };
+      isShort = needsMb > leftMb && !(room.isEmpty && claimed.length === 0);
+      if (isShort) break;
       const taken = await tx.query(takeLease, [sessionId, workerId, generation, leaseMs, graceMs]);
       if (taken.length === 0) continue;
       const [run] = await tx.query<Pick<ClaimedRun, 'sessionId' | 'generation' | 'agentSessionId' | 'isTurnOpen'>>(
@@ -132,7 +133,10 @@ export async function claimRuns(
       leftMb -= needsMb;
       if (run) claimed.push({ ...run, workerId, agent, isMoved });
     }
-    return { claimed, isShort: false };
+    // Last of all: renewals write the same row, after the leases. Whoever held it here while another has a session locked
+    // would hold them up until all leases have run out, and two that wait for each other's would be a deadlock.
+    if (found.length > 0) await tx.query(liveOn, [workerId, leaseMs]);
+    return { claimed, isShort };
   });
 }
 

@@ -116,6 +116,22 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     await untilNoAgents(ids);
   });
 
+  it('have one warm agent give way to one session that waits, and no more', async () => {
+    const only = await start('one', 'api,worker');
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      ids.push(await create(only, 'say done'));
+      await untilOver(target(only), ids[n] as string);
+    }
+    expect(ids.map((id) => agentsOf(id).length > 0)).toEqual([true, true, true]);
+    const last = await create(only, 'say done');
+    await untilOver(target(only), last);
+    // The one that had nothing to do for the longest.
+    expect([...ids, last].map((id) => agentsOf(id).length > 0)).toEqual([false, true, true, true]);
+    expect(await only.stop()).toBe(0);
+    await untilNoAgents([...ids, last]);
+  });
+
   it('take over from one that was killed', async () => {
     const [api, one, two] = await startAll();
     const id = await create(api, 'say at work\nsleep 10\nsay done');

@@ -140,13 +140,14 @@ export async function claimRuns(
   });
 }
 
-/** Whether a session waits for this worker. Cheap: an index on what is queued. */
-export async function isAnyRunWaiting(
+/** How many sessions wait for this worker, of at most so many. Cheap: an index on what is queued. */
+export async function countWaiting(
   context: Context,
   { workerId, affinityMs }: Omit<Claimant, 'leaseMs'>,
-): Promise<boolean> {
-  const rows = await context.store.query(`${candidates} limit 1`, [context.now(), graceMs, workerId, affinityMs]);
-  return rows.length > 0;
+  most: number,
+): Promise<number> {
+  const values = [context.now(), graceMs, workerId, affinityMs, most];
+  return (await context.store.query(`${candidates} limit $5`, values)).length;
 }
 
 /**

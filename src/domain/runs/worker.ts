@@ -1,6 +1,6 @@
 import type { Agents } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
-import { claimRuns, isAnyRunWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
+import { claimRuns, countWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
 import { clearLeftSecrets } from './left-secrets.ts';
 import { type ActiveRun, runSession } from './run-session.ts';
 
@@ -37,6 +37,8 @@ const sweepMs = 10 * 60_000;
 /** A worker on the context's store; the context's viewer is the service itself. */
 export function createWorker(context: Context, options: WorkerOptions): Worker {
   const runs = new Map<string, ActiveRun>();
+  /** Those that give way: each of them makes room for one that waits. */
+  const leaving = new Set<ActiveRun>();
   const { log, agentProfiles, defaultAgent } = context;
   const memoryOf = (agent: string | null) => agentProfiles.get(agent ?? defaultAgent)?.memoryMb ?? 0;
   let isStopping = false;
@@ -61,7 +63,10 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const evict = () => {
     const idle = [...runs.values()].filter((run) => run.idleSince() !== null);
     idle.sort((a, b) => (a.idleSince() ?? 0) - (b.idleSince() ?? 0));
-    void idle[0]?.end();
+    const [longest] = idle;
+    if (!longest) return;
+    leaving.add(longest);
+    void longest.end().finally(() => leaving.delete(longest));
   };
 
   const claim = async () => {
@@ -70,7 +75,9 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const slots = options.slots - runs.size;
       isFull = slots <= 0;
       if (slots <= 0) {
-        if (await isAnyRunWaiting(context, options)) evict();
+        const waiting = await countWaiting(context, options, leaving.size + 1);
+        // Meanwhile one may have left: then there is room.
+        if (runs.size >= options.slots && waiting > leaving.size) evict();
         continue;
       }
       const takenMb = [...runs.values()].reduce((sum, run) => sum + memoryOf(run.agent), 0);
@@ -78,7 +85,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const { claimed, isShort } = await claimRuns(context, options, room);
       isFull = isShort || claimed.length === slots;
       for (const run of claimed) adopt(runSession(context, run, { ...options, onIdle }));
-      if (isShort) evict();
+      if (isShort && leaving.size === 0) evict();
     } while (isAgain && !isStopping);
   };
 

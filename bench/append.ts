@@ -50,7 +50,7 @@ export async function measureAppend(bench: Bench): Promise<Row[]> {
     })),
     isVarying: true,
   };
-  const costs = await compare(bench, [baseline, ours]);
+  const costs = await compare(bench, [baseline, ours], { isWarm: true });
   const [own, insert] = [costOf(costs, 'append'), costOf(costs, 'bare INSERT')];
   await requireCount(client, `log_entry where message_type = 'user_message'`, own.requests);
   await requireCount(client, `audit_entry where action = 'send_message'`, own.requests);

@@ -54,7 +54,7 @@ export async function measureGraphqlPage(bench: Bench): Promise<Row[]> {
     ours,
     ...(peer.candidate ? [peer.candidate] : []),
   ];
-  const costs = await compare(bench, candidates);
+  const costs = await compare(bench, candidates, { isWarm: true });
   const [own, bareCost] = [costOf(costs, 'Switchyard'), costOf(costs, 'bare')];
   const peerCost = peer.candidate ? costOf(costs, peer.candidate.name) : null;
   if (bench.options.isProfiled) {

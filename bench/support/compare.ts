@@ -21,6 +21,14 @@ export interface Cost {
   readonly requests: number;
 }
 
+/** How they are compared. */
+export interface CompareOptions {
+  /** The load generator; one of its own when not said. */
+  readonly load?: Script;
+  /** Whether they are asked until V8 has compiled what they run, in a quick run too. */
+  readonly isWarm?: boolean;
+}
+
 /** Connections that ask at once. */
 const connections = 16;
 
@@ -31,7 +39,7 @@ const connections = 16;
 export async function compare(
   bench: Bench,
   candidates: readonly Candidate[],
-  load: Script = bench.startScript('load'),
+  { load = bench.startScript('load'), isWarm = !bench.options.isQuick }: CompareOptions = {},
 ): Promise<ReadonlyMap<string, Cost>> {
   const { isQuick } = bench.options;
   const ask = ({ url, requests, isVarying = false }: Candidate, ms: number, times?: number) =>
@@ -47,7 +55,7 @@ export async function compare(
   const rounds = new Map<string, { cpu: number[]; rate: number[]; count: number }>();
   // By number: what is compiled late depends on how often it ran, and a busy machine runs it less often in the same time.
   for (const candidate of candidates) {
-    const { count } = await ask(candidate, isQuick ? 20_000 : 60_000, isQuick ? 800 : 4_000);
+    const { count } = await ask(candidate, isQuick ? 20_000 : 60_000, isWarm ? 4_000 : 800);
     rounds.set(candidate.name, { cpu: [], rate: [], count });
   }
   for (let round = 0; round < 3; round++) {

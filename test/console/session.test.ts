@@ -63,6 +63,36 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
+  it('stays at what came live when the answer to a message comes later', async () => {
+    const id = await createSession(test, { prompt: 'ask Which colour?', title: 'Late' });
+    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    let letOn: () => void = () => undefined;
+    const isLetOn = new Promise<void>((resolve) => {
+      letOn = resolve;
+    });
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('mutation useSendMutation(')) return route.continue();
+      const response = await route.fetch();
+      await isLetOn;
+      await route.fulfill({ response });
+    });
+    await page.goto(`/sessions/${id}`);
+    await page.getByText('Waits for you').waitFor();
+    const box = page.getByLabel('Message to the agent');
+    await box.fill('Blue');
+    await page.keyboard.press('Enter');
+    await page.getByText('Finished', { exact: true }).waitFor();
+    const isAnswered = page.waitForResponse(
+      (response) => response.request().postData()?.includes('useSendMutation') ?? false,
+    );
+    letOn();
+    await (await isAnswered).finished();
+    await expect.poll(() => box.inputValue()).toBe('');
+    expect(await page.getByText('Finished', { exact: true }).count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('suspends, wakes and terminates', async () => {
     const commands = [
       'plan Find what is slow; Make it quick; Measure it again',

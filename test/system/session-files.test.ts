@@ -78,6 +78,8 @@ describe('cookies', () => {
     const place = await makePlace('Links');
     await admin('POST', `${place}/secrets`, { type: 'cookie', key: 'jar', value: 'sid=c4n4ry-linked' });
     const id = await start(place, { prompt: 'say x' });
+    // What tidies the run up would make the directory anew.
+    await expect.poll(() => readdir(join(sessionDir(id), 'secrets'))).toEqual([]);
     await rm(sessionDir(id), { recursive: true });
     await symlink(outside, sessionDir(id));
     await tell(place, id, 'cat .session/secrets/jar');

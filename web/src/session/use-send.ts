@@ -21,15 +21,17 @@ interface Sender {
   readonly lost: Sending | null;
 }
 
-/** Sends messages to a session. `keptAs`: the draft that keeps what is under way when the page is left. */
+/**
+ * Sends messages to a session. What the session is after it is left to the live updates: the answer may come later than they
+ * do, and would put the page back to what it was before them. `keptAs`: the draft that keeps what is under way when the page
+ * is left.
+ */
 export function useSend(sessionId: string, keptAs: string | null = null): Sender {
   const [act, isBusy] = useAct<useSendMutation>(graphql`
     mutation useSendMutation($input: SendMessageInput!) {
       sendMessage(input: $input) {
         session {
           id
-          status
-          statusDetail
         }
         userErrors {
           message

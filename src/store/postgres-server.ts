@@ -3,6 +3,7 @@ import pg from 'pg';
 
 /** PostgreSQL before this lacks what the migrations and the audit order use. */
 const oldestVersion = 15;
+
 /** How a start waits for a server that is not there yet. */
 interface Patience {
   readonly ms: number;

@@ -21,7 +21,7 @@ interface Hearers {
   /** An idle connection ended. */
   readonly onError: (error: Error) => void;
   /** The server does not answer yet, and is waited for. */
-  readonly onWait?: (sentence: string) => void;
+  readonly onWait: (sentence: string) => void;
 }
 
 /** Opens a pool on a PostgreSQL server. The error of one that does not answer names host and port, never the password. */
@@ -39,7 +39,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait }: Hea
   // Without a listener an idle connection's end would end the process.
   pool.on('error', onError);
   try {
-    await waitForServer(pool, server, onWait ? { onWait } : {});
+    await waitForServer(pool, server, { onWait });
   } catch (error) {
     await pool.end();
     throw error;

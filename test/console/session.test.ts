@@ -5,10 +5,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createConsoleLink } from '../../src/domain/keys/console-sessions.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn, openWindow } from '../support/console-browser.ts';
+import { holdSockets, missing, openBrowser, openSignedIn, openWindow } from '../support/console-browser.ts';
 import { sayMany } from '../support/many.ts';
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
 import { createSession, say } from '../support/sessions.ts';
+import { untilOver, untilWaiting } from '../support/watching.ts';
 
 /** The numbers, in the log, of the messages that are in the page now. */
 const shownSeqs = (page: Page) =>
@@ -89,6 +90,22 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await (await isAnswered).finished();
     await expect.poll(() => box.inputValue()).toBe('');
     expect(await page.getByText('Finished', { exact: true }).count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows what happened after it was read and before it heard of changes', async () => {
+    const id = await createSession(test, { prompt: 'ask Which colour?', title: 'Between' });
+    await untilWaiting(test, id);
+    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    const letOn = await holdSockets(page);
+    await page.goto(`/sessions/${id}`);
+    await page.getByText('Waits for you').waitFor();
+    const answer = 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }';
+    await graphql(test, test.adminToken, answer, { input: { sessionId: id, message: 'Blue' } });
+    await untilOver(test, id);
+    letOn();
+    await page.getByText('Finished', { exact: true }).waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { send } from '../support/console.ts';
-import { missing, openBrowser, openSignedIn, pick } from '../support/console-browser.ts';
+import { holdSockets, missing, openBrowser, openSignedIn, pick } from '../support/console-browser.ts';
 import { makeManySessions } from '../support/many.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
@@ -59,17 +59,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     const { start, token } = await openList('Between');
     await start('Before');
     const { page, complaints } = await openSignedIn(browser, test, token);
-    let letOn: () => void = () => undefined;
-    const isLetOn = new Promise<void>((resolve) => {
-      letOn = resolve;
-    });
-    await page.routeWebSocket(/graphql/, (socket) => {
-      const server = socket.connectToServer();
-      socket.onMessage(async (message) => {
-        await isLetOn;
-        server.send(message);
-      });
-    });
+    const letOn = await holdSockets(page);
     await page.goto('/sessions');
     await page.getByRole('link', { name: 'Before' }).waitFor();
     await start('Between');

@@ -132,6 +132,22 @@ export async function openSignedIn(
   return window;
 }
 
+/** Holds back what a page says on its sockets, from when it is loaded next until the function that it gives is called. */
+export async function holdSockets(page: Page): Promise<() => void> {
+  let letOn: () => void = () => undefined;
+  const isLetOn = new Promise<void>((resolve) => {
+    letOn = resolve;
+  });
+  await page.routeWebSocket(/graphql/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage(async (message) => {
+      await isLetOn;
+      server.send(message);
+    });
+  });
+  return letOn;
+}
+
 /** Chooses from one of the lists that are found by typing. */
 export async function pick(page: Page, field: string, choice: string): Promise<void> {
   await page.getByRole('combobox', { name: field, exact: true }).click();

@@ -59,10 +59,10 @@ export async function openEmptyDriver(): Promise<TestDriver> {
   };
 }
 
+const silent = { onError: () => undefined, onWait: () => undefined };
+
 async function openDriver(databaseUrl: string | null): Promise<Driver> {
-  return databaseUrl === null
-    ? openPglite({ dump: await migratedDump() })
-    : openPostgres(databaseUrl, { onError: () => undefined });
+  return databaseUrl === null ? openPglite({ dump: await migratedDump() }) : openPostgres(databaseUrl, silent);
 }
 
 /** The address of a fresh, migrated database on the private server. */
@@ -78,7 +78,7 @@ export async function createDatabase(): Promise<string> {
     const known = await admin.query('select 1 from pg_database where datname = $1', [template]);
     if (known.rowCount === 0) {
       await admin.query(`create database ${template}_new`);
-      const driver = await openPostgres(onDatabase(adminUrl, `${template}_new`), { onError: () => undefined });
+      const driver = await openPostgres(onDatabase(adminUrl, `${template}_new`), silent);
       await migrate(driver);
       await driver.close();
       await admin.query(`alter database ${template}_new rename to ${template}`);

@@ -135,7 +135,7 @@ export async function claimRuns(
     }
     // Last of all: renewals write the same row, after the leases. Whoever held it here while another has a session locked
     // would hold them up until all leases have run out, and two that wait for each other's would be a deadlock.
-    if (found.length > 0) await tx.query(liveOn, [workerId, leaseMs]);
+    if (claimed.length > 0) await tx.query(liveOn, [workerId, leaseMs]);
     return { claimed, isShort };
   });
 }

@@ -30,9 +30,6 @@ export function useSend(sessionId: string, keptAs: string | null = null): Sender
   const [act, isBusy] = useAct<useSendMutation>(graphql`
     mutation useSendMutation($input: SendMessageInput!) {
       sendMessage(input: $input) {
-        session {
-          id
-        }
         userErrors {
           message
           path

@@ -13,6 +13,8 @@ const mayImport = {
   agents: [],
   events: [],
   store: [],
+  // Reads the environment into one typed value, before anything else is built.
+  config: ['agents', 'domain'],
 };
 
 // Packages that only some folders may import. Everybody else goes through these folders' own functions.

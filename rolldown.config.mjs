@@ -18,7 +18,7 @@ const entries = [
   'agents/isolation/shim',
   'agents/acp/parse-thread',
   'domain/structured-output/check-thread',
-  ...['app', 'config', 'store/store', 'domain/sessions/log', 'events/create-bell'],
+  ...['app', 'config/config', 'store/store', 'domain/sessions/log', 'events/create-bell'],
 ];
 
 /** What has files of its own beside its code, or is large and seldom wanted. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { createApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { appendEntries } from '../src/domain/sessions/log.ts';
 
 const entries = Number(process.argv[2] ?? 50_000);

@@ -25,7 +25,7 @@ const [pageSize, messagesEach] = [20, 5];
 export async function measureRowsRead(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
   const { createApp } = await bench.importBuilt<typeof import('../src/app.ts')>('app.ts');
-  const { readConfig } = await bench.importBuilt<typeof import('../src/config.ts')>('config.ts');
+  const { readConfig } = await bench.importBuilt<typeof import('../src/config/config.ts')>('config/config.ts');
   const app = await createApp(
     readConfig({
       PATH: process.env.PATH,

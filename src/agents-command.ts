@@ -9,7 +9,7 @@ import { createIsolation } from './agents/isolation/isolation.ts';
 import { locateProgram, programOf } from './agents/profiles/programs.ts';
 import { readyIds } from './agents/profiles/ready.ts';
 import { type AgentProfiles, loadProfiles, readyProfile } from './agents/profiles.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, readConfig } from './config/config.ts';
 import { toolList } from './domain/reports/tool-list.ts';
 
 const usage = `Usage:

@@ -1,43 +1,35 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { pino } from 'pino';
-import { createAgents } from './agents/acp/agents.ts';
-import { createIsolation } from './agents/isolation/isolation.ts';
-import { unchosenModels } from './agents/profiles/model-choice.ts';
-import { missingPrograms } from './agents/profiles/programs.ts';
 import { loadProfiles } from './agents/profiles.ts';
 import type { KnownKey } from './auth/authenticate.ts';
 import { createKnownKeys } from './auth/known-keys.ts';
-import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
-import { systemViewer } from './auth/viewer.ts';
 import { createAddressOf } from './client-address.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { createConsole } from './console/door.ts';
 import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
-import type { Context, Log, Services } from './domain/context.ts';
+import type { Log, Services } from './domain/context.ts';
 import { createKeyUses, type KeyUses } from './domain/keys/key-usage.ts';
 import { createLiveViewers } from './domain/keys/live-viewers.ts';
 import { createLegacyUses, type LegacyUses } from './domain/legacy-calls/legacy-uses.ts';
 import { createLimits } from './domain/limits/limits.ts';
 import { createOpenStreams, type OpenStreams } from './domain/limits/open-streams.ts';
-import { capacityOf } from './domain/runs/capacity.ts';
-import { createWorker, type Worker } from './domain/runs/worker.ts';
+import type { Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
 import { schema } from './graphql/schema/index.ts';
 import { createGraphql } from './graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
 import { hangUp, setHangUp } from './http/hang-up.ts';
+import { ignoreUpgrade } from './http/ignore-upgrade.ts';
 import { createInFlight } from './http/in-flight.ts';
 import { listen, listeningAddress, serviceAddress } from './http/listen.ts';
 import { createOutside } from './http/outside.ts';
 import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
 import { refuseAddress, refuseUntidy } from './http/untidy.ts';
+import { openWorker } from './open-worker.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
 import { createDueAutomations } from './scheduler/due-automations.ts';
@@ -46,6 +38,7 @@ import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
 import { createRetention } from './scheduler/retention.ts';
 import { createSessionEvents } from './scheduler/session-events.ts';
 import { createWebhooks } from './scheduler/webhooks.ts';
+import { allowing, plain, readiness, welcome } from './service-pages.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -55,9 +48,6 @@ const builtConsole = join(import.meta.dirname, '../dist/web');
 
 /** How long a stop waits for answers that are under way. */
 const answerPatienceMs = 5_000;
-
-/** How often the queue of sessions is looked at without a ring. */
-const queuePollMs = 2_000;
 
 /** Parts that somebody else opened; tests give theirs. */
 export interface AppParts {
@@ -295,87 +285,8 @@ async function assemble(
   return app;
 }
 
-async function openWorker(config: Config, services: Services, enterpriseId: string): Promise<Worker> {
-  const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
-  const unchosen = unchosenModels(services.agentProfiles.values());
-  for (const sentence of [...missing, ...unchosen]) services.log.warn({}, sentence);
-  const workerId = await readWorkerId(config.dataDir);
-  const { agentBaseEnv: baseEnv, dataDir } = config;
-  const isolation = await createIsolation({
-    choice: config.sandbox,
-    directory: join(dataDir, 'sandbox'),
-    path: baseEnv.PATH ?? '',
-    hidden: [dataDir, config.attachmentsDir, ...(config.agentsConfig === null ? [] : [config.agentsConfig])],
-    log: services.log,
-  });
-  const agents = await createAgents({
-    baseEnv,
-    isolation,
-    log: services.log,
-    workerId,
-    spoolDir: join(dataDir, 'agents'),
-  });
-  const viewer = systemViewer(enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
-  const context: Context = Object.create(services, {
-    viewer: { value: viewer, enumerable: true },
-    address: { value: null, enumerable: true },
-  });
-  const { leaseMs, affinityMs } = config;
-  const options = { workerId, agents, dataDir, leaseMs, affinityMs, pollMs: queuePollMs };
-  return createWorker(context, { ...options, ...capacityOf(config) });
-}
-
-// A worker is known by an id that lives in its locked directory: after a restart it knows its own leases and agents.
-async function readWorkerId(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'worker.id');
-  const found = await readFile(path, 'utf8').catch(() => '');
-  if (/^[0-9a-f]{16}$/.test(found.trim())) return found.trim();
-  const id = randomBytes(8).toString('hex');
-  await writeFile(path, `${id}\n`, { mode: 0o600 });
-  return id;
-}
-
 async function requirePlace(config: Config): Promise<void> {
   const probe = createServer();
   await listen(probe, config);
   await new Promise((resolve) => probe.close(resolve));
-}
-
-// Java's client asks for h2c with every request on plain HTTP. An upgrade that is not wanted is to be ignored (RFC 9110,
-// 7.8), but Node hands it all over: the request is given back to the server as it came, without the wish.
-function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
-  for (let n = 0; n < request.rawHeaders.length; n += 2) {
-    const name = request.rawHeaders[n] as string;
-    if (!/^(upgrade|connection|http2-settings)$/i.test(name)) lines.push(`${name}: ${request.rawHeaders[n + 1]}`);
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-  server.emit('connection', socket);
-}
-
-async function readiness(store: Store, isReady: boolean): Promise<[number, string]> {
-  if (!isReady) return [503, 'starting or stopping'];
-  return store.ping().then(
-    () => [200, 'ready'],
-    () => [503, 'the database does not answer'],
-  );
-}
-
-function plain(status: number, text: string): Response {
-  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
-}
-
-function allowing(allow: string): Response {
-  return new Response(null, { status: 204, headers: { allow } });
-}
-
-function welcome(baseUrl: string): string {
-  return [
-    'Switchyard, the open agent session service.',
-    '',
-    `Console, for browsers: ${baseUrl}/`,
-    `GraphQL, with an explorer for browsers: ${baseUrl}/graphql`,
-    `REST: ${baseUrl}/v1, ${baseUrl}/v2 and ${baseUrl}/v3, described at ${baseUrl}/openapi`,
-    `Health: ${baseUrl}/healthz and ${baseUrl}/readyz`,
-  ].join('\n');
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4, SocketAddress } from 'node:net';
 import proxyAddr from 'proxy-addr';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 
 /** Whose address a request has; null when its connection has gone. */
 export type AddressOf = (request: IncomingMessage) => string | null;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { emptyDatabase } from './domain/bootstrap.ts';
 import { openStore, type Store } from './store/store.ts';
 

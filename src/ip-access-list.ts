@@ -2,7 +2,7 @@
 import { enterprisePermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
 import { openForCommand } from './command-store.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 import { findEnterpriseId } from './domain/bootstrap.ts';
 import {
   addIpRanges,

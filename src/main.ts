@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { createApp } from './app.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 import type { FirstStart } from './domain/bootstrap.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-sessions.ts';
 

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
 import { openForCommand } from './command-store.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 import { migrateSchedules, type ScheduleMigration } from './domain/automations/migrate-schedules.ts';
 import { findEnterpriseId } from './domain/bootstrap.ts';
 import { prefixedId } from './domain/ids.ts';

@@ -1,6 +1,6 @@
 // npm run token: a new administrator token, for whoever has the host but has lost the token.
 import { openForCommand } from './command-store.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 import { findEnterpriseId, newAdministratorToken, prepareInstallation } from './domain/bootstrap.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-sessions.ts';
 import { serviceAddress } from './http/listen.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { type App, createApp } from '../../src/app.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
 import type { FirstStart } from '../../src/domain/bootstrap.ts';
 import { holdToDescription } from './described.ts';
 import { exchangeJson } from './http-client.ts';

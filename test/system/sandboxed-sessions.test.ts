@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { startFakeLlm } from '../support/fake-llm/fake-llm.ts';
 import { findOpencode, writeRealProfiles } from '../support/real-agents.ts';

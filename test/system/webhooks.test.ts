@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { retryDelaysMs } from '../../src/domain/webhooks/deliver.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { makeMember } from '../support/automations.ts';

@@ -1,0 +1,88 @@
+import { isIP, isIPv6 } from 'node:net';
+import { z } from 'zod';
+
+/** An address whose scheme is one of `schemes`. */
+export const url = (schemes: readonly string[]) =>
+  z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
+    error: `must be an address that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+  });
+
+/** A path or a name: any text but an empty one. */
+export const text = () => z.string().min(1);
+
+/** Bounds of a number. `minMeaning` explains the minimum in the error, for example "no limit". */
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+  readonly minMeaning?: string;
+}
+
+/** A number within bounds, both inclusive. */
+export const number = ({ min, max, minMeaning }: Bounds) =>
+  z.coerce
+    .number({ error: 'must be a number' })
+    .min(min, minMeaning === undefined ? `must be at least ${min}` : `must be ${min} (${minMeaning}) or more`)
+    .max(max, `must be at most ${max}`);
+
+/** An integer within bounds, both inclusive. */
+export const integer = (bounds: Bounds) => number(bounds).int('must be an integer');
+
+/** A limit on something in each minute; 0 switches it off. */
+export const perMinute = (defaultLimit: number) =>
+  integer({ min: 0, max: 100_000_000, minMeaning: 'no limit' }).default(defaultLimit);
+
+/** A switch: true, 1 and on, or false, 0 and off. */
+export const flag = (isOnByDefault: boolean) =>
+  z
+    .enum(['true', 'false', '1', '0', 'on', 'off'], { error: 'must be true or false' })
+    .transform((value) => ['true', '1', 'on'].includes(value))
+    .default(isOnByDefault);
+
+/** A key of 32 to 1,000 characters. */
+export const secretKey = () =>
+  z.string().min(32, 'must have at least 32 characters').max(1_000, 'must have at most 1,000 characters');
+
+/** The largest number of proxies in a row. */
+const maxHops = 32;
+/** Names of networks that `TRUST_PROXY` accepts. */
+const networkNames = ['loopback', 'linklocal', 'uniquelocal'];
+
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...more] = value.split('/');
+  if (isIP(address) === 0 || address.includes('%') || more.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (isIPv6(address) ? 128 : 32));
+}
+
+/** A number of proxies, or a comma-separated list of networks. */
+export const trustedProxies = () =>
+  z
+    .string()
+    .transform((value) => (/^\d+$/.test(value.trim()) ? Number(value) : value.split(',').map((each) => each.trim())))
+    .refine(
+      (value) =>
+        typeof value === 'number'
+          ? value <= maxHops
+          : value.every((network) => networkNames.includes(network) || isNetwork(network)),
+      {
+        error: `must be a number of proxies, at most ${maxHops}, or a comma-separated list of addresses, ranges (10.0.0.0/8) and the words ${networkNames.join(', ')}`,
+      },
+    );
+
+/** Returns an origin as browsers write it; null if the value is not an origin. */
+function originOf(value: string): string | null {
+  const parsed = URL.canParse(value) ? new URL(value) : null;
+  const isBare =
+    parsed !== null && `${parsed.pathname}${parsed.search}${parsed.hash}${parsed.username}${parsed.password}` === '/';
+  return isBare && /^https?:$/.test(parsed.protocol) && !/[?#@]/.test(value) ? parsed.origin : null;
+}
+
+/** A comma-separated list of origins, or `*` alone. */
+export const origins = () =>
+  z
+    .string()
+    .transform((value) => value.split(',').map((each) => each.trim()))
+    .refine((value) => value.join() === '*' || value.every((each) => originOf(each) !== null), {
+      error:
+        'must be a comma-separated list of origins (https://console.example.com, without a path), or "*" by itself for all',
+    })
+    .transform((value) => [...new Set(value.map((each) => originOf(each) ?? each))]);

@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { flag, text } from './forms.ts';
+
+/** Variables for GraphQL. */
+export const graphqlVariables = {
+  /** Whether introspection is allowed. */
+  INTROSPECTION: flag(true),
+  /** Whether browsers get an explorer at /graphql. */
+  EXPLORER: flag(true),
+  /** A file of GraphQL documents that clients send by id. */
+  TRUSTED_DOCUMENTS: text().optional(),
+  /** Whether all other documents are refused. */
+  TRUSTED_DOCUMENTS_ONLY: flag(false),
+};
+
+type Variables = z.output<z.ZodObject<typeof graphqlVariables>>;
+
+/** Configuration of GraphQL. */
+export interface GraphqlConfig {
+  /** Whether introspection is allowed. */
+  readonly isIntrospectable: boolean;
+  readonly hasExplorer: boolean;
+  /** The file of trusted documents (absolute; null: none), and whether all other documents are refused. */
+  readonly trustedDocuments: { readonly path: string | null; readonly isOnly: boolean };
+}
+
+/** Returns a sentence for each contradiction among {@link graphqlVariables}. */
+export function findGraphqlProblems(env: Variables): string[] {
+  return env.TRUSTED_DOCUMENTS_ONLY && env.TRUSTED_DOCUMENTS === undefined
+    ? ['TRUSTED_DOCUMENTS_ONLY needs TRUSTED_DOCUMENTS: without it nothing could be run.']
+    : [];
+}
+
+/** Converts {@link graphqlVariables} to the service's names. */
+export function readGraphqlConfig(env: Variables): GraphqlConfig {
+  return {
+    isIntrospectable: env.INTROSPECTION,
+    hasExplorer: env.EXPLORER,
+    trustedDocuments: {
+      path: env.TRUSTED_DOCUMENTS === undefined ? null : resolve(env.TRUSTED_DOCUMENTS),
+      isOnly: env.TRUSTED_DOCUMENTS_ONLY,
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import { flag, integer, origins, perMinute, text, trustedProxies, url } from './forms.ts';
+
+/** Variables for the HTTP server and for the limits on its callers. */
+export const httpVariables = {
+  /** The address to listen on. */
+  HOST: text().default('127.0.0.1'),
+  /** The port to listen on; 0 takes a free one. */
+  PORT: integer({ min: 0, max: 65_535 }).default(4_000),
+  /** The start of each `url` field; the address of this process by default. */
+  BASE_URL: url(['http', 'https']).optional(),
+  /** The proxies that may name the caller in X-Forwarded-For. */
+  TRUST_PROXY: trustedProxies().default(0),
+  /** How long an idle connection is kept. A proxy in front must close its connections earlier. */
+  KEEP_ALIVE_SECONDS: integer({ min: 1, max: 3_600 }).default(130),
+  /** The origins whose pages may call the service from a browser; none by default. */
+  CORS_ORIGINS: origins().optional(),
+  /** REST requests of one key in a minute. */
+  RATE_LIMIT_REST: perMinute(600),
+  /** Points of one key's GraphQL operations in a minute. */
+  RATE_LIMIT_GRAPHQL: perMinute(60_000),
+  /** Invalid tokens from one address in a minute. */
+  RATE_LIMIT_LOGIN: perMinute(30),
+  /** Deliveries to the incoming webhook of one automation in a minute. */
+  RATE_LIMIT_WEBHOOK: perMinute(300),
+  /** Whether webhooks may be sent to private networks and over http. */
+  WEBHOOK_ALLOW_PRIVATE: flag(false),
+  /** WebSockets and event streams that one principal may have open in this process. */
+  MAX_SOCKETS: integer({ min: 1, max: 100_000 }).default(100),
+};
+
+type Variables = z.output<z.ZodObject<typeof httpVariables>>;
+
+/** Configuration of the HTTP server and of the limits on its callers. */
+export interface HttpConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Without a trailing slash; null: the address of this process. */
+  readonly baseUrl: string | null;
+  /** The number of proxies in front of this process, or their addresses, ranges and names as proxy-addr knows them. 0: none. */
+  readonly trustProxy: number | readonly string[];
+  readonly keepAliveMs: number;
+  /** Origins whose pages may call from a browser, as browsers write them, or `*` alone: all. Empty: none. */
+  readonly corsOrigins: readonly string[];
+  /** REST requests of one key in a minute; 0: no limit, as in the next three. */
+  readonly rateLimitRest: number;
+  /** Points of one key's GraphQL operations in a minute. */
+  readonly rateLimitGraphql: number;
+  /** Invalid tokens from one address in a minute. */
+  readonly rateLimitLogin: number;
+  /** Deliveries to the incoming webhook of one automation in a minute. */
+  readonly rateLimitWebhook: number;
+  /** Whether webhooks may be sent to private networks and over http. */
+  readonly isPrivateWebhookAllowed: boolean;
+  /** WebSockets and event streams that one principal may have open in this process. */
+  readonly maxSockets: number;
+}
+
+/** Converts {@link httpVariables} to the service's names and units. */
+export function readHttpConfig(env: Variables): HttpConfig {
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    baseUrl: env.BASE_URL?.replace(/\/+$/, '') ?? null,
+    trustProxy: env.TRUST_PROXY,
+    keepAliveMs: env.KEEP_ALIVE_SECONDS * 1_000,
+    corsOrigins: env.CORS_ORIGINS ?? [],
+    rateLimitRest: env.RATE_LIMIT_REST,
+    rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
+    rateLimitLogin: env.RATE_LIMIT_LOGIN,
+    rateLimitWebhook: env.RATE_LIMIT_WEBHOOK,
+    isPrivateWebhookAllowed: env.WEBHOOK_ALLOW_PRIVATE,
+    maxSockets: env.MAX_SOCKETS,
+  };
+}

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { sandboxChoices } from '../agents/isolation/isolation.ts';
+import type { MeteringRates } from '../domain/metering/rates.ts';
+import { integer, number, text } from './forms.ts';
+
+/** How often usage is written and compared with the limits. */
+const meterIntervalMs = 5_000;
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** Variables for sessions and the agents that work on them. */
+export const sessionVariables = {
+  /** A JSON file of agent profiles. */
+  AGENTS_CONFIG: text().optional(),
+  /** The sandbox of agents whose profiles name none. */
+  SANDBOX: z.enum(sandboxChoices, { error: `must be one of ${sandboxChoices.join(', ')}` }).default('auto'),
+  /** How many sessions this process works on at once; derived from cores and memory by default. */
+  MAX_CONCURRENT_SESSIONS: integer({ min: 1, max: 1_000 }).optional(),
+  /** How long a worker's claim on a session lasts without a heartbeat. */
+  LEASE_SECONDS: integer({ min: 2, max: 3_600 }).default(45),
+  /** Minutes of an agent's work that make one ACU. */
+  ACU_MINUTES: number({ min: 0.001, max: 100_000 }).default(15),
+  /** ACUs for each dollar of model cost, added to those for the time. */
+  ACU_PER_USD: number({ min: 0, max: 100_000, minMeaning: 'cost does not count' }).default(0),
+  /** How long a session waits for the user before it is suspended; 0: without a limit. */
+  IDLE_SUSPEND_MINUTES: number({ min: 0, max: 1_000_000, minMeaning: 'never' }).default(60),
+  /** The time after which a waiting or suspended session expires; 0: never. */
+  SESSION_EXPIRY_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(30),
+  /** How long a session waits for a lost worker that has its workspace, before another worker starts with an empty one. */
+  WORKSPACE_AFFINITY_SECONDS: integer({ min: 0, max: 86_400 }).default(30),
+  /** The memory that all agents of this process may use together, by the limits in their profiles. */
+  AGENT_MEMORY_MB: integer({ min: 1, max: 100_000_000 }).optional(),
+};
+
+type Variables = z.output<z.ZodObject<typeof sessionVariables>>;
+
+/** Configuration of sessions and the agents that work on them. */
+export interface SessionConfig {
+  /** Absolute; null: the built-in profiles only. */
+  readonly agentsConfig: string | null;
+  /** `auto`: bubblewrap where it works. */
+  readonly sandbox: (typeof sandboxChoices)[number];
+  readonly maxConcurrentSessions: number | null;
+  readonly leaseMs: number;
+  readonly affinityMs: number;
+  /** In MiB; null: this machine's memory, or no limit when `maxConcurrentSessions` is set. */
+  readonly agentMemoryMb: number | null;
+  /** The size of an ACU, and how often usage is measured. */
+  readonly metering: MeteringRates;
+  /** How long a session waits for the user before it is suspended; null: without a limit. */
+  readonly idleSuspendMs: number | null;
+  /** The time after which a waiting or suspended session expires; null: never. */
+  readonly sessionExpiryMs: number | null;
+}
+
+/** Converts {@link sessionVariables} to the service's names and units. */
+export function readSessionConfig(env: Variables): SessionConfig {
+  return {
+    agentsConfig: env.AGENTS_CONFIG === undefined ? null : resolve(env.AGENTS_CONFIG),
+    sandbox: env.SANDBOX,
+    maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
+    leaseMs: env.LEASE_SECONDS * 1_000,
+    affinityMs: env.WORKSPACE_AFFINITY_SECONDS * 1_000,
+    agentMemoryMb: env.AGENT_MEMORY_MB ?? null,
+    metering: { minutesPerAcu: env.ACU_MINUTES, acusPerUsd: env.ACU_PER_USD, everyMs: meterIntervalMs },
+    idleSuspendMs: env.IDLE_SUSPEND_MINUTES === 0 ? null : env.IDLE_SUSPEND_MINUTES * minuteMs,
+    sessionExpiryMs: env.SESSION_EXPIRY_DAYS === 0 ? null : env.SESSION_EXPIRY_DAYS * dayMs,
+  };
+}

@@ -1,0 +1,90 @@
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { integer, secretKey, text, url } from './forms.ts';
+
+/** Variables for the database, the keys that protect it, and the file storage. */
+export const storageVariables = {
+  /** The directory of the embedded database, the secret key and the agents' workspaces. */
+  DATA_DIR: text().default('./data'),
+  /** A PostgreSQL server (15 or newer) to use instead of the embedded database. */
+  DATABASE_URL: url(['postgres', 'postgresql']).optional(),
+  /** A fixed administrator's token. */
+  BOOTSTRAP_TOKEN: z
+    .string()
+    .regex(/^cog_[A-Za-z0-9]{32,128}$/, 'must be "cog_" and 32 to 128 characters of A–Z, a–z, 0–9')
+    .optional(),
+  /** The key that protects all tokens and secrets; generated into DATA_DIR by default. */
+  SECRET_KEY: secretKey().optional(),
+  /** The key before SECRET_KEY, while keys are being rotated. */
+  SECRET_KEY_PREVIOUS: secretKey().optional(),
+  /** The size of the largest attachment. */
+  MAX_ATTACHMENT_MB: integer({ min: 1, max: 2_000 }).default(100),
+  /** The directory of attachments without S3; a shared directory when several processes serve them. */
+  ATTACHMENTS_DIR: text().optional(),
+  /** The bucket for attachments, instead of a directory. */
+  S3_BUCKET: text().optional(),
+  /** The bucket's region. */
+  S3_REGION: text().default('us-east-1'),
+  /** The address of an S3-compatible server that is not Amazon's. */
+  S3_ENDPOINT: url(['http', 'https']).optional(),
+  /** Requires S3_SECRET_ACCESS_KEY; the machine's own role by default. */
+  S3_ACCESS_KEY_ID: text().optional(),
+  /** Requires S3_ACCESS_KEY_ID. */
+  S3_SECRET_ACCESS_KEY: text().optional(),
+};
+
+type Variables = z.output<z.ZodObject<typeof storageVariables>>;
+
+/** Configuration of the database, the keys that protect it, and the file storage. Paths are absolute. */
+export interface StorageConfig {
+  readonly dataDir: string;
+  /** Null: the embedded database. */
+  readonly databaseUrl: string | null;
+  readonly bootstrapToken: string | null;
+  readonly secretKey: string | null;
+  readonly previousSecretKey: string | null;
+  readonly maxAttachmentBytes: number;
+  /** The directory of attachments without `s3`. */
+  readonly attachmentsDir: string;
+  /** Null: no bucket. `endpoint` null: Amazon's; `credentials` null: the machine's own role. */
+  readonly s3: {
+    readonly bucket: string;
+    readonly region: string;
+    readonly endpoint: string | null;
+    readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+  } | null;
+}
+
+/** Returns a sentence for each contradiction among {@link storageVariables}. */
+export function findStorageProblems(env: Variables): string[] {
+  const isSet = env.S3_ENDPOINT ?? env.S3_ACCESS_KEY_ID ?? env.S3_SECRET_ACCESS_KEY;
+  const hasHalf = (env.S3_ACCESS_KEY_ID === undefined) !== (env.S3_SECRET_ACCESS_KEY === undefined);
+  return [
+    ...(isSet !== undefined && env.S3_BUCKET === undefined
+      ? ['S3_BUCKET must be set with the other S3 variables.']
+      : []),
+    ...(hasHalf ? ['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'] : []),
+  ];
+}
+
+/** Converts {@link storageVariables} to the service's names and units. */
+export function readStorageConfig(env: Variables): StorageConfig {
+  return {
+    dataDir: resolve(env.DATA_DIR),
+    databaseUrl: env.DATABASE_URL ?? null,
+    bootstrapToken: env.BOOTSTRAP_TOKEN ?? null,
+    secretKey: env.SECRET_KEY ?? null,
+    previousSecretKey: env.SECRET_KEY_PREVIOUS ?? null,
+    maxAttachmentBytes: env.MAX_ATTACHMENT_MB * 1_048_576,
+    attachmentsDir: resolve(env.ATTACHMENTS_DIR ?? join(env.DATA_DIR, 'attachments')),
+    s3: readS3(env),
+  };
+}
+
+function readS3(env: Variables): StorageConfig['s3'] {
+  const { S3_BUCKET: bucket, S3_REGION: region, S3_ENDPOINT: endpoint = null } = env;
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (bucket === undefined) return null;
+  const hasKeys = accessKeyId !== undefined && secretAccessKey !== undefined;
+  return { bucket, region, endpoint, credentials: hasKeys ? { accessKeyId, secretAccessKey } : null };
+}

@@ -5,8 +5,6 @@ import { type ProcessConfig, processVariables, readProcessConfig } from './proce
 import { readSessionConfig, type SessionConfig, sessionVariables } from './sessions.ts';
 import { findStorageProblems, readStorageConfig, type StorageConfig, storageVariables } from './storage.ts';
 
-export { type Role, roles } from './process.ts';
-
 /** Every variable: its meaning, form and default. Nothing else reads the environment. */
 const variables = z.object({
   ...processVariables,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /** Roles of a process. By default one process has all three. */
-export const roles = ['api', 'worker', 'scheduler'] as const;
+const roles = ['api', 'worker', 'scheduler'] as const;
 /** One of {@link roles}. */
-export type Role = (typeof roles)[number];
+type Role = (typeof roles)[number];
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 

@@ -51,6 +51,8 @@ export interface SandboxSettings {
   readonly network: 'shared' | 'gateway';
   /** Absolute paths of the host that the agent may read in the sandbox. */
   readonly readOnly: readonly string[];
+  /** The most that each directory for temporary files may hold with the driver `bwrap`, in MiB. */
+  readonly tmpMb: number;
   /** Where the agent finds its directories with the driver `command`; null: where they are on the host. */
   readonly paths: AgentPaths | null;
   /** What is run, with the same placeholders, after an agent of the driver `command` has ended or was killed. May be empty. */

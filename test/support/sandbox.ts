@@ -37,6 +37,7 @@ export function sandbox(settings: Partial<SandboxSettings> = {}): SandboxSetting
     command: [],
     network: 'shared',
     readOnly: [],
+    tmpMb: 1_024,
     paths: null,
     stopCommand: [],
   } as const;
@@ -55,7 +56,7 @@ export async function launchProbe(
   { hidden = [], ...options }: LaunchOptions & { hidden?: readonly string[] } = {},
 ): Promise<Probe> {
   const command = [process.execPath, builtProgram('probe-agent')];
-  const isolation = await openIsolation(hidden);
+  const isolation = options.isolation ?? (await openIsolation(hidden));
   const launched = await launchAgent(
     { command, sandbox: sandbox(), stopGraces: { cancelMs: 1_000, stdinMs: 50, termMs: 5_000 }, ...profile },
     { dirs: makeDirs(), isolation, ...options },

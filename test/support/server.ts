@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -45,11 +45,26 @@ export async function freePort(): Promise<number> {
   throw new Error(`All ports from ${firstPort} to ${firstPort + portsEach - 1} are taken.`);
 }
 
-async function spawnServer(env: Record<string, string>): Promise<{ child: ChildProcess; output: () => string }> {
+/** Open files that a process inherits beside its standard streams, by the numbers that they have there. */
+export type Inherited = Readonly<Record<number, number>>;
+
+/** `stdio` of a process that inherits files. */
+export function stdioWith(inherited: Inherited): StdioOptions {
+  const numbers = Object.keys(inherited).map(Number);
+  const stdio: ('ignore' | 'pipe' | number)[] = Array(Math.max(3, ...numbers.map((each) => each + 1))).fill('ignore');
+  stdio.fill('pipe', 1, 3);
+  for (const number of numbers) stdio[number] = inherited[number] as number;
+  return stdio;
+}
+
+async function spawnServer(
+  env: Record<string, string>,
+  inherited: Inherited = {},
+): Promise<{ child: ChildProcess; output: () => string }> {
   await ensureBuilt();
   const child = spawn(process.execPath, [...oneThread, 'dist/main.js'], {
     env: { PATH: process.env.PATH ?? '', BOOTSTRAP_TOKEN: bootstrapToken, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: stdioWith(inherited),
   });
   onTestFinished(() => {
     child.kill('SIGKILL');
@@ -65,8 +80,8 @@ async function spawnServer(env: Record<string, string>): Promise<{ child: ChildP
 }
 
 /** Starts a server and waits until it listens. Rejects with what it printed when it ends before. */
-export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
-  const { child, output } = await spawnServer(env);
+export async function startServer(env: Record<string, string>, inherited: Inherited = {}): Promise<ServerProcess> {
+  const { child, output } = await spawnServer(env, inherited);
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {
       const address = /Switchyard is at (http:\S+?)\.\s/.exec(output())?.[1];

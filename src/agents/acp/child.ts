@@ -1,8 +1,9 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { constants } from 'node:os';
 import { AgentCrash, type AgentLaunch, type AgentPaths, type AgentUpdate } from '../agent.ts';
 import type { Isolation } from '../isolation/isolation.ts';
 import type { Placement } from '../isolation/placement.ts';
+import { spawnAgent } from '../isolation/spawn-agent.ts';
 import { childrenOf, killByEnvironment, processStart, signalProcess } from '../process-identity.ts';
 import { type ProcessSpool, runMark, runStopCommand, workerMark } from '../process-spool.ts';
 import { descendantsOf, findInDirectories, killKnown } from '../strays.ts';
@@ -165,16 +166,10 @@ async function superviseChild(
 
 async function spawnPlaced(
   launch: AgentLaunch,
-  { program, args }: Placement,
+  placement: Placement,
   env: Record<string, string>,
 ): Promise<ChildProcessWithoutNullStreams> {
-  // Nothing of this process but what is named: its own environment holds keys and addresses.
-  const streams = spawn(program, args, {
-    cwd: launch.workspaceDir,
-    env,
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const streams = spawnAgent(placement, { cwd: launch.workspaceDir, env });
   // A write to an agent that has gone is reported by its exit; an unheard error here would end this process.
   for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.on('error', () => undefined);
   await new Promise<void>((resolve, reject) => {

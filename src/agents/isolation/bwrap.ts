@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Hardening } from './hardening.ts';
 import { loaderCache, ownParts, ownProgram, ownRoot } from './own-code.ts';
 import { gatewayPort, gatewaySocketIn, type Placement, type PlacementRequest } from './placement.ts';
 import { filesOfCommand, findProgram, isInside } from './program-files.ts';
@@ -16,7 +17,11 @@ export interface BwrapOptions {
   readonly hidden: readonly string[];
   /** The files that say who the agent is: its user and its group. */
   readonly identity: { readonly passwd: string; readonly group: string };
+  readonly hardening: Hardening;
 }
+
+/** The size of each directory for temporary files, in MiB, where a profile says nothing else. */
+export const defaultTmpMb = 1_024;
 
 /** The user's id in the sandbox. Agents refuse work to root, and a worker may be root. */
 export function sandboxUid(): number {
@@ -26,6 +31,7 @@ export function sandboxUid(): number {
 /** A sandbox of namespaces: the agent sees its three directories, the system's programs, and no process but its own. */
 export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): Placement {
   const { launch, gatewaySocket } = request;
+  const { filter, isUsernsDisabled, isTmpBounded } = options.hardening;
   const { profile } = launch;
   const sandbox = profile.sandbox;
   const path = searchPath(request.env.PATH ?? '');
@@ -36,8 +42,11 @@ export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): 
   const shim =
     gatewaySocket === null ? [] : [...ownProgram('shim'), String(gatewayPort), gatewaySocketIn(sandboxPaths.runtime)];
   const uid = sandboxUid();
+  const temporaryDirectory = temporaryDirectories(isTmpBounded ? (sandbox?.tmpMb ?? defaultTmpMb) : null);
   const args = [
     '--unshare-all',
+    ...(isUsernsDisabled ? ['--unshare-user', '--disable-userns'] : []),
+    ...(filter === null ? [] : ['--seccomp', '3']),
     ...(sandbox?.network === 'gateway' ? [] : ['--share-net']),
     '--die-with-parent',
     // Without any: with one of them it could take the masks away again.
@@ -45,19 +54,9 @@ export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): 
     ...(process.getuid?.() === uid ? [] : ['--uid', String(uid), '--gid', String(uid)]),
     ...systemArguments(),
     ...['--ro-bind', options.identity.passwd, '/etc/passwd', '--ro-bind', options.identity.group, '/etc/group'],
-    ...[
-      '--proc',
-      '/proc',
-      ...kernelArguments(),
-      '--dev',
-      '/dev',
-      '--tmpfs',
-      '/tmp',
-      '--tmpfs',
-      '/var/tmp',
-      '--dir',
-      '/run',
-    ],
+    ...['--proc', '/proc', ...kernelArguments(), '--dev', '/dev'],
+    ...(isTmpBounded ? ['--perms', '1777', ...temporaryDirectory('/dev/shm'), '--remount-ro', '/dev'] : []),
+    ...[...temporaryDirectory('/tmp'), ...temporaryDirectory('/var/tmp'), '--dir', '/run'],
     ...shownArguments(options.hidden, [...command, process.execPath], sandbox?.readOnly ?? []),
     ...cacheArguments(uid),
     ...['--bind', launch.workspaceDir, sandboxPaths.workspace],
@@ -70,11 +69,17 @@ export function placeInBwrap(options: BwrapOptions, request: PlacementRequest): 
   return {
     program: options.program,
     args,
+    inputs: filter === null ? [] : [filter],
     env: { PATH: seenPath(path, [...command, process.execPath], sandbox?.readOnly ?? []), ...temporary },
     paths: sandboxPaths,
     isWrapped: true,
     stopCommand: [],
   };
+}
+
+// They are in memory. Without a size one of them could take half of the host's.
+function temporaryDirectories(mb: number | null): (path: string) => string[] {
+  return (path) => [...(mb === null ? [] : ['--size', String(mb * 2 ** 20)]), '--tmpfs', path];
 }
 
 // What in /proc is the whole host's. To the kernel the agent of a worker that runs as root is root still, under another number:
@@ -114,13 +119,17 @@ function shownArguments(hidden: readonly string[], command: readonly string[], r
   const isHidden = (path: string) => hidden.some((each) => isInside(path, each));
   const open = [...ownParts.filter(existsSync), ...shown.filter((path) => !isHidden(path))];
   const visible = (path: string) => isSystem(path) || open.some((each) => isInside(path, each));
+  const covered = hidden.filter((path) => visible(path) && existsSync(path));
+  const covers = [...(isSystem(ownRoot) ? [ownRoot] : []), ...covered.filter((path) => statSync(path).isDirectory())];
   return [
     // An installation in /opt: there may be keys beside its code.
     ...(isSystem(ownRoot) ? ['--tmpfs', ownRoot] : []),
     ...open.flatMap(show),
     ...links.filter(({ at }) => !visible(at)).flatMap(({ at, to }) => ['--symlink', to, at]),
-    ...hidden.filter((path) => visible(path) && existsSync(path)).flatMap(hide),
+    ...covered.flatMap(hide),
     ...shown.filter(isHidden).flatMap(show),
+    // Covers are in memory, and have no size.
+    ...covers.flatMap((path) => ['--remount-ro', path]),
   ];
 }
 

@@ -31,6 +31,7 @@ export function placeBehindCommand(settings: SandboxSettings, request: Placement
     program,
     args: [...args, ...launch.profile.command],
     env: {},
+    inputs: [],
     paths: settings.paths ?? host,
     isWrapped: false,
     stopCommand: expand(settings.stopCommand),

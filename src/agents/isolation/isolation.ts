@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BwrapOptions, placeInBwrap, sandboxUid } from './bwrap.ts';
+import { type BwrapOptions, defaultTmpMb, placeInBwrap, sandboxUid } from './bwrap.ts';
 import { placeBehindCommand } from './command.ts';
+import { type Hardening, hardeningsToTry, missingProtections } from './hardening.ts';
 import { hostPaths, type PlacedLaunch, type Placement, type PlacementRequest } from './placement.ts';
 import { findProgram } from './program-files.ts';
+import { spawnAgent } from './spawn-agent.ts';
 
 /** What SANDBOX may say: by itself, no sandbox, or no start without one. */
 export const sandboxChoices = ['auto', 'none', 'bwrap'] as const;
@@ -53,6 +56,8 @@ export async function createIsolation(options: IsolationOptions): Promise<Isolat
   if (choice === 'auto' && problem !== null) {
     log.warn({ problem }, 'Agents run without a sandbox: bubblewrap does not work here.');
   } else log.info({ sandbox: driver }, 'Agents have a sandbox, unless their profiles say otherwise.');
+  const missing = typeof bwrap === 'string' ? [] : missingProtections(bwrap.hardening);
+  if (missing.length > 0) log.warn({ missing }, 'The sandbox of bubblewrap lacks protections on this host.');
   return {
     driver,
     async place(request) {
@@ -73,7 +78,7 @@ function noSandbox(problem: string): NodeJS.ErrnoException {
 
 function placeOnHost({ launch }: PlacementRequest): Placement {
   const [program = '', ...args] = launch.profile.command;
-  return { program, args, env: {}, paths: hostPaths(launch), isWrapped: false, stopCommand: [] };
+  return { program, args, env: {}, inputs: [], paths: hostPaths(launch), isWrapped: false, stopCommand: [] };
 }
 
 async function openBwrap({ directory, path, hidden }: IsolationOptions): Promise<BwrapOptions> {
@@ -86,14 +91,30 @@ async function openBwrap({ directory, path, hidden }: IsolationOptions): Promise
   await writeFile(identity.passwd, `agent:x:${uid}:${gid}:Agent:/home/agent:/bin/sh\n`);
   await writeFile(identity.group, `agent:x:${gid}:\n`);
   const bwrap = { program, hidden, identity };
-  const trial = trials.get(program) ?? tryOnce(bwrap, path);
+  const trial = trials.get(program) ?? findHardening(bwrap, path);
   trials.set(program, trial);
-  await trial;
-  return bwrap;
+  return { ...bwrap, hardening: await trial };
 }
 
 // What the host allows stays the same while a process lives.
-const trials = new Map<string, Promise<void>>();
+const trials = new Map<string, Promise<Hardening>>();
+
+// The best that works. Rejects with the problem of the last one, which asks for namespaces alone.
+async function findHardening(bwrap: Omit<BwrapOptions, 'hardening'>, path: string): Promise<Hardening> {
+  const help = await new Promise<string>((resolve) => {
+    execFile(bwrap.program, ['--help'], { env: {}, timeout: trialMs }, (_, stdout, stderr) => resolve(stdout + stderr));
+  });
+  let problem: unknown;
+  for (const hardening of hardeningsToTry(help, process.arch)) {
+    try {
+      await tryOnce({ ...bwrap, hardening }, path);
+      return hardening;
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw problem;
+}
 
 // With all that a launch asks for: hosts refuse one namespace or mount and allow another.
 async function tryOnce(bwrap: BwrapOptions, path: string): Promise<void> {
@@ -104,18 +125,32 @@ async function tryOnce(bwrap: BwrapOptions, path: string): Promise<void> {
       network: 'gateway',
       command: [],
       readOnly: [],
+      tmpMb: defaultTmpMb,
       paths: null,
       stopCommand: [],
     } as const;
     const profile = { command: ['true'], sandbox };
     const launch: PlacedLaunch = { profile, runId: '', workspaceDir: root, homeDir: root, runtimeDir: root };
-    const { program, args } = placeInBwrap(bwrap, { launch, env: { PATH: path }, gatewaySocket: null });
-    await new Promise<void>((resolve, reject) => {
-      execFile(program, [...args], { env: {}, timeout: trialMs }, (error, _, stderr) =>
-        error ? reject(new Error(stderr.trim() || error.message)) : resolve(),
-      );
-    });
+    await run(placeInBwrap(bwrap, { launch, env: { PATH: path }, gatewaySocket: null }), root);
   } finally {
     await rm(root, { recursive: true, force: true });
+  }
+}
+
+// Rejects with what the program says where it does not end well, and in time.
+async function run(placement: Placement, cwd: string): Promise<void> {
+  const child = spawnAgent(placement, { cwd, env: {} });
+  const timer = setTimeout(() => child.kill('SIGKILL'), trialMs);
+  let said = '';
+  child.stdin.on('error', () => undefined).end();
+  child.stdout.resume();
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  try {
+    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    if (code !== 0) throw new Error(said.trim() || `it ended with ${signal ?? `exit code ${code}`}`);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SandboxSettings } from '../agent.ts';
+import { defaultTmpMb } from '../isolation/bwrap.ts';
 
 /** Environment variables by name. */
 export const variables = z.record(z.string().regex(/^[^=\0]+$/, 'must be a name without "="'), z.string());
@@ -14,6 +15,7 @@ const sandboxFields = z
     command: z.array(z.string().min(1)).default([]),
     network: z.enum(['shared', 'gateway']).default('shared'),
     'read_only': z.array(z.string().min(1)).default([]),
+    'tmp_mb': z.int().min(1).max(1_048_576).default(defaultTmpMb),
     // Where a command like `docker run` puts the three directories.
     paths: z.strictObject({ workspace: inside, home: inside, runtime: inside }).nullable().default(null),
     'stop_command': z.array(z.string().min(1)).default([]),
@@ -29,7 +31,15 @@ const sandboxFields = z
       context.addIssue({ code: 'custom', path: ['command'], message });
     }
     const { command, network, paths } = raw;
-    return { driver, command, network, readOnly: raw.read_only, paths, stopCommand: raw.stop_command };
+    return {
+      driver,
+      command,
+      network,
+      readOnly: raw.read_only,
+      tmpMb: raw.tmp_mb,
+      paths,
+      stopCommand: raw.stop_command,
+    };
   });
 
 /** `sandbox` of a profile: an object, or `none` or `bwrap` alone; null leaves it to the process. */

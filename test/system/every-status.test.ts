@@ -104,6 +104,7 @@ it.each([
 ])('shows a session that is put to sleep and woken %s', async (_where, headers, end) => {
   const id = await createSession(test, { prompt: 'hang' });
   await untilSession(test, id, working);
+  await send(id, 'hang');
   await act('suspendSession', { sessionId: id }, headers);
   expect(await look(id)).toBe(`suspend_requested${end} | suspended user_request`);
   const giveBack = await fillSlots();

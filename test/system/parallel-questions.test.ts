@@ -41,7 +41,7 @@ it('words that come when their question is closed are not lost: they are the nex
   const claimant = { workerId: 'w', leaseMs: 60_000, affinityMs: 0 };
   const room = { slots: 1, memoryMb: 1_000, isEmpty: true, memoryOf: () => 1 };
   const [run] = (await claimRuns(context, claimant, room)).claimed as [ClaimedRun];
-  await startTurn(context, run, await readInbox(context, id));
+  await startTurn(context, run, { messages: await readInbox(context, id), isAfterSuspension: false });
   const question = [
     { kind: 'QUESTION', body: 'Which?', data: { questionId: 'q', reason: 'question', options: [] } },
     { kind: 'MESSAGE', messageType: 'agent_message', body: 'Which?' },

@@ -86,6 +86,35 @@ it('gives every message once and in order to a client that reconnects 50 times, 
   expect(await server.stop()).toBe(0);
 }, 120_000);
 
+it('does not resume a turn that a suspension stopped just before a kill', async () => {
+  const env = await makeEnv();
+  const first = await startServer(env);
+  const id = await create(first, 'say started\nask Go on?\nsay done');
+  await untilWaiting(target(first), id);
+  const act = (server: ServerProcess, field: string, input: object) => {
+    const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
+    const document = `mutation($input: ${type}!) { ${field}(input: $input) { session { status } } }`;
+    return graphql(server, bootstrapToken, document, { input: { sessionId: id, ...input } });
+  };
+  const { data } = await act(first, 'suspendSession', {});
+  await first.kill();
+  expect(data.suspendSession.session.status).toBe('SUSPENDED');
+  const second = await startServer(env);
+  await act(second, 'sendMessage', { message: 'prompt' });
+  await untilOver(target(second), id);
+  const messages = await readMessages(target(second), id);
+  expect(messages.slice(0, 4)).toEqual([
+    'INITIAL_USER_MESSAGE: say started\nask Go on?\nsay done',
+    'AGENT_MESSAGE: started',
+    'AGENT_MESSAGE: Go on?',
+    'USER_MESSAGE: prompt',
+  ]);
+  expect(messages).toHaveLength(5);
+  expect(messages[4]).toContain('stopped your previous turn');
+  expect(messages[4]).not.toContain('say done');
+  expect(await second.stop()).toBe(0);
+}, 60_000);
+
 it('goes on after a kill in the middle of a turn, loses no message, and leaves no agent', async () => {
   const env = await makeEnv();
   const first = await startServer(env);

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
+import { suspendIdleSessions } from '../../src/domain/sessions/idle-sessions.ts';
 import { resumeSession, suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
@@ -25,7 +26,7 @@ const v1StatusOf = async (id: string) => (await call(test, test.v1Key, 'GET', `/
 const statusesOf = async (id: string) =>
   (await readEvents(test, id)).filter((event) => event.kind === 'STATUS').map((event) => event.status);
 
-it('stops the agent of a session that is archived at work, and takes its turn up again with the next message', async () => {
+it('stops the agent of a session that is archived at work, and starts a new turn with the next message', async () => {
   const id = await createSession(test, { prompt: 'say working\nsleep 60' });
   await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   expect(agentsOf(id)).not.toHaveLength(0);
@@ -36,24 +37,24 @@ it('stops the agent of a session that is archived at work, and takes its turn up
   });
   expect(await v1StatusOf(id)).toBe('suspend_requested');
   await untilNoAgent(id);
-  // Nothing that the agent still said came after its sleep.
+  // Nothing that the agent still said came after the suspension.
   expect((await statusesOf(id)).slice(-2)).toEqual(['SUSPENDED', 'SUSPENDED']);
   expect((await readEvents(test, id)).at(-1)).toMatchObject({ kind: 'STATUS', status: 'SUSPENDED' });
 
   expect((await ask('POST', id, '/unarchive')).body).toMatchObject({ status: 'suspended', is_archived: false });
   await ask('POST', id, '/messages', { message: 'say awake' });
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await untilOver(test, id);
   const events = await readEvents(test, id);
   expect(events.filter((event) => event.kind === 'TURN').map(({ turn, phase }) => `${turn} ${phase}`)).toEqual([
     '1 started',
+    '1 stopped',
     '2 started',
+    '2 stopped',
   ]);
-  expect(events.some((event) => event.kind === 'NOTICE')).toBe(true);
-  await ask('DELETE', id, '');
-  await untilNoAgent(id);
+  expect((await readMessages(test, id)).slice(-2)).toEqual(['USER_MESSAGE: say awake', 'AGENT_MESSAGE: awake']);
 });
 
-it('puts a session to sleep that waits for an answer, and gives the answer to it when it is awake again', async () => {
+it('suspends a session once, and tells from where', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'ask Which colour?' });
   await untilWaiting(test, id);
@@ -61,10 +62,21 @@ it('puts a session to sleep that waits for an answer, and gives the answer to it
     status: 'suspended',
   });
   expect(await v1StatusOf(id)).toBe('suspend_requested_frontend');
-  // A second time changes nothing.
   const before = await readEvents(test, id);
   await suspendSession(context, { sessionId: id });
   expect(await readEvents(test, id)).toEqual(before);
+  await untilNoAgent(id);
+});
+
+/** Suspends every session that waits for its user, as the service does after `IDLE_SUSPEND_MINUTES`. */
+const suspendIdle = () => suspendIdleSessions(test.app.services, -60_000, () => false);
+
+it('resumes the turn of a session that was suspended because nobody answered, and gives it the answer', async () => {
+  const context = await asAdministrator(test);
+  const id = await createSession(test, { prompt: 'ask Which colour?' });
+  await untilWaiting(test, id);
+  await suspendIdle();
+  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'INACTIVITY');
   await untilNoAgent(id);
 
   await resumeSession(context, { sessionId: id });
@@ -80,10 +92,9 @@ it('puts a session to sleep that waits for an answer, and gives the answer to it
 });
 
 it('does not ask again what is answered while it sleeps, but asks anew what was answered before', async () => {
-  const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'ask Really?\nask Sure?' });
   await untilWaiting(test, id);
-  await suspendSession(context, { sessionId: id });
+  await suspendIdle();
   await untilNoAgent(id);
   await ask('POST', id, '/messages', { message: 'Yes' });
   while (!(await readMessages(test, id)).includes('AGENT_MESSAGE: Sure?')) await setTimeout(50);
@@ -91,7 +102,7 @@ it('does not ask again what is answered while it sleeps, but asks anew what was 
   const answered = ['AGENT_MESSAGE: You answered: Yes', 'AGENT_MESSAGE: Sure?'];
   expect(await readMessages(test, id)).toEqual([...asked, ...answered]);
 
-  await suspendSession(context, { sessionId: id });
+  await suspendIdle();
   await untilNoAgent(id);
   await ask('POST', id, '/messages', { message: 'No' });
   // The demo agent begins its turn anew and has forgotten: what was answered is asked anew, and "No" is not for that.

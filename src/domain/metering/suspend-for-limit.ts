@@ -27,7 +27,7 @@ export async function suspendForLimit(
     const isOver = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
     if (isOver) return;
     const { statusDetail, message, limit, used } = reached;
-    await sleepLocked(context, tx, session, { statusDetail, requestFrom: null }, [
+    await sleepLocked(context, tx, session, { statusDetail, requestFrom: null, endsTurn: false }, [
       { kind: 'LIMIT', body: message, data: { limit: statusDetail, acuLimit: limit, acusUsed: used } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: message },
     ]);

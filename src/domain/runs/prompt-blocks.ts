@@ -15,12 +15,17 @@ export interface PromptInput {
   readonly isFirst: boolean;
   /** What the session has done before is unknown to the agent: its own memory of that could not be taken up. */
   readonly isForgetful: boolean;
+  /** The user stopped the turn before this one by suspending the session. */
+  readonly isAfterSuspension: boolean;
   readonly paths: AgentPaths;
   readonly tools: readonly string[];
 }
 
 const interruptedWords =
   'The agent process was interrupted. What the user had said for this turn follows. Check the workspace, where some of it may be done already, and continue.';
+
+const suspendedWords =
+  'The user suspended the session and so stopped your previous turn before its end. That turn is over: do not continue it unless the user asks you to. The workspace is as the turn left it.';
 
 /** The blocks of a turn: what the agent must know, then the user's words. */
 export async function promptBlocks(held: HeldRun, input: PromptInput): Promise<PromptBlock[]> {
@@ -30,7 +35,8 @@ export async function promptBlocks(held: HeldRun, input: PromptInput): Promise<P
   const blocks = messages.length > 0 ? await assembleTurn(held.context, turn) : [];
   const before = input.isInterrupted ? null : (messages[0]?.seq ?? null);
   const digest = input.isForgetful ? await digestOf(held, before) : '';
-  const prefaces = [digest, input.isInterrupted ? interruptedWords : ''].filter((text) => text !== '').map(preface);
+  const notes = [digest, input.isAfterSuspension ? suspendedWords : '', input.isInterrupted ? interruptedWords : ''];
+  const prefaces = notes.filter((text) => text !== '').map(preface);
   const own = blocks.findIndex((block) => block.type === 'link' || block.isPreface !== true);
   return [...blocks.slice(0, Math.max(own, 0)), ...prefaces, ...blocks.slice(Math.max(own, 0))];
 }

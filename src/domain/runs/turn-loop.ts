@@ -10,7 +10,7 @@ import type { Mask } from './masking.ts';
 import { outcomeOf } from './outcome.ts';
 import { promptBlocks } from './prompt-blocks.ts';
 import type { Recorder } from './recorder.ts';
-import { closeInterrupted, endTurn, readInbox, readTurnMessages, startTurn } from './turns.ts';
+import { closeInterrupted, endTurn, isAfterSuspension, readInbox, readTurnMessages, startTurn } from './turns.ts';
 
 /** What the turns of a run are made with. */
 export interface TurnParts {
@@ -33,6 +33,8 @@ export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
   let isInterrupted = run.isTurnOpen;
   let isFirst = parts.how === 'new';
   let isForgetful = isFirst && run.agentSessionId !== null;
+  // A suspension ends the run: only the first turn of a run can follow one.
+  let isAfter = await isAfterSuspension(context, run.sessionId, isInterrupted);
   while (!held.isOver) {
     held.listen();
     const inbox = isInterrupted ? [] : await readInbox(context, run.sessionId);
@@ -45,15 +47,16 @@ export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
     if (isInterrupted) await closeInterrupted(context, run);
     const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
     const { paths } = agent;
-    const wanted = { plan, messages, isInterrupted, isFirst, isForgetful, paths, tools: reports.tools };
-    const blocks = await promptBlocks(held, wanted);
+    const notes = { isInterrupted, isFirst, isForgetful, isAfterSuspension: isAfter };
+    const blocks = await promptBlocks(held, { plan, messages, paths, tools: reports.tools, ...notes });
     if (held.isOver) return;
-    await startTurn(context, run, inbox);
+    await startTurn(context, run, { messages: inbox, isAfterSuspension: isAfter });
     const stopReason = await runTurn(held, parts, blocks);
     if (stopReason === null) return;
     isInterrupted = false;
     isFirst = false;
     isForgetful = false;
+    isAfter = false;
   }
 }
 

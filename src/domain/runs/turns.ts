@@ -34,12 +34,11 @@ export async function readAnswers(context: Context, sessionId: string, questionS
   return (await readInbox(context, sessionId)).filter((message) => message.seq > questionSeq);
 }
 
-/** What an interrupted turn was about: the user's messages that it was sent with, and those given to its questions. */
+/** Reads the messages of an interrupted turn: those that it was sent with, and the answers to its questions. */
 export async function readTurnMessages(context: Context, sessionId: string): Promise<InboxMessage[]> {
   const messages = await context.store.query<InboxMessage>(
     `select e.seq, e.body from log_entry e join run r on r.session_id = e.session_id
-      where e.session_id = $1 and ${isUsers} and e.seq > r.turn_after_seq
-        and (e.seq <= r.delivered_seq or e.seq = any(r.answered_seqs))
+      where e.session_id = $1 and ${isUsers} and e.seq = any(r.turn_seqs)
       order by e.seq limit $2`,
     [sessionId, inboxLimit],
   );
@@ -63,10 +62,31 @@ async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
 }
 
 /**
- * Notes that a turn is about to be sent, before it is: after a crash it is known to have been open. No messages: it is an
- * interrupted turn that is taken up, and is still about what it was about.
+ * Tells whether the turn before the next one was stopped because the user suspended the session. An interrupted turn
+ * (`isInterrupted`) is the next one itself, and was started before.
  */
-export async function startTurn(context: Context, run: ClaimedRun, messages: readonly InboxMessage[]): Promise<void> {
+export async function isAfterSuspension(context: Context, sessionId: string, isInterrupted: boolean): Promise<boolean> {
+  const [last] = await context.store.query<{ data: { stopReason?: string; isAfterSuspension?: boolean } }>(
+    `select data from log_entry where session_id = $1 and kind = 'TURN' order by seq desc limit 1`,
+    [sessionId],
+  );
+  return isInterrupted ? last?.data.isAfterSuspension === true : last?.data.stopReason === 'suspended';
+}
+
+/** A turn that is about to be sent. */
+export interface TurnStart {
+  /** The new messages of the user. Empty for an interrupted turn, which keeps the messages that it had. */
+  readonly messages: readonly InboxMessage[];
+  /** See {@link isAfterSuspension}. */
+  readonly isAfterSuspension: boolean;
+}
+
+/** Records a turn before it is sent: after a crash it is known to have been open. */
+export async function startTurn(
+  context: Context,
+  run: ClaimedRun,
+  { messages, isAfterSuspension: isAfter }: TurnStart,
+): Promise<void> {
   await context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
     const session = await lockSession(tx, run.sessionId, run.generation);
@@ -75,12 +95,14 @@ export async function startTurn(context: Context, run: ClaimedRun, messages: rea
       `update run set turn_after_seq = case when $2::int = 0 then turn_after_seq else delivered_seq end,
               delivered_seq = greatest(delivered_seq, $2::int),
               answered_seqs = array(select seq from unnest(answered_seqs) as seq where seq > greatest(delivered_seq, $2::int)),
+              turn_seqs = case when $2::int = 0 then turn_seqs else $4::int[] end,
               turn_count = $3, is_turn_open = true where session_id = $1`,
-      [run.sessionId, messages.at(-1)?.seq ?? 0, turn],
+      [run.sessionId, messages.at(-1)?.seq ?? 0, turn, messages.map((message) => message.seq)],
     );
     // Who ran it, for whoever looks for a turn that two have run.
     const { generation, workerId } = run;
-    const started: NewEntry = { kind: 'TURN', data: { turn, phase: 'started', generation, workerId } };
+    const data = { turn, phase: 'started', generation, workerId, ...(isAfter && { isAfterSuspension: true }) };
+    const started: NewEntry = { kind: 'TURN', data };
     const change = { ...working, isFresh: session.status === 'resuming' || session.isFresh };
     await changeSession(context, tx, session, change, [started]);
   });
@@ -98,10 +120,10 @@ export async function noteAnswer(context: Context, run: ClaimedRun, messages: re
   await context.store.transact(async (tx) => {
     await lockRun(tx, run);
     const session = await lockSession(tx, run.sessionId, run.generation);
-    await tx.query('update run set answered_seqs = answered_seqs || $2::int[] where session_id = $1', [
-      run.sessionId,
-      messages.map((message) => message.seq),
-    ]);
+    await tx.query(
+      `update run set answered_seqs = answered_seqs || $2::int[], turn_seqs = turn_seqs || $2::int[] where session_id = $1`,
+      [run.sessionId, messages.map((message) => message.seq)],
+    );
     await changeSession(context, tx, session, working);
   });
 }
@@ -113,7 +135,8 @@ export async function takeBackAnswer(
   messages: readonly InboxMessage[],
 ): Promise<void> {
   const rows = await context.store.execute(
-    `update run set answered_seqs = array(select seq from unnest(answered_seqs) as seq where seq <> all($3::int[]))
+    `update run set answered_seqs = array(select seq from unnest(answered_seqs) as seq where seq <> all($3::int[])),
+            turn_seqs = array(select seq from unnest(turn_seqs) as seq where seq <> all($3::int[]))
       where session_id = $1 and generation = $2 returning session_id`,
     [run.sessionId, run.generation, messages.map((message) => message.seq)],
   );

@@ -52,7 +52,7 @@ export function suspendIdleSessions(services: Services, idleMs: number, isStoppi
   const forHowLong = durationOf(idleMs);
   return each(services, 'idle', idleMs, isStopping, async (context, tx, session) => {
     const body = `The session was put to sleep, because it had waited for the user for ${forHowLong}. A message wakes it.`;
-    await sleepLocked(context, tx, session, { statusDetail: 'inactivity', requestFrom: null }, [
+    await sleepLocked(context, tx, session, { statusDetail: 'inactivity', requestFrom: null, endsTurn: false }, [
       { kind: 'NOTICE', body },
     ]);
   });

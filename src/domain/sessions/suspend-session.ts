@@ -15,8 +15,8 @@ export function placeOf(context: Context): 'api' | 'console' {
 }
 
 /**
- * Puts a session to sleep: its agent is stopped, and what it was at is taken up again when the session resumes. One that
- * sleeps already stays as it is. NOT_FOUND, FORBIDDEN, and INVALID_STATE for one that has ended.
+ * Suspends a session for its user: stops the agent and ends its turn. The next message starts the next turn. A session that
+ * is suspended already does not change. NOT_FOUND, FORBIDDEN, and INVALID_STATE for a session that has ended.
  */
 export async function suspendSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.changeSession, input);
@@ -39,32 +39,45 @@ export async function suspendLocked(context: Context, tx: Transaction, session: 
   const next = await sleepLocked(context, tx, session, {
     statusDetail: 'user_request',
     requestFrom: placeOf(context),
+    endsTurn: true,
   });
   await audit(context, tx, 'sleep_session', { organizationId, sessionId: id, targetId: id });
   return next;
 }
 
+/** The reason for a suspension. */
+export interface Suspension extends Pick<SessionRecord, 'statusDetail' | 'requestFrom'> {
+  /**
+   * Whether an open turn ends. A user who suspends a session ends its turn. A suspension by the service itself (a limit, no
+   * activity) leaves the turn open, and the next holder of the session resumes it.
+   */
+  readonly endsTurn: boolean;
+}
+
+// The subquery reads the row as it was before the update.
+const suspendRun = `
+  with r as (
+    update run set generation = run.generation + 1, queued_at = null, is_turn_open = run.is_turn_open and not $2::boolean
+      from (select is_turn_open, turn_count from run where session_id = $1) before
+     where session_id = $1 returning run.generation, before.is_turn_open, before.turn_count)
+  update session_head h set generation = r.generation from r where h.session_id = $1
+  returning r.is_turn_open as "wasTurnOpen", r.turn_count as turn`;
+
 /**
- * Puts a session that {@link lockRunAndSession} has locked to sleep, for any reason, with entries that say why. It must be
- * at work, or wait. The generation moves, so that nothing its agent still says is accepted. The lease stays: the worker
- * gives it back once the agent has stopped, and until then nobody else starts one in the same workspace. An open turn stays
- * open: it is taken up again when the session wakes.
+ * Suspends a session that {@link lockRunAndSession} has locked; `entries` say why. The session must be awake. Moves the
+ * generation, so that nothing its agent still says is accepted. Keeps the lease: the worker deletes it after it has stopped
+ * the agent, and until then no other worker starts an agent in the same workspace.
  */
 export async function sleepLocked(
   context: Context,
   tx: Transaction,
   session: SessionRecord,
-  reason: Pick<SessionRecord, 'statusDetail' | 'requestFrom'>,
+  { endsTurn, ...reason }: Suspension,
   entries: readonly NewEntry[] = [],
 ): Promise<SessionRecord> {
-  const [run] = await tx.query<{ isTurnOpen: boolean }>(
-    `with r as (update run set generation = generation + 1, queued_at = null where session_id = $1
-                returning generation, is_turn_open)
-     update session_head h set generation = r.generation from r where h.session_id = $1
-     returning r.is_turn_open as "isTurnOpen"`,
-    [session.id],
-  );
-  const closed = run?.isTurnOpen ? await openToolCalls(tx, session.id) : [];
+  const [run] = await tx.query<{ wasTurnOpen: boolean; turn: number }>(suspendRun, [session.id, endsTurn]);
+  const closed = run?.wasTurnOpen ? await openToolCalls(tx, session.id) : [];
+  if (run?.wasTurnOpen && endsTurn) closed.push(suspendedTurn(run.turn));
   tx.afterCommit(() => context.bell.ring(`command:${session.id}`));
   // The table has no way from claimed to suspended: a claimed session is given back first.
   const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
@@ -72,7 +85,11 @@ export async function sleepLocked(
   return changeSession(context, tx, free, asleep, [...closed, ...entries]);
 }
 
-// A turn whose end was never written, or words of the user that the agent has not been given.
+function suspendedTurn(turn: number): NewEntry {
+  return { kind: 'TURN', data: { turn, phase: 'stopped', stopReason: 'suspended' } };
+}
+
+// A turn whose end was never written, or messages of the user that the agent has not received.
 const hasWork = `
   select r.is_turn_open or exists (
            select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
@@ -80,8 +97,9 @@ const hasWork = `
     from run r where r.session_id = $1`;
 
 /**
- * Wakes a session that sleeps: its agent goes on with what it was at; with nothing to do it waits for the user, without a
- * process. One that is being resumed stays as it is. NOT_FOUND, FORBIDDEN, and INVALID_STATE for any other.
+ * Resumes a suspended session. Messages that the agent has not received, and a turn that the service itself suspended, go
+ * back to the queue. Without either, the session waits for the user and has no process. A session that is being resumed
+ * does not change. NOT_FOUND, FORBIDDEN, and INVALID_STATE for any other.
  */
 export async function resumeSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.changeSession, input);

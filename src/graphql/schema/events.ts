@@ -104,7 +104,8 @@ eventType(
     }),
     stopReason: t.string({
       nullable: true,
-      description: 'Why it stopped, in ACP’s words.',
+      description:
+        'Why it stopped, in ACP’s words, or "suspended": a user suspended the session, which ended the turn.',
       resolve: (entry) => textOf(data(entry).stopReason),
     }),
   }),

@@ -25,6 +25,7 @@ type Line = { readonly tone: Tone; readonly text: string } | null;
 
 const stopped: Readonly<Record<string, string>> = {
   cancelled: 'The turn was stopped.',
+  suspended: 'The turn was stopped because the session was suspended. The next message starts a new turn.',
   'max_tokens': 'The agent reached the most tokens that it may write in a turn.',
   'max_turn_requests': 'The agent reached the most requests that it may make in a turn.',
   refusal: 'The agent refused to go on.',

@@ -132,6 +132,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await pictures('session-working');
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('Suspended', { exact: true }).waitFor();
+    await page.getByText('The turn was stopped because the session was suspended.').waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Suspend' }).waitFor();
     await page.getByRole('button', { name: 'Terminate' }).click();

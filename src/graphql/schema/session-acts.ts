@@ -68,7 +68,7 @@ builder.mutationFields((t) => ({
   suspendSession: t.field({
     type: SuspendSessionPayload,
     description:
-      'Puts a session to sleep: its agent is stopped, and goes on when the session resumes. One that sleeps stays as it is; one that has ended is INVALID_STATE. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+      'Suspends a session: stops its agent and ends its turn. The next message starts the next turn, with a note that the previous one was stopped. A session that is suspended already does not change; one that has ended is INVALID_STATE. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
     args: { input: t.arg({ type: SuspendSessionInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { session: null }, async () => ({
@@ -78,7 +78,7 @@ builder.mutationFields((t) => ({
   resumeSession: t.field({
     type: ResumeSessionPayload,
     description:
-      'Wakes a session that sleeps: its agent goes on with what it was at, or waits for the user. INVALID_STATE for one that does not sleep, or is archived. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+      'Resumes a suspended session. Its agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE for a session that is not suspended, or is archived. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
     args: { input: t.arg({ type: ResumeSessionInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { session: null }, async () => ({
@@ -88,7 +88,7 @@ builder.mutationFields((t) => ({
   archiveSession: t.field({
     type: ArchiveSessionPayload,
     description:
-      'Archives a session, and puts it to sleep when it is at work. An archived one takes no messages. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+      'Archives a session, and suspends it when it is at work, which ends its turn. An archived one takes no messages. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
     args: { input: t.arg({ type: ArchiveSessionInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { session: null }, async () => ({

@@ -113,7 +113,7 @@ it('does not resume a turn that a suspension stopped just before a kill', async 
   expect(messages[4]).toContain('stopped your previous turn');
   expect(messages[4]).not.toContain('say done');
   expect(await second.stop()).toBe(0);
-}, 60_000);
+}, 120_000);
 
 it('goes on after a kill in the middle of a turn, loses no message, and leaves no agent', async () => {
   const env = await makeEnv();

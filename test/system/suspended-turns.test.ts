@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findByEnvironment, signalProcess } from '../../src/agents/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
@@ -76,7 +77,7 @@ it('waits for the user, without an agent, when a session is resumed whose turn w
   const id = await startWorking('sleep 600');
   await suspend(id);
   expect(await resume(id)).toMatchObject({ status: 'RUNNING', statusDetail: 'WAITING_FOR_USER' });
-  while (agentsOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
+  while (agentsOf(id).length > 0) await setImmediate();
   expect(await turnsOf(id)).toEqual(['1 started', '1 stopped suspended']);
   await send.v3(id, 'prompt');
   await untilOver(test, id);
@@ -125,6 +126,8 @@ it('resumes the turn after a stopped one when its agent crashes, with the note a
   await send.v3(id, 'prompt\nask Ready?');
   await untilWaiting(test, id);
   for (const pid of agentsOf(id)) signalProcess(pid, 'SIGKILL');
+  // An answer that comes before the crash is known would belong to the turn.
+  while (!(await readEvents(test, id)).some(({ kind }) => kind === 'NOTICE')) await setImmediate();
   await send.v3(id, 'yes');
   await untilOver(test, id);
   const prompts = (await readMessages(test, id)).filter((message) => message.includes(note));

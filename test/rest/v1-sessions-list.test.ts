@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stopClock } from '../support/clock.ts';
 import { call, makeOrganization, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -80,6 +81,76 @@ describe('200', () => {
     }
     expect(seen).toEqual(ids.toReversed());
     expect(idsOf(await list(key, '?offset=1000'))).toEqual([]);
+  });
+
+  describe('an offset', () => {
+    /** An organization with two sessions, and what makes another; all newest first. */
+    async function twoSessions() {
+      const { key, ids } = await organizationWith(numbered(2));
+      const create = async (body = {}) =>
+        (await call(app, key, 'POST', '/v1/sessions', { prompt: 'x', ...body })).body.session_id as string;
+      return { key, create, newestFirst: ids.toReversed() as [string, string] };
+    }
+
+    test('counts from the last page at offset 0 of the same filter, whatever its limit', async () => {
+      const { key, create, newestFirst } = await twoSessions();
+      const [second, first] = newestFirst;
+      expect(idsOf(await list(key, '?limit=1'))).toEqual([second]);
+      const third = await create();
+      expect(idsOf(await list(key, '?limit=1&offset=1'))).toEqual([first]);
+      expect(idsOf(await list(key, '?offset=1'))).toEqual([first]);
+      // A page at offset 0 replaces the snapshot, also when it shows the whole list.
+      expect(idsOf(await list(key))).toEqual([third, ...newestFirst]);
+      expect(idsOf(await list(key, '?offset=1'))).toEqual(newestFirst);
+      const fourth = await create();
+      expect(idsOf(await list(key, '?offset=1'))).toEqual(newestFirst);
+      expect(idsOf(await list(key, '?offset=0&limit=4'))).toEqual([fourth, third, ...newestFirst]);
+      expect(idsOf(await list(key, '?offset=1'))).toEqual([third, ...newestFirst]);
+    });
+
+    test('repeats nothing after a first page that showed all there was', async () => {
+      const { key } = await organizationWith([]);
+      expect(idsOf(await list(key, '?limit=1'))).toEqual([]);
+      const [one, two] = [{ title: 'one' }, { title: 'two' }];
+      await call(app, key, 'POST', '/v1/sessions', { prompt: 'x', ...one });
+      expect(idsOf(await list(key, '?limit=1&offset=1'))).toEqual([]);
+      const seen = idsOf(await list(key, '?limit=1'));
+      await call(app, key, 'POST', '/v1/sessions', { prompt: 'x', ...two });
+      expect(seen).toHaveLength(1);
+      expect(idsOf(await list(key, '?limit=1&offset=1'))).toEqual([]);
+    });
+
+    test('counts from the current list without such a page, for this key and for this filter', async () => {
+      const { key, create, newestFirst } = await twoSessions();
+      const [second, first] = newestFirst;
+      expect(idsOf(await list(key, '?offset=1'))).toEqual([first]);
+      const third = await create({ tags: ['a'] });
+      expect(idsOf(await list(key, '?offset=1'))).toEqual([second, first]);
+      expect(idsOf(await list(key, '?tags=a'))).toEqual([third]);
+      const fourth = await create({ tags: ['a'] });
+      expect(idsOf(await list(key, '?offset=1'))).toEqual([third, second, first]);
+      expect(idsOf(await list(key, '?tags=a&offset=1'))).toEqual([]);
+      expect(idsOf(await list(key, '?tags=a'))).toEqual([fourth, third]);
+    });
+
+    test('counts from the current list again after ten minutes', async () => {
+      const other = await startApp();
+      try {
+        const clock = stopClock(other);
+        const create = async () =>
+          (await call(other, other.v1Key, 'POST', '/v1/sessions', { prompt: 'x' })).body.session_id;
+        const read = async (query: string) => idsOf(await call(other, other.v1Key, 'GET', `/v1/sessions${query}`));
+        const first = await create();
+        expect(await read('?limit=1')).toEqual([first]);
+        clock.advance(1);
+        await create();
+        expect(await read('?offset=1')).toEqual([]);
+        clock.advance(10 * 60_000);
+        expect(await read('?offset=1')).toEqual([first]);
+      } finally {
+        await other.close();
+      }
+    });
   });
 
   test('the singular alias, trailing slashes and unknown parameters make no difference', async () => {

@@ -80,10 +80,10 @@ it.each([
   async (_ago, agoMs) => {
     const { key, ids } = await organizationWithMany(agoMs);
     const { made, result } = await whileCreating(key, '/v1/sessions', async () => {
-      const seen: string[] = [];
       const limit = 50;
+      const seen = await readPage(key, 0, limit);
       // From the end: so the pages before those that were read have moved on the most.
-      const offsets = Array.from({ length: 60 }, (_, n) => n * limit).toReversed();
+      const offsets = Array.from({ length: 59 }, (_, n) => (n + 1) * limit).toReversed();
       const readers = Array.from({ length: 10 }, async () => {
         for (let offset = offsets.shift(); offset !== undefined; offset = offsets.shift()) {
           seen.push(...(await readPage(key, offset, limit)));
@@ -94,8 +94,28 @@ it.each([
     });
     expect(made).toBeGreaterThan(0);
     expect([...ids].filter((id) => !result.includes(id))).toEqual([]);
+    expect(new Set(result).size).toBe(result.length);
   },
 );
+
+it('lets two clients with the same key page in parallel, each of which misses none while sessions are created', {
+  timeout: 120_000,
+}, async () => {
+  const { key, ids } = await organizationWithMany(5_000);
+  const readAll = async (limit: number) => {
+    const seen: string[] = [];
+    for (let offset = 0; ; offset += limit) {
+      const page = await readPage(key, offset, limit);
+      seen.push(...page);
+      if (page.length < limit) return seen;
+    }
+  };
+  const { made, result } = await whileCreating(key, '/v1/sessions', async () =>
+    Promise.all([readAll(97), readAll(150).then(() => readAll(200))]),
+  );
+  expect(made).toBeGreaterThan(0);
+  for (const seen of result) expect([...ids].filter((id) => !seen.includes(id))).toEqual([]);
+});
 
 it('shows a session that was just made on the first page, also after a walk', { timeout: 60_000 }, async () => {
   const { key } = await organizationWithMany(3_600_000);

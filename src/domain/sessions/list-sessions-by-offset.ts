@@ -7,7 +7,7 @@ import type { Bind } from '../nested-pages.ts';
 import { isLiveOrganization, readWithin } from '../organizations/read-within.ts';
 import { type PageLimits, pageWindow } from '../pages.ts';
 import { emailsOfAuthors } from '../people/find-people.ts';
-import { beginningWithPage, findOrBeginWalk, type OffsetWalk, type WalkedList } from './offset-walks.ts';
+import { beginningWithPage, findWalk, type OffsetWalk, type WalkedList } from './offset-walks.ts';
 import { fromJson, type InJson } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { checkFilter, filterConditions, type SessionFilter } from './session-filter.ts';
@@ -28,8 +28,10 @@ export interface SessionWithEmail {
 }
 
 /**
- * Sessions of an organization, newest first, by offset. The pages of one walk meet whatever the order in which they are
- * asked for, also in parallel and while sessions are being made: offsets count from where the walk began (offset-walks.ts).
+ * Sessions of an organization, newest first, by offset. A page at offset 0 shows the current list and makes it the paging
+ * snapshot of its key and filter (offset-walks.ts), from which later offsets count: they repeat and miss nothing, in any order,
+ * in parallel, and while sessions are created. Without a snapshot an offset counts from the current list. Clients that page at
+ * the same time with the same key and filter share a snapshot: a new one makes the others repeat sessions, but miss none.
  * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT. The page at 0 is one statement.
  */
 export async function listSessionsByOffset(
@@ -45,9 +47,9 @@ export async function listSessionsByOffset(
       const { limit } = pageWindow({ first }, limits, () => null);
       if (offset < 0) throw refuse(['offset'], `"offset" must not be negative, but was ${offset}.`);
       const list = walkedList(context, organizationId, filter);
-      if (offset > 0) return readPage(context, list, await findOrBeginWalk(context, list), offset, limit);
-      const { sessions, other } = await readFirstPage(context, list, limit);
-      return other ? readPage(context, list, other, offset, limit) : sessions;
+      if (offset === 0) return readFirstPage(context, list, limit);
+      const walk = await findWalk(context, list);
+      return walk ? readPage(context, list, walk, offset, limit) : readRows(context, list, { offset, limit });
     },
   });
 }
@@ -102,29 +104,23 @@ async function readPage(
   return [...head.reverse(), ...rest];
 }
 
-/** The newest sessions, and with them the walk that they begin, or the `other` one that they turn out to be the first page of. */
-async function readFirstPage(context: Context, list: WalkedList, limit: number) {
+/** The newest sessions, which become the paging snapshot of the list. */
+async function readFirstPage(context: Context, list: WalkedList, limit: number): Promise<SessionWithEmail[]> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const page = rowsOf(list, { limit: limit + 1 }, bind);
-  const { ctes, other } = beginningWithPage(context, list, bind, bind(limit));
+  const page = rowsOf(list, { limit }, bind);
+  const walk = beginningWithPage(context, list, bind);
   const rows = await context.store.execute<Row>(
-    `with page as materialized (${page}), ${ctes}
-     ${rowsIn('page', context, bind, `select row_to_json(o) from (${other}) o`)}`,
+    `with page as materialized (${page}), ${walk} ${rowsIn('page', context, bind)}`,
     values,
   );
-  const found = rows.at(-1)?.other ?? null;
-  const settledAt = found?.settledAt ?? null;
-  return {
-    sessions: toSessions(rows).slice(0, limit),
-    other: found && { ...found, settledAt: settledAt === null ? null : new Date(settledAt) },
-  };
+  return toSessions(rows);
 }
 
 interface Part {
-  /** Oldest first, those above the settled one; all when there is none. */
+  /** Oldest first, those above the settled one of a snapshot; all when there is none. */
   readonly newerThan?: OffsetWalk;
-  /** Newest first, from the settled one. */
+  /** Newest first, from the settled one of a snapshot. Without either: the current list, newest first. */
   readonly upTo?: OffsetWalk;
   readonly offset?: number;
   readonly limit: number;
@@ -155,18 +151,17 @@ function rowsOf(list: WalkedList, { newerThan, upTo, offset = 0, limit }: Part, 
      order by ${at} ${direction}, ${id} ${direction} limit ${bind(limit)} offset ${bind(offset)}`;
 }
 
-/** A row of a page, as one JSON value; then one row of who started them, and of the walk that the page is of. */
+/** A session of a page, as one JSON value; or, in the last row, the emails of those who started them. */
 interface Row {
   readonly session: InJson<SessionRecord> | null;
   /** By the users' ids. */
   readonly emails: Readonly<Record<string, string>> | null;
-  readonly other: (OffsetWalk & { settledAt: string | null }) | null;
 }
 
 // A session a row: all of them as one value may be longer than a text can be, and that ends the process.
-const rowsIn = (page: string, context: Context, bind: Bind, other = 'null'): string =>
-  `select row_to_json(p) as session, null::json as emails, null::json as other from ${page} p union all
-   select null, (${emailsOfAuthors(context, `select "userId" from ${page}`, bind)})::json, (${other})::json`;
+const rowsIn = (page: string, context: Context, bind: Bind): string =>
+  `select row_to_json(p) as session, null::json as emails from ${page} p union all
+   select null, (${emailsOfAuthors(context, `select "userId" from ${page}`, bind)})::json`;
 
 function toSessions(rows: readonly Row[]): SessionWithEmail[] {
   const emails = rows.at(-1)?.emails ?? {};

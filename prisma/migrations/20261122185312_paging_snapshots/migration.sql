@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "offset_walk" DROP COLUMN "has_begun";

@@ -3,14 +3,18 @@ import { invalidInput } from './errors.ts';
 
 /**
  * Text that PostgreSQL can store: no NUL character, no lone surrogate. The messages name the value as we call it; a door
- * that has other names replaces the quoted one.
+ * that has other names replaces the quoted one. Limits are in characters; a text of spaces only counts as its length unless
+ * `isBlankRefused` is set, which is for texts that an agent is to act on.
  */
-export function text(name: string, limits: { min?: number; max: number }): z.ZodType<string, string> {
-  const min = limits.min ?? 0;
+export function text(
+  name: string,
+  limits: { readonly min?: number; readonly max: number; readonly isBlankRefused?: boolean },
+): z.ZodType<string, string> {
+  const { min = 0, isBlankRefused = false } = limits;
   return z.string({ error: `"${name}" must be a text.` }).check((check) => {
     const value = check.value;
     const fail = (message: string) => check.issues.push({ code: 'custom', message, input: value });
-    if (value.length < min || (min > 0 && value.trim() === '')) fail(`"${name}" must not be empty.`);
+    if (value.length < min || (isBlankRefused && value.trim() === '')) fail(`"${name}" must not be empty.`);
     else if (value.length > limits.max) {
       fail(`"${name}" must be at most ${limits.max} characters, but has ${value.length}.`);
     } else if (!isStorable(value)) {
@@ -18,6 +22,16 @@ export function text(name: string, limits: { min?: number; max: number }): z.Zod
     }
   });
 }
+
+/** The longest title of a session or a playbook, and the longest name of a note, in characters. */
+export const maxTitleLength = 10_000;
+
+/** A whole number of ACUs up to 2^53 - 1, the largest integer that JSON numbers hold exactly. */
+export const wholeAcus = (name: string) =>
+  z.int({
+    error: ({ code }) =>
+      code === 'too_big' ? `"${name}" must be at most ${Number.MAX_SAFE_INTEGER}.` : `"${name}" must be an integer.`,
+  });
 
 /** Whether PostgreSQL can store a JSON value: as {@link text}, for every text and every name in it, at any depth. */
 export function isStorable(json: unknown): boolean {

@@ -37,6 +37,9 @@ export interface Door {
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
+/** Parameters whose values have slashes, which some clients do not encode: names of repositories and branches. */
+const isOfSegments: ReadonlySet<string> = new Set(['path', 'branch_name']);
+
 /** A version without endpoints. */
 export function createDoor(dialect: Dialect, services: Services): Door {
   // Not strict: a slash at the end of a path makes no difference (pinned 2).
@@ -100,7 +103,9 @@ export function createDoor(dialect: Dialect, services: Services): Door {
           return answer instanceof Response ? answer : toResponse(answer);
         };
         // The router sees paths without a slash at their end; an endpoint that needs one looks at the address itself.
-        const routed = path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/(?<=.)\/$/, '');
+        const routed = path
+          .replaceAll(/\{(\w+)\}/g, (_, name: string) => (isOfSegments.has(name) ? `:${name}{.+}` : `:${name}`))
+          .replace(/(?<=.)\/$/, '');
         app.on(endpoint.method.toUpperCase(), routed, handle);
         if (isPlain(endpoint)) plainRoutes.set(handle, { served, paramsAt: paramsOf(path) });
       }

@@ -37,6 +37,7 @@ describe('200', () => {
     const user = { username: expect.stringMatching(/^Person/), user_id: `user-${userId}` };
     expect(body).toEqual({
       session_id: `devin-${id}`,
+      url: `${app.app.services.baseUrl}/sessions/${id}`,
       status: 'new',
       status_enum: 'working',
       title: 'say hello',

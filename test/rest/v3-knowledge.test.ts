@@ -74,6 +74,29 @@ describe('a note of an organization', () => {
     ]);
   });
 
+  test.each([
+    'all',
+    'acme/api',
+    'acme/.github',
+    'group/sub/repo',
+    'group/sub/sub.group/repo',
+    'github.com/example/x',
+    'git.example.com:8443/group/sub/repo',
+  ])('a note can be pinned to %s, and is found by that', async (repository) => {
+    const id = await makeOrganization(app);
+    const pinned = { ...note, pinned_repo: repository };
+    const made = await admin('POST', notesOf(id), pinned);
+    expect(made).toMatchObject({ status: 200, body: pinned });
+    const list = await admin('GET', `${notesOf(id)}?pinned_repo=${encodeURIComponent(repository)}`);
+    expect(list.body.items).toEqual([made.body]);
+  });
+
+  test('a name, a trigger and a body need one character, whichever', async () => {
+    const id = await makeOrganization(app);
+    const shortest = { name: ' ', trigger: ' ', body: ' ' };
+    expect(await admin('POST', notesOf(id), shortest)).toMatchObject({ status: 200, body: shortest });
+  });
+
   test('PUT of what it is already writes nothing', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', notesOf(id), note)).body;
@@ -94,8 +117,7 @@ describe('a note of an organization', () => {
 
   test.each([
     ['an empty name', { name: '' }, 'name', /empty/],
-    ['a blank name', { name: ' ' }, 'name', /empty/],
-    ['a name of 201', { name: 'n'.repeat(201) }, 'name', /200/],
+    ['a name of 10,001', { name: 'n'.repeat(10_001) }, 'name', /10000/],
     ['an empty trigger', { trigger: '' }, 'trigger', /empty/],
     ['a trigger of 10,001', { trigger: 't'.repeat(10_001) }, 'trigger', /10000/],
     ['an empty body', { body: '' }, 'body', /empty/],
@@ -105,7 +127,10 @@ describe('a note of an organization', () => {
     ['a trigger of null', { trigger: null }, 'trigger', /null/],
     ['a repository without its owner', { pinned_repo: 'acme' }, 'pinned_repo', /owner\/repo/],
     ['an empty repository', { pinned_repo: '' }, 'pinned_repo', /owner\/repo/],
-    ['a path of three', { pinned_repo: 'acme/api/more' }, 'pinned_repo', /owner\/repo/],
+    ['a repository with an empty segment', { pinned_repo: 'acme//api' }, 'pinned_repo', /owner\/repo/],
+    ['a repository with a way up', { pinned_repo: 'acme/../api' }, 'pinned_repo', /owner\/repo/],
+    ['a repository with a space', { pinned_repo: 'acme/my api' }, 'pinned_repo', /owner\/repo/],
+    ['a repository as an address', { pinned_repo: 'https://github.com/acme/api' }, 'pinned_repo', /owner\/repo/],
     ['no boolean', { is_enabled: 'yes' }, 'is_enabled', /boolean/],
   ])('%s is 422 at the field, and nothing is written', async (_what, wrong, field, said) => {
     const id = await makeOrganization(app);

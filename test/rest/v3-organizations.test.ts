@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { graphql } from '../support/app.ts';
 import {
   call,
   countSessions,
@@ -171,12 +172,12 @@ describe('an organization’s limit for a session', () => {
     return rows[0]?.limit;
   };
 
-  test('is a session’s own where it names none; above it: 400 with both numbers, and nothing is made', async () => {
+  test('is not copied to sessions; above it: 400 with both numbers, and nothing is made', async () => {
     const id = await makeOrganization(app, 'Thrifty');
     expect(await limitOf((await start(id, {})).body.session_id)).toBeNull();
     await admin('PATCH', `${organizations}/${id}`, { max_session_acu_limit: 5 });
-    expect(await limitOf((await start(id, {})).body.session_id)).toBe(5);
-    expect(await limitOf((await start(id, { max_acu_limit: null })).body.session_id)).toBe(5);
+    expect(await limitOf((await start(id, {})).body.session_id)).toBeNull();
+    expect(await limitOf((await start(id, { max_acu_limit: null })).body.session_id)).toBeNull();
     expect(await limitOf((await start(id, { max_acu_limit: 5 })).body.session_id)).toBe(5);
     expect(await limitOf((await start(id, { max_acu_limit: 1 })).body.session_id)).toBe(1);
     const count = await countSessions(app);
@@ -184,8 +185,45 @@ describe('an organization’s limit for a session', () => {
     expect(refused.status).toBe(400);
     expect(refused.body.detail).toMatch(/^"max_acu_limit" must be at most 5, .* but was 6\.$/);
     await admin('PATCH', `${organizations}/${id}`, { max_session_acu_limit: 0 });
-    expect((await start(id, {})).status).toBe(400);
+    for (const body of [{}, { max_acu_limit: 1 }]) expect((await start(id, body)).status).toBe(400);
     expect(await countSessions(app)).toBe(count);
+  });
+
+  test('and the others may be up to 2^53 - 1, which GraphQL shows as the largest Int', async () => {
+    const id = await makeOrganization(app, 'Generous');
+    const most = Number.MAX_SAFE_INTEGER;
+    const limits = { max_cycle_acu_limit: most, max_session_acu_limit: most };
+    expect(await admin('PATCH', `${organizations}/${id}`, limits)).toMatchObject({ status: 200, body: limits });
+    expect((await admin('GET', `${organizations}/${id}`)).body).toMatchObject(limits);
+    const list = (await admin('GET', '/v3/enterprise/consumption/acu-limits/devin?first=200')).body.items;
+    expect(list).toContainEqual({ scope: 'org', cycle_acu_limit: most, org_id: `org-${id}`, user_id: null });
+    const { v1Key } = await makeUser(app, id);
+    for (const made of [
+      await start(id, { max_acu_limit: most }),
+      await call(app, v1Key, 'POST', '/v1/sessions', { prompt: 'x', max_acu_limit: most }),
+    ]) {
+      expect(made.status).toBe(200);
+      const sessionId = made.body.session_id.replace('devin-', '');
+      expect(await limitOf(sessionId)).toBe(most);
+      const { data, errors } = await graphql(
+        app,
+        app.adminToken,
+        'query ($id: ID!) { session(id: $id) { maxAcuLimit organization { maxCycleAcuLimit maxSessionAcuLimit } } }',
+        { id: sessionId },
+      );
+      expect(errors).toBeUndefined();
+      const shown = 2_147_483_647;
+      expect(data.session).toEqual({
+        maxAcuLimit: shown,
+        organization: { maxCycleAcuLimit: shown, maxSessionAcuLimit: shown },
+      });
+    }
+    const { status, body } = await start(id, { max_acu_limit: most + 1 });
+    expect({ status, msg: body.detail[0].msg }).toEqual({
+      status: 422,
+      msg: `"max_acu_limit" must be at most ${most}.`,
+    });
+    expect((await admin('PATCH', `${organizations}/${id}`, { max_cycle_acu_limit: most + 1 })).status).toBe(422);
   });
 
   test('does not stand in the way of what was made under its key before', async () => {

@@ -73,6 +73,20 @@ describe('a playbook of an organization', () => {
     expect((await admin('PUT', path, { title: 'only' })).body.detail[0].loc).toEqual(['body', 'body']);
   });
 
+  test.each([
+    ['one space', ' '],
+    ['10,000 characters', 't'.repeat(10_000)],
+  ])('a title of %s is taken, and a body of one space', async (_what, title) => {
+    const id = await makeOrganization(app);
+    const made = await admin('POST', playbooksOf(id), { title, body: ' ' });
+    expect(made).toMatchObject({ status: 200, body: { title, body: ' ' } });
+    const v1Key = (await makeUser(app, id, 'org_admin')).v1Key;
+    expect(await call(app, v1Key, 'POST', '/v1/playbooks', { title, body: ' ' })).toMatchObject({
+      status: 200,
+      body: { title, body: ' ' },
+    });
+  });
+
   test('PUT of what it is already writes nothing, whatever the order in its schema', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', playbooksOf(id), { ...playbook, structured_output_schema: schema })).body;
@@ -84,7 +98,7 @@ describe('a playbook of an organization', () => {
 
   test.each([
     ['an empty title', { title: '' }, 'title', /empty/],
-    ['a title of 501', { title: 't'.repeat(501) }, 'title', /500/],
+    ['a title of 10,001', { title: 't'.repeat(10_001) }, 'title', /10000/],
     ['an empty body', { body: '' }, 'body', /empty/],
     ['a body of 100,001', { body: 'b'.repeat(100_001) }, 'body', /100000/],
     ['no body', { body: undefined }, 'body', /required/],

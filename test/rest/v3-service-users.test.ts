@@ -89,11 +89,29 @@ describe('service users of the enterprise', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  test('of one organization has a role in that one only', async () => {
+  test('of one organization may have a role on the enterprise too, with all that it gives', async () => {
+    const home = await makeOrganization(app);
+    const { serviceUserId, token } = await makeServiceUser(app, { organizationId: home, roleId: 'org_member' });
+    expect(await statusOf(token, enterprise)).toBe(403);
+    const given = await admin('POST', `${enterprise}/${serviceUserId}`, { role_id: 'account_admin' });
+    expect(given).toMatchObject({
+      status: 200,
+      body: { role_assignments: [{ org_id: null, role: { role_id: 'account_admin' } }, { org_id: `org-${home}` }] },
+    });
+    expect(await statusOf(token, enterprise)).toBe(200);
+    const changed = await admin('PATCH', `${enterprise}/${serviceUserId}`, { role_id: 'account_member' });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { role_assignments: [{ org_id: null }, { org_id: `org-${home}` }] },
+    });
+    expect(await statusOf(token, enterprise)).toBe(403);
+    expect(await statusOf(token, '/v3/enterprise/organizations')).toBe(200);
+  });
+
+  test('of one organization has a role in no other', async () => {
     const [home, other] = [await makeOrganization(app), await makeOrganization(app)];
     const { serviceUserId } = await makeServiceUser(app, { organizationId: home, roleId: 'org_member' });
     expect((await admin('POST', `${managed(other)}/${serviceUserId}`, { role_id: 'org_member' })).status).toBe(409);
-    expect((await admin('POST', `${enterprise}/${serviceUserId}`, { role_id: 'account_member' })).status).toBe(409);
     expect((await admin('GET', `${enterprise}/${serviceUserId}`)).body.role_assignments).toEqual([
       { org_id: `org-${home}`, role: orgMember },
     ]);

@@ -47,6 +47,8 @@ const issue = (name: string, message: RegExp, type: string = 'value_error') => [
 
 describe('POST …/sessions', () => {
   test('200: fields that clients of other editions send are ignored', async () => {
+    const long = 't'.repeat(10_000);
+    expect(await create({ prompt: 'x', title: long })).toMatchObject({ status: 200, body: { title: long } });
     const action = { repos: ['acme/api'], title: 'A change', tags: ['github-action'], devin_mode: 'normal' };
     const others = { platform: 'linux', advanced_mode: 'analyze', session_links: [], bypass_approval: false };
     const { status, body } = await create({ prompt: 'say hello', ...action, ...others, max_acu_limit: 5 });

@@ -77,6 +77,13 @@ const others = [
   ['PUT', `${beta}/repositories/a%2Fb/indexing`, {}, 404, 'There is no such repository.'],
   ['DELETE', `${beta}/repositories/a%2Fb/indexing`, undefined, 404, 'There is no such repository.'],
   ['GET', `${beta}/repositories/a%2Fb/indexing`, undefined, 404, 'There is no such repository.'],
+  ['GET', `${beta}/repositories/group/sub/repo/indexing`, undefined, 404, 'There is no such repository.'],
+  ...[
+    'a%2Fb/indexing/branches/main',
+    'a%2Fb/indexing/branches/feature%2Fx',
+    'a/b/indexing/branches/feature/x',
+    'group/sub/repo/indexing/branches/release/1.0/indexing',
+  ].map((path) => ['DELETE', `${beta}/repositories/${path}`, undefined, 404, 'There is no such repository.'] as const),
   ['POST', `${own}/pr-reviews`, { pr_url: 'https://example.com/pull/1' }, 409, 'Pull requests are not reviewed here.'],
 ] as const;
 

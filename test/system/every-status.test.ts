@@ -162,6 +162,16 @@ it.each([
     expect(await readMessages(test, other)).toHaveLength(2);
     expect((await readEvents(test, other)).filter(({ kind }) => kind === 'TURN')).toEqual([]);
   }
+  if (name === 'maxSessionAcuLimit') {
+    // One that is made under the limit stops with the same word, and goes on once that limit is raised.
+    const other = await createSession(test, { prompt: 'sleep 2\nsay done' });
+    await untilSession(test, other, asleep);
+    expect(await look(other)).toBe(`blocked | suspended ${detail}`);
+    await act(mutation, { ...whose, [name]: 1_000 });
+    await send(other, 'say and more');
+    await untilOver(test, other);
+    expect(await look(other)).toBe('finished | exit finished');
+  }
   await act(mutation, { ...whose, [name]: null });
   await terminate(id);
   expect(await look(id)).toBe('finished | exit null');

@@ -252,8 +252,8 @@ it('lets the limit of a session be changed by who may change the session, within
     max_session_acu_limit: 10,
   });
   expect(await update(11)).toMatch(/must be at most 10, which is the organization’s limit for a session/);
-  // No limit of its own is the organization's.
-  expect(await update(null)).toEqual({ maxAcuLimit: 10 });
+  // The organization's limit holds beside it, and is not copied.
+  expect(await update(null)).toEqual({ maxAcuLimit: null });
   await call(test, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${id}`);
 });
 

@@ -151,11 +151,22 @@ describe('knowledge', () => {
   it('is in full within the budget, pinned to a repository only where that is spoken of, and in files always', async () => {
     const place = await makePlace('Budget');
     await note(place, 'Rails', { pinned_repo: 'acme/rails' });
+    await note(place, 'Hosted', { pinned_repo: 'git.example.com/acme/sub/tools' });
     await note(place, 'Big', { pinned_repo: 'all', body: `BIG ${'b'.repeat(23_000)}` });
     await note(place, 'Bigger', { pinned_repo: 'all', body: `BIGGER ${'b'.repeat(24_000)}` });
     const silent = knowledge((await start(place, {})).blocks);
     expect(silent).not.toContain('All about Rails.');
+    expect(silent).not.toContain('All about Hosted.');
     expect(silent).toMatch(/BIG(GER)? b/);
+    for (const [said, isMeant] of [
+      ['https://git.example.com/acme/sub/tools', true],
+      ['git@git.example.com:acme/sub/tools.git', true],
+      ['acme/sub/tools', true],
+      ['https://elsewhere.example/acme/sub/tools', false],
+    ] as const) {
+      const { blocks } = await start(place, { prompt: `prompt\nsay look at ${said}` });
+      expect({ said, isMeant: knowledge(blocks).includes('All about Hosted.') }).toEqual({ said, isMeant });
+    }
     const { id, blocks } = await start(place, { prompt: 'prompt\nsay look at Acme/Rails' });
     expect(knowledge(blocks)).toContain('All about Rails.');
     const full = ['BIG b', 'BIGGER b'].filter((words) => knowledge(blocks).includes(words));

@@ -92,7 +92,7 @@ const sessionOptions = z.strictObject({
   repos: z.array(word('repos')).max(100, atMost('repos', 100)).nullish(),
 });
 
-const prompt = text('prompt', { min: 1, max: maxPromptLength });
+const prompt = text('prompt', { min: 1, max: maxPromptLength, isBlankRefused: true });
 
 const actionSchema = z.discriminatedUnion(
   'type',
@@ -106,7 +106,7 @@ const actionSchema = z.discriminatedUnion(
     }),
     z.strictObject({
       type: z.literal('monitor_session'),
-      setupPrompt: text('setupPrompt', { min: 1, max: maxPromptLength }),
+      setupPrompt: text('setupPrompt', { min: 1, max: maxPromptLength, isBlankRefused: true }),
       slackMonitorConfig: z.record(z.string(), z.unknown()).refine(isStorable, {
         error: '"slackMonitorConfig" must not contain NUL characters or lone surrogates.',
       }),

@@ -22,7 +22,7 @@ const fields = {
   scheduledAt: z.iso
     .datetime({ offset: true, error: '"scheduledAt" must be a time such as 2026-12-01T09:00:00Z.' })
     .nullable(),
-  prompt: text('prompt', { min: 1, max: maxPromptLength }),
+  prompt: text('prompt', { min: 1, max: maxPromptLength, isBlankRefused: true }),
   agent: oneOf('agent', scheduleAgents),
   notifyOn: oneOf('notifyOn', scheduleNotices),
   bypassApproval: z.boolean(),

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
-import { parseInput, text } from '../input.ts';
+import { maxTitleLength, parseInput, text } from '../input.ts';
 import { macroSchema, requireFreeMacro } from '../macros.ts';
 import {
   type Place,
@@ -30,13 +30,16 @@ export const changeNotes: PlacePermissions = {
   enterprise: permissionFor.changeEnterpriseKnowledge,
 };
 
-const repo = text('pinnedRepo', { max: 300 }).refine(
-  (value) => value === 'all' || /^[A-Za-z0-9_][\w.-]*\/[\w.-]+$/.test(value),
-  { error: '"pinnedRepo" must be null, "all", or a repository as "owner/repo".' },
-);
+/** "owner/repo", with groups in between, and with the host (and its port) before it. No segment is "." or "..". */
+const repository = /^[A-Za-z0-9_~][\w.~-]*(?::\d{1,5}(?=\/[^/]+\/))?(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/;
+
+const repo = text('pinnedRepo', { max: 300 }).refine((value) => value === 'all' || repository.test(value), {
+  error:
+    '"pinnedRepo" must be null, "all", or a repository as "owner/repo", "group/subgroup/repo" or "host/owner/repo".',
+});
 
 const noteSchema = z.object({
-  name: text('name', { min: 1, max: 200 }),
+  name: text('name', { min: 1, max: maxTitleLength }),
   body: text('body', { min: 1, max: maxNoteBodyLength }),
   trigger: text('trigger', { min: 1, max: 10_000 }),
   folderId: z.string().nullish(),

@@ -41,14 +41,15 @@ const limitsOf = `
 const acus = (amount: number) => `${Math.round(amount * 100) / 100} ${amount === 1 ? 'ACU' : 'ACUs'}`;
 
 /**
- * The limit that a session has reached, the nearest to it first; null: it may work. Its own, its organization's for one
- * session, and what its organization and its enterprise may use in the current cycle.
+ * The limit that a session has reached; null: it may work. The lower one of its own and its organization's for one session,
+ * and that of the organization where they are equal, since raising only its own would not help; then what its organization and its enterprise may use in the current cycle.
  */
 export async function findReachedLimit(context: Context, sessionId: string): Promise<LimitReached | null> {
   const [row] = await context.store.query<Limits>(limitsOf, [sessionId]);
   if (!row) return null;
   const { used, ownLimit, sessionLimit, cycleLimit, enterpriseLimit } = row;
-  if (ownLimit !== null && used >= ownLimit) {
+  const isOrganizationsLower = sessionLimit !== null && ownLimit !== null && sessionLimit <= ownLimit;
+  if (ownLimit !== null && used >= ownLimit && !isOrganizationsLower) {
     const message = `The session has reached its limit: it may use ${acus(ownLimit)}. To let it go on, raise its limit and send a message.`;
     return { statusDetail: 'usage_limit_exceeded', message, limit: ownLimit, used };
   }

@@ -13,7 +13,7 @@ import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
 const changeSchema = z.object({
-  name: text('name', { min: 1, max: 200 }).optional(),
+  name: text('name', { min: 1, max: 200, isBlankRefused: true }).optional(),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
   maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
   defaultAgent: z.string().nullish(),
@@ -62,7 +62,7 @@ export async function writeOrganization(
     const given = Object.fromEntries(names.map((name) => [name, change[name]]));
     const after: OrganizationRecord = { ...before, ...given, updatedAt: context.now() };
     await tx.query(
-      `update organization set name = $2, max_cycle_acu_limit = $3::int, max_session_acu_limit = $4::int,
+      `update organization set name = $2, max_cycle_acu_limit = $3::bigint, max_session_acu_limit = $4::bigint,
               default_agent = $5, updated_at = $6::timestamptz where id = $1`,
       [after.id, after.name, after.maxCycleAcuLimit, after.maxSessionAcuLimit, after.defaultAgent, after.updatedAt],
     );

@@ -36,7 +36,7 @@ export async function setEnterpriseAcuLimit(
     );
     const before = row?.limit ?? null;
     if (maxCycleAcuLimit === undefined || maxCycleAcuLimit === before) return before;
-    await tx.query('update enterprise set max_cycle_acu_limit = $2::int where id = $1', [
+    await tx.query('update enterprise set max_cycle_acu_limit = $2::bigint where id = $1', [
       viewer.enterpriseId,
       maxCycleAcuLimit,
     ]);

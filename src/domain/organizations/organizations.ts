@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
-import { parseInput, text } from '../input.ts';
+import { parseInput, text, wholeAcus } from '../input.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
@@ -74,15 +74,10 @@ export async function getEnterpriseOrganization(context: Context, id: string): P
 }
 
 /** A limit of whole ACUs; null or left out. The messages call it by this name. */
-export const acuLimit = (name: string) =>
-  z
-    .int({ error: `"${name}" must be an integer.` })
-    .min(0, `"${name}" must not be negative.`)
-    .max(2_147_483_647, `"${name}" must be at most 2147483647.`)
-    .nullish();
+export const acuLimit = (name: string) => wholeAcus(name).min(0, `"${name}" must not be negative.`).nullish();
 
 const createSchema = z.object({
-  name: text('name', { min: 1, max: 200 }),
+  name: text('name', { min: 1, max: 200, isBlankRefused: true }),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
   maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
 });

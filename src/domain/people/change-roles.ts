@@ -12,7 +12,7 @@ import { findLacking, findRole, isOrganizationPermission, type RoleRecord } from
 
 const allPermissions = [...enterprisePermissions, ...organizationPermissions] as const;
 
-const nameSchema = text('name', { min: 1, max: 100 });
+const nameSchema = text('name', { min: 1, max: 100, isBlankRefused: true });
 // Each once, in the order of the tables, so that the same set is the same list.
 const permissionsSchema = z
   .array(z.enum(allPermissions, { error: '"permissions" must be names of permissions.' }))

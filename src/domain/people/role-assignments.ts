@@ -73,7 +73,7 @@ export interface AssignRoleInput {
  * Makes a role the principal's only one in a place; the same role again changes nothing. The giver must hold every
  * permission of the role, and every one that the principal holds anywhere. FORBIDDEN, NOT_FOUND (organization, principal,
  * or an assignment that must exist), UNKNOWN_REFERENCE or INVALID_INPUT at `roleId`, INVALID_STATE for a service user of
- * another organization.
+ * another organization. A service user of an organization may have a role there and one on the enterprise.
  */
 export async function assignRole(context: Context, input: AssignRoleInput): Promise<void> {
   await context.store.transact((tx) => assignRoleIn(context, tx, input));
@@ -87,7 +87,10 @@ export async function assignRoleIn(context: Context, tx: Transaction, input: Ass
   const before = await findAssignment(tx, principal, organizationId);
   if (input.mustExist && !before) throw notFound('role assignment');
   if (!mayHaveRole(principal, organizationId)) {
-    throw new DomainError('INVALID_STATE', 'A service user of an organization can have a role in that one only.');
+    throw new DomainError(
+      'INVALID_STATE',
+      'A service user of an organization can have a role there and on the enterprise, but in no other organization.',
+    );
   }
   const scope = organizationId === null ? 'enterprise' : 'organization';
   const role = await requireAssignableRole(context, input.roleId, scope, organizationId, { tx });
@@ -176,7 +179,8 @@ async function findPlace(context: Context, tx: Transaction, id: string | null): 
 }
 
 function mayHaveRole(principal: LockedPrincipal, organizationId: string | null): boolean {
-  return principal.homeOrganizationId === null || principal.homeOrganizationId === organizationId;
+  const { homeOrganizationId } = principal;
+  return homeOrganizationId === null || organizationId === null || homeOrganizationId === organizationId;
 }
 
 async function findAssignment(

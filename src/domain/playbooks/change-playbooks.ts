@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
-import { parseInput, text } from '../input.ts';
+import { maxTitleLength, parseInput, text } from '../input.ts';
 import { macroSchema, requireFreeMacro } from '../macros.ts';
 import {
   type Place,
@@ -32,7 +32,7 @@ const changePlaybooks: PlacePermissions = {
 };
 
 const playbookSchema = z.object({
-  title: text('title', { min: 1, max: 500 }),
+  title: text('title', { min: 1, max: maxTitleLength }),
   body: text('body', { min: 1, max: maxPlaybookBodyLength }),
   macro: macroSchema.nullish(),
   structuredOutputSchema: z

@@ -44,11 +44,26 @@ function inFull(notes: readonly SessionNote[], { knowledgeIds }: SessionFacts, w
   const said = words.toLowerCase();
   let left = fullBudget;
   return notes.filter(({ pinnedRepo, size }) => {
-    const isPinned = pinnedRepo !== null && (pinnedRepo === 'all' || said.includes(pinnedRepo.toLowerCase()));
+    const isPinned = pinnedRepo !== null && (pinnedRepo === 'all' || namesRepository(said, pinnedRepo.toLowerCase()));
     if ((!isPinned && knowledgeIds === null) || size > left) return false;
     left -= size;
     return true;
   });
+}
+
+// A host is written as in an address, as git's short form has it ("git@host:owner/repo"), or left out. Without it the name
+// must not be the end of a longer one, which may be another host's.
+function namesRepository(said: string, repository: string): boolean {
+  if (said.includes(repository)) return true;
+  const [, host, path] = /^([^/]+\.[^/]+|[^/]+:\d+)\/([^/]+\/.+)$/.exec(repository) ?? [];
+  if (host === undefined || path === undefined || !said.includes(path)) return false;
+  return (
+    said.includes(`${host}:${path}`) ||
+    said
+      .split(path)
+      .slice(0, -1)
+      .some((before) => !/[\w.~:/-]$/.test(before))
+  );
 }
 
 function indexOf(notes: readonly SessionNote[], files: PlacedFiles, hasTool: boolean): string {

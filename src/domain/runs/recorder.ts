@@ -1,5 +1,6 @@
 import type { AgentUpdate } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
+import { maxTitleLength } from '../input.ts';
 import { appendEntries, type NewEntry } from '../sessions/log.ts';
 import type { ClaimedRun } from './claims.ts';
 import { type Mask, maskDeep } from './masking.ts';
@@ -66,7 +67,7 @@ export function createRecorder(
     async record(raw) {
       const update = maskDeep(raw, mask);
       if (update.type === 'title') {
-        await noteTitle(context, run, update.title.slice(0, 500));
+        await noteTitle(context, run, update.title.slice(0, maxTitleLength));
         context.bell.ring(`session:${run.sessionId}`);
         context.bell.ring(`organization:${organizationId}`);
         return;

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../store/store.ts';
 import { refuse } from '../errors.ts';
+import type { OrganizationRecord } from '../organizations/use-organization.ts';
 import { lockSession } from './change-session.ts';
 
 /** A session at work, whose agent starts another. */
@@ -23,10 +24,15 @@ const familyOf = `
          (select coalesce(sum(c.max_acu_limit), 0) from session c where c.parent_id = $1)::float8 as promised`;
 
 /**
- * Whether the agent of a session may start one more, and with which ACU limit: no more than is left of its own, and not
- * promised to a session that it started before. Locks the parent. LIMIT_EXCEEDED; FencedError when the parent's run is lost.
+ * Whether the agent of a session may start one more, and with which ACU limit: no more than is left of its own
+ * (the organization's for a session where that is lower), and not promised to a session that it started before. Locks the parent. LIMIT_EXCEEDED; FencedError when the parent's run is lost.
  */
-export async function admitChild(tx: Transaction, parent: ParentRun, asked: number | null): Promise<number | null> {
+export async function admitChild(
+  tx: Transaction,
+  parent: ParentRun,
+  { maxSessionAcuLimit }: Pick<OrganizationRecord, 'maxSessionAcuLimit'>,
+  asked: number | null,
+): Promise<number | null> {
   const session = await lockSession(tx, parent.sessionId, parent.generation);
   const [family] = await tx.query<{ generations: number; children: number; promised: number }>(familyOf, [session.id]);
   const { generations, children, promised } = family ?? { generations: 1, children: 0, promised: 0 };
@@ -37,8 +43,9 @@ export async function admitChild(tx: Transaction, parent: ParentRun, asked: numb
   if (children >= maxChildren) {
     throw refuse(['parent'], `A session may start at most ${maxChildren} others.`, 'LIMIT_EXCEEDED');
   }
-  if (session.maxAcuLimit === null) return asked;
-  const left = Math.floor(session.maxAcuLimit - session.acusConsumed - promised);
+  const limit = Math.min(session.maxAcuLimit ?? Infinity, maxSessionAcuLimit ?? Infinity);
+  if (limit === Infinity) return asked;
+  const left = Math.floor(limit - session.acusConsumed - promised);
   if (left < 1) throw refuse(['maxAcuLimit'], 'Nothing is left of the session’s ACU limit.', 'LIMIT_EXCEEDED');
   if (asked !== null && asked > left) {
     const said = `"maxAcuLimit" must be at most ${left}, which is what is left of the session’s ACU limit, but was ${asked}.`;

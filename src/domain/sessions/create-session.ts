@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
-import { parseInput, text } from '../input.ts';
+import { maxTitleLength, parseInput, text } from '../input.ts';
 import { chooseOrganization, type OrganizationRecord } from '../organizations/use-organization.ts';
 import { isEnvironmentName } from '../secret-names.ts';
 import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
@@ -50,8 +50,8 @@ const secretInput = z.object({
 });
 
 const inputSchema = z.object({
-  prompt: text('prompt', { min: 1, max: maxPromptLength }),
-  title: text('title', { max: 500 }).nullish(),
+  prompt: text('prompt', { min: 1, max: maxPromptLength, isBlankRefused: true }),
+  title: text('title', { max: maxTitleLength }).nullish(),
   tags: tagsSchema.nullish(),
   maxAcuLimit: maxAcuLimitSchema,
   sessionSecrets: z.array(secretInput).max(200, '"sessionSecrets" must have at most 200 items.').nullish(),
@@ -157,7 +157,7 @@ async function writeSession(
   const organizationId = organization.id;
   const references = await resolveReferences(context, tx, organizationId, input);
   const asked = input.maxAcuLimit ?? null;
-  const left = parent ? await admitChild(tx, parent, asked) : asked;
+  const left = parent ? await admitChild(tx, parent, organization, asked) : asked;
   const maxAcuLimit = sessionAcuLimit(organization, left);
   const agent = references.agent ?? defaultAgentOf(context, organization);
   const named = { text: input.prompt, attachmentIds: references.attachmentIds };

@@ -21,7 +21,7 @@ import { sendToAwake } from './send-to-awake.ts';
 import type { SessionRecord } from './session.ts';
 import { placeOf } from './suspend-session.ts';
 
-const messageSchema = text('message', { min: 1, max: maxPromptLength });
+const messageSchema = text('message', { min: 1, max: maxPromptLength, isBlankRefused: true });
 
 /** Whether a session takes messages: neither archived, nor terminated or expired (pinned 3). */
 export function takesMessages(session: Pick<SessionRecord, 'isArchived' | 'endedBy'>): boolean {

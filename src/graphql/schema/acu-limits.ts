@@ -6,6 +6,7 @@ import type { OrganizationRecord } from '../../domain/organizations/use-organiza
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { toInt } from '../whole-number.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
@@ -23,8 +24,8 @@ const AcuLimit = builder.objectRef<OrganizationRecord>('AcuLimit').implement({
       resolve: (organization) => organization,
     }),
     cycleAcuLimit: t.int({
-      description: 'How many ACUs.',
-      resolve: ({ maxCycleAcuLimit }) => maxCycleAcuLimit ?? 0,
+      description: 'How many ACUs. A limit above 2,147,483,647, the largest Int, is shown as that.',
+      resolve: ({ maxCycleAcuLimit }) => toInt(maxCycleAcuLimit ?? 0),
     }),
   }),
 });
@@ -92,7 +93,7 @@ builder.objectField(Enterprise, 'maxCycleAcuLimit', (t) =>
     nullable: true,
     description:
       'The ACUs that all organizations together may use in a cycle; null: no limit. An error beside null for who lacks MANAGE_BILLING.',
-    resolve: (_enterprise, _args, { domain }) => getEnterpriseAcuLimit(domain),
+    resolve: async (_enterprise, _args, { domain }) => toInt(await getEnterpriseAcuLimit(domain)),
   }),
 );
 

@@ -17,11 +17,11 @@ import { placeDescriptions } from './places.ts';
 
 const noteDescriptions = {
   knowledgeNoteId: 'The note: its global ID, or any form of its id.',
-  name: 'What to call it: 1 to 200 characters.',
+  name: 'What to call it: 1 to 10,000 characters.',
   body: 'What there is to know: at most 100,000 characters.',
   trigger: 'When an agent should read it: at most 10,000 characters.',
   folderId: 'A folder of the same place, by any form of its id; null: in none.',
-  pinnedRepo: 'A repository as "owner/repo", or "all"; null: not pinned.',
+  pinnedRepo: 'A repository as "owner/repo", "group/subgroup/repo" or "host/owner/repo", or "all"; null: not pinned.',
   macro: 'Its shortcut: "!" and letters, digits, "_" or "-". No two notes of a place have the same. Null: none.',
   isEnabled: 'Whether agents are told of it.',
 } as const;

@@ -109,7 +109,7 @@ const filters = {
   search: 'Part of the name, the trigger or the body, upper and lower case alike.',
   folderId: 'Only notes in this folder itself, by any form of its id.',
   folderPath: 'Only notes in the folder of this path itself, as "Backend/Databases"; "/": in no folder.',
-  pinnedRepo: 'Only notes that are pinned to this: "all" or "owner/repo".',
+  pinnedRepo: 'Only notes that are pinned to this: "all", or a repository as the note has it.',
 } as const;
 
 builder.objectFields(Organization, (t) => ({

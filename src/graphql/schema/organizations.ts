@@ -7,6 +7,7 @@ import { sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
 import { countable, nestedConnection, nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { toInt } from '../whole-number.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { Member, MemberConnection } from './people.ts';
@@ -24,13 +25,17 @@ builder.node(Organization, {
     }),
     name: t.exposeString('name', { description: 'Its name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    maxCycleAcuLimit: t.exposeInt('maxCycleAcuLimit', {
+    maxCycleAcuLimit: t.int({
       nullable: true,
-      description: 'The ACUs that it may use in a cycle; null: as many as it likes.',
+      description:
+        'The ACUs that it may use in a cycle; null: as many as it likes. A limit above 2,147,483,647, the largest Int, is shown as that.',
+      resolve: ({ maxCycleAcuLimit }) => toInt(maxCycleAcuLimit),
     }),
-    maxSessionAcuLimit: t.exposeInt('maxSessionAcuLimit', {
+    maxSessionAcuLimit: t.int({
       nullable: true,
-      description: 'The ACUs that one session may use, and does where it names no limit of its own; null: no limit.',
+      description:
+        'The ACUs that one session may use, whatever limit it has of its own; null: no limit. A limit above 2,147,483,647, the largest Int, is shown as that.',
+      resolve: ({ maxSessionAcuLimit }) => toInt(maxSessionAcuLimit),
     }),
     defaultAgent: t.exposeString('defaultAgent', {
       nullable: true,

@@ -22,7 +22,7 @@ import { Playbook } from './playbooks.ts';
 
 const playbookDescriptions = {
   playbookId: 'The playbook: its global ID, or any form of its id.',
-  title: 'What to call it: 1 to 500 characters.',
+  title: 'What to call it: 1 to 10,000 characters.',
   body: 'The instructions: at most 100,000 characters.',
   macro: 'Its shortcut: "!" and letters, digits, "_" or "-". No two playbooks of a place have the same. Null: none.',
   structuredOutputSchema:

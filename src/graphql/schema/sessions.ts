@@ -6,6 +6,7 @@ import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/s
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
+import { toInt } from '../whole-number.ts';
 import { countedConnectionAndEdge } from './counted-connection.ts';
 import {
   SessionEndedByEnum,
@@ -93,7 +94,12 @@ builder.node(Session, {
         session.parentId === null ? null : loaders.sessions.load(session.parentId),
     }),
     acusConsumed: t.exposeFloat('acusConsumed', { description: 'Agent compute units used so far.' }),
-    maxAcuLimit: t.exposeInt('maxAcuLimit', { nullable: true, description: 'The most it may use.' }),
+    maxAcuLimit: t.int({
+      nullable: true,
+      description:
+        'The most ACUs that it may use; null: no limit of its own, so that only those of its organization hold. A limit above 2,147,483,647, the largest Int, is shown as that.',
+      resolve: ({ maxAcuLimit }) => toInt(maxAcuLimit),
+    }),
     structuredOutputSchema: t.expose('structuredOutputSchema', {
       type: 'JSON',
       nullable: true,

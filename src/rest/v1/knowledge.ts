@@ -8,10 +8,10 @@ import type { Door } from '../door.ts';
 import { organizationOf, time } from './dialect.ts';
 import { batch, streamList } from './list-stream.ts';
 
-const pinnedRepo = z
-  .string()
-  .nullish()
-  .openapi({ description: 'null: not pinned; "all": all repositories; "owner/repo": one.' });
+const pinnedRepo = z.string().nullish().openapi({
+  description:
+    'null: not pinned; "all": all repositories; "owner/repo", "group/subgroup/repo" or "host/owner/repo": one.',
+});
 
 const knowledgeRequest = z
   .object({

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import type { Context } from '../../domain/context.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import type { CreateSessionInput } from '../../domain/sessions/create-session.ts';
 import type { SessionWithEmail } from '../../domain/sessions/list-sessions-by-offset.ts';
 import type { LogEntry, MessageType } from '../../domain/sessions/log.ts';
-import type { SessionRecord } from '../../domain/sessions/session.ts';
+import { type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { time } from './dialect.ts';
 import { statusEnum, v1Statuses } from './status-enum.ts';
 
@@ -102,7 +103,7 @@ const message = z
   })
   .openapi('Message');
 
-const sessionHead = z.object({ ...shared, structured_output: z.unknown() });
+const sessionHead = z.object({ ...shared, url: z.string(), structured_output: z.unknown() });
 
 /** GET /v1/sessions/{session_id}. */
 export const sessionDetails = sessionHead.extend({ messages: z.array(message) }).openapi('GetSessionResponse');
@@ -126,7 +127,7 @@ export function parseCreateSession(body: z.output<typeof createSessionRequest>):
   };
 }
 
-function presentShared(session: SessionRecord): Omit<z.input<typeof sessionHead>, 'structured_output'> {
+function presentShared(session: SessionRecord): Omit<z.input<typeof sessionHead>, 'structured_output' | 'url'> {
   const pullRequest = session.pullRequests.at(-1);
   return {
     session_id: prefixedId('session', session.id),
@@ -153,8 +154,12 @@ export function presentListItem({ session, userEmail }: SessionWithEmail): z.inp
 }
 
 /** A session's details without its messages, which are written after it. */
-export function presentHead(session: SessionRecord): z.input<typeof sessionHead> {
-  return { ...presentShared(session), structured_output: session.structuredOutput ?? null };
+export function presentHead(context: Pick<Context, 'baseUrl'>, session: SessionRecord): z.input<typeof sessionHead> {
+  return {
+    ...presentShared(session),
+    url: sessionUrl(context, session.id),
+    structured_output: session.structuredOutput ?? null,
+  };
 }
 
 /** A message. `origin` is known of the first one only: it is the session's. */

@@ -18,7 +18,7 @@ const batchLength = 1_048_576;
 export async function streamDetails(context: Context, session: SessionRecord): Promise<Response> {
   const batches = messageBatches(context, session);
   const first = await batches.next();
-  const head = JSON.stringify(presentHead(session)).slice(0, -1);
+  const head = JSON.stringify(presentHead(context, session)).slice(0, -1);
   const opening = `${head},"messages":[${first.value ?? ''}`;
   const headers = { 'content-type': 'application/json' };
   const second = await batches.next();

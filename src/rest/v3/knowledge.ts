@@ -16,10 +16,10 @@ const noteCreateRequest = z
     trigger: z.string().openapi({ description: 'When an agent should read it.' }),
     body: z.string(),
     folder_id: z.string().nullish().openapi({ description: 'null: in no folder.' }),
-    pinned_repo: z
-      .string()
-      .nullish()
-      .openapi({ description: 'null: not pinned; "all": all repositories; "owner/repo": one.' }),
+    pinned_repo: z.string().nullish().openapi({
+      description:
+        'null: not pinned; "all": all repositories; "owner/repo", "group/subgroup/repo" or "host/owner/repo": one.',
+    }),
     is_enabled: z.boolean().nullish(),
   })
   .openapi('KnowledgeNoteCreateRequest');
@@ -63,7 +63,9 @@ const listQuery = {
   ...pageQuery,
   search: textParam('search', { description: 'Part of the name, the trigger or the body.' }),
   folder_path: textParam('folder_path', { description: 'Notes in this folder itself; "/": in none.' }),
-  pinned_repo: textParam('pinned_repo', { description: 'Notes that are pinned to this: "all" or "owner/repo".' }),
+  pinned_repo: textParam('pinned_repo', {
+    description: 'Notes that are pinned to this: "all", or a repository as the note has it.',
+  }),
 };
 
 function parseFilter(query: {

@@ -176,6 +176,12 @@ const rows: readonly Row[] = [
     answers: { get: 'missing', put: 'missing', delete: 'missing' },
   },
   {
+    path: '/v3beta1/organizations/{org_id}/repositories/{path}/indexing/branches/{branch_name}',
+    feature: repositories,
+    needs: permissionFor.changeKnowledge,
+    answers: { delete: 'missing' },
+  },
+  {
     path: '/v3/organizations/{org_id}/pr-reviews',
     feature: reviews,
     needs: permissionFor.createSession,

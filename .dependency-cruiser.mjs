@@ -7,14 +7,16 @@ const mayImport = {
   scheduler: ['domain'],
   // What HTTP asks of every door alike, and what doors need of it alike: knows none of them.
   http: [],
-  domain: ['auth', 'agents', 'events', 'store'],
+  domain: ['auth', 'agents', 'events', 'store', 'threads'],
   // The catalogue of errors is domain language that imports nothing, so that auth can refuse in the words of every door.
   auth: ['store', 'domain/errors.ts'],
-  agents: [],
+  agents: ['threads'],
   events: [],
   store: [],
   // Reads the environment into one typed value, before anything else is built.
   config: ['agents', 'domain'],
+  // Worker threads with limits of time and memory: knows none of the programs that run in them.
+  threads: [],
 };
 
 // Packages that only some folders may import. Everybody else goes through these folders' own functions.

@@ -17,6 +17,7 @@ const entries = [
   'agents/demo/main',
   'agents/isolation/shim',
   'agents/acp/parse-thread',
+  'domain/automations/pattern-thread',
   'domain/structured-output/check-thread',
   ...['app', 'config/config', 'store/store', 'domain/sessions/log', 'events/create-bell'],
 ];

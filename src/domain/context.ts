@@ -6,6 +6,7 @@ import type { Bell } from '../events/bell.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Files } from '../store/files.ts';
 import type { Store } from '../store/store.ts';
+import type { Patterns } from './automations/patterns.ts';
 import type { LiveViewers } from './keys/live-viewers.ts';
 import type { LegacyUsage } from './legacy-calls/legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
@@ -41,6 +42,8 @@ export interface Services {
   /** How much each key, and each address, may ask in a minute. */
   readonly limits: Limits;
   readonly metering: MeteringRates;
+  /** Where the regular expressions of automations run. */
+  readonly patterns: Patterns;
   /** Whether webhooks may be sent to own networks, and unencrypted. */
   readonly isPrivateWebhookAllowed: boolean;
   readonly log: Log;

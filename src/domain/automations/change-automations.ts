@@ -20,6 +20,7 @@ import {
   type Trigger,
   type TriggerRecurrence,
 } from './definition.ts';
+import { requirePatterns } from './require-patterns.ts';
 import { planTimes, requireFiring, withTimes } from './plan-times.ts';
 import {
   changedBy,
@@ -51,6 +52,7 @@ export async function createAutomation(
 ): Promise<WrittenAutomation> {
   const { id } = await useOrganization(context, organizationId, permissionFor.changeAutomations);
   const input = parseInput(definitionSchema, raw);
+  await requirePatterns(context, id, input.triggers);
   const now = context.now();
   await requireFiring(input.triggers, { start: now, now }, refuseRule);
   const actions = await resolveActions(context, id, input.actions);
@@ -109,6 +111,7 @@ export async function updateAutomation(
 ): Promise<WrittenAutomation> {
   const { id } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
   const change = parseInput(changeSchema, raw);
+  await requirePatterns(context, id, change.triggers ?? []);
   const actions = change.actions === undefined ? undefined : await resolveActions(context, id, change.actions);
   // What the automation is to be, as far as it can be told of what it is now.
   const combine = (before: AutomationRecord): AutomationRecord => {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { text } from '../input.ts';
 import { type EventField, findEventType, recurringEvent } from './event-types.ts';
-import { findGlobs, findPattern, mostInstructions, sizeOfGlobs, sizeOfPattern } from './patterns.ts';
+import { maxInstructions, sizeOfGlobs, sizeOfPattern } from './pattern-sizes.ts';
+import type { Pattern } from './patterns.ts';
 
 /** What each operator compares with (wire-facts 4). */
 const operators = {
@@ -121,7 +122,10 @@ type Conditions = z.output<typeof conditionsSchema>;
  */
 const mostConditions = 500;
 
-/** What is wrong with the conditions of an automation's triggers together, each with the path from the trigger's own. */
+/**
+ * What is wrong with the conditions of an automation's triggers together, each with the path from the trigger's own. Patterns
+ * are not compiled: see `requirePatterns`.
+ */
 export function complaintsAbout(
   triggers: readonly (Conditions | null)[],
 ): { readonly path: (string | number)[]; readonly message: string }[] {
@@ -134,14 +138,19 @@ export function complaintsAbout(
     return [{ path: [], message: `"triggers" must have at most ${mostConditions} conditions, but has ${all.length}.` }];
   }
   // Before any of them is compiled, which takes as long as they are large.
-  if (all.reduce((sum, { operator, value }) => sum + sizeOf(operators[operator], value), 0) > mostInstructions) {
+  if (all.reduce((sum, { operator, value }) => sum + sizeOf(operators[operator], value), 0) > maxInstructions) {
     const message =
       'The regular expressions and globs of "triggers" are too large together: use fewer, or shorter ones.';
     return [{ path: [], message }];
   }
-  return all
-    .filter(({ operator, value }) => !canBeCompiled(operators[operator], value))
-    .map(({ path, operator }) => ({ path, message: complaintOf(operator, operandOf(operator)) }));
+  return [];
+}
+
+/** The pattern that a condition compares with; null: its operator takes none. */
+export function patternOf({ operator, value }: { readonly operator: Operator; readonly value: unknown }): Pattern | null {
+  const operand = operators[operator];
+  if (operand === 'pattern') return { kind: 'regex', source: String(value) };
+  return operand === 'globs' && Array.isArray(value) ? { kind: 'globs', globs: value.map(String) } : null;
 }
 
 /** What is wrong with the fields that conditions name: only of what is known of an event, and not inside of JSON that comes. */
@@ -174,11 +183,7 @@ function sizeOf(operand: Operand, value: unknown): number {
   return operand === 'globs' ? sizeOfGlobs(value as string[]) : 0;
 }
 
-function canBeCompiled(operand: Operand, value: unknown): boolean {
-  if (operand === 'pattern') return findPattern(value as string) !== null;
-  return operand !== 'globs' || findGlobs(value as string[]) !== null;
-}
-
-function complaintOf(operator: Operator, is: string): string {
+/** Says that the value of an operator must be something else; `is` is what it must be. */
+export function complaintOf(operator: Operator, is: string = operandOf(operator)): string {
   return `"value" of the operator ${operator} must be ${is}.`;
 }

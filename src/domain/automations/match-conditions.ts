@@ -1,6 +1,9 @@
-import type { Operator } from './conditions.ts';
+import { type Operator, patternOf } from './conditions.ts';
 import type { Trigger } from './definition.ts';
-import { findGlobs, findPattern, mostMatched } from './patterns.ts';
+import type { PatternTest } from './patterns.ts';
+
+/** How many characters of a value patterns look at: what is further back is as if it were not there. */
+const maxMatchedCharacters = 10_000;
 
 /** How many items of a list conditions look at: what is further back is as if it were not there. */
 export const mostItems = 1_000;
@@ -9,13 +12,75 @@ export const mostItems = 1_000;
 export type EventJson = Readonly<Record<string, unknown>>;
 
 type Conditions = Trigger['conditions'];
+type Condition = NonNullable<Conditions>['any'][number]['all'][number];
 
-/** Whether an event is one that a trigger wants: all conditions of any of its groups hold; null: every event. Never throws. */
-export function matchesConditions(conditions: Conditions, event: EventJson): boolean {
+/** Whether the pattern of a condition matches the event; null: it is not known yet. */
+export type PatternResults = (condition: Condition) => boolean | null;
+
+const nothingKnown: PatternResults = () => null;
+
+/**
+ * Whether an event is one that a trigger wants: all conditions of any of its groups hold; null conditions: every event. Null
+ * where that depends on patterns whose results are not known. Never throws.
+ */
+export function matchesConditions(
+  conditions: Conditions,
+  event: EventJson,
+  results: PatternResults = nothingKnown,
+): boolean | null {
   if (conditions === null) return true;
-  return conditions.any.some(({ all }) =>
-    all.every(({ field, operator, value }) => tests[operator](valueAt(event, field), value)),
-  );
+  return someHold(conditions.any, ({ all }) => groupHolds(all, event, results));
+}
+
+/** {@link matchesConditions} for any of several triggers. */
+export const matchesAny = (all: readonly Conditions[], event: EventJson, results?: PatternResults): boolean | null =>
+  someHold(all, (conditions) => matchesConditions(conditions, event, results));
+
+/** The patterns that {@link matchesAny} depends on, with the texts of the event that each is to be run on. */
+export function patternTests(
+  all: readonly Conditions[],
+  event: EventJson,
+): { readonly condition: Condition; readonly test: PatternTest }[] {
+  const textsByField = new Map<string, readonly string[]>();
+  const textsOf = (field: string) => {
+    const texts = textsByField.get(field) ?? matchedTexts(valueAt(event, field));
+    textsByField.set(field, texts);
+    return texts;
+  };
+  return all
+    .flatMap((conditions) => conditions?.any ?? [])
+    .filter((group) => groupHolds(group.all, event, nothingKnown) === null)
+    .flatMap((group) => group.all)
+    .flatMap((condition) => {
+      const pattern = patternOf(condition);
+      return pattern === null ? [] : [{ condition, test: { pattern, texts: textsOf(condition.field) } }];
+    });
+}
+
+// Of three values: what is not known makes a difference only where nothing else decides.
+function someHold<T>(items: readonly T[], holds: (item: T) => boolean | null): boolean | null {
+  let result: boolean | null = false;
+  for (const item of items) {
+    const one = holds(item);
+    if (one === true) return true;
+    if (one === null) result = null;
+  }
+  return result;
+}
+
+function groupHolds(all: readonly Condition[], event: EventJson, results: PatternResults): boolean | null {
+  const fails = someHold(all, (condition) => {
+    const holds = conditionHolds(condition, event, results);
+    return holds === null ? null : !holds;
+  });
+  return fails === null ? null : !fails;
+}
+
+function conditionHolds(condition: Condition, event: EventJson, results: PatternResults): boolean | null {
+  const { field, operator, value } = condition;
+  if (patternOf(condition) === null) return tests[operator as PlainOperator](valueAt(event, field), value);
+  const isFound = results(condition);
+  return isFound === null ? null : isFound !== operator.startsWith('not_');
 }
 
 /**
@@ -89,28 +154,19 @@ const isIn: Test = (found, wanted) => {
   return ofAny((each) => texts.has(textOf(each) ?? undefined))(found, wanted);
 };
 
-/** {@link mostMatched} characters in all, however many items they are in. */
-function someText(found: unknown, test: (text: string) => boolean): boolean {
-  let left = mostMatched;
+/** The texts of a value or of a list's items: {@link maxMatchedCharacters} in all, however many items they are in. */
+function matchedTexts(found: unknown): string[] {
+  const texts: string[] = [];
+  let left = maxMatchedCharacters;
   for (const each of Array.isArray(found) ? found : [found]) {
     const text = textOf(each);
     if (text === null) continue;
-    if (test(text.slice(0, left))) return true;
+    texts.push(text.slice(0, left));
     left -= text.length;
-    if (left <= 0) return false;
+    if (left <= 0) break;
   }
-  return false;
+  return texts;
 }
-
-const matches: Test = (found, wanted) => {
-  const pattern = typeof wanted === 'string' ? findPattern(wanted) : null;
-  return pattern !== null && someText(found, (text) => pattern.test(text));
-};
-
-const globs: Test = (found, wanted) => {
-  const pattern = Array.isArray(wanted) ? findGlobs(wanted.map(String)) : null;
-  return pattern !== null && someText(found, (text) => pattern.testExact(text));
-};
 
 // 0 and false are values.
 const isEmpty: Test = (found) => {
@@ -120,6 +176,9 @@ const isEmpty: Test = (found) => {
   for (const name in found) if (Object.hasOwn(found, name)) return false;
   return true;
 };
+
+/** The operators that need no pattern. */
+type PlainOperator = Exclude<Operator, 'matches' | 'not_matches' | 'globs' | 'not_globs'>;
 
 const tests = {
   'eq': equals,
@@ -141,12 +200,8 @@ const tests = {
   }),
   'in': isIn,
   'not_in': not(isIn),
-  'matches': matches,
-  'not_matches': not(matches),
-  'globs': globs,
-  'not_globs': not(globs),
   'is_empty': isEmpty,
   'is_not_empty': not(isEmpty),
   // A time is not a field of anything that happens.
   'recurrence': () => false,
-} as const satisfies Record<Operator, Test>;
+} as const satisfies Record<PlainOperator, Test>;

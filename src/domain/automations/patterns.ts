@@ -1,100 +1,90 @@
-import { RE2JS } from 're2js';
+import { createLimitedThreads, ThreadError, threadProgram } from '../../threads/limited-threads.ts';
+import type { Log } from '../context.ts';
+import { RateLimitedError } from '../errors.ts';
+import { createSlowPatterns } from './slow-patterns.ts';
 
-/** How many characters of a value patterns look at: what is further back is as if it were not there. */
-export const mostMatched = 10_000;
-/**
- * How large the patterns of one automation may be together, in the instructions of their programs. With {@link mostMatched} this is
- * what one look at an event can cost: some 400 ms where every pattern is the worst of its size.
- */
-export const mostInstructions = 2_000;
-/** How large the compiled patterns that are remembered may be together: each instruction takes a few KB at most. */
-const mostRemembered = 20_000;
+/** A regular expression of RE2's language, or globs of which any may match. */
+export type Pattern =
+  | { readonly kind: 'regex'; readonly source: string }
+  | { readonly kind: 'globs'; readonly globs: readonly string[] };
 
-/** What a class of Unicode's is worth: it has up to hundreds of ranges, and takes as long to compile and as much memory. */
-const sizeOfClass = 20;
-
-/** A class, an escaped character, a repetition with numbers, one without, a bracket, or any character. */
-const piece = /\[\^?\]?(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\.|\{(\d+)(?:,(\d*))?\}|[*+?]|[()|]|./gsu;
-
-const unicodeClass = /\\[pP]/g;
-
-/**
- * About how many instructions a regular expression becomes, told without compiling it: repetitions with numbers are written out
- * then, so that a short one can become a very large one. Classes of Unicode's are worth many.
- */
-export function sizeOfPattern(source: string): number {
-  const open: number[] = [];
-  let size = 0;
-  let last = 0;
-  for (const [part, least, most] of source.matchAll(piece)) {
-    if (least !== undefined) {
-      const more = last * (Math.max(Number(least), Number(most ?? 0), 1) - 1);
-      size += more;
-      last += more;
-    } else if (part === '(') {
-      open.push(size);
-      size = 0;
-      last = 0;
-    } else if (part === ')') {
-      last = size + 2;
-      size = (open.pop() ?? 0) + last;
-    } else if (/^[*+?]$/.test(part)) {
-      size += 1;
-      last += 1;
-    } else {
-      last = 1 + sizeOfClass * (part.match(unicodeClass)?.length ?? 0);
-      size += last;
-    }
-  }
-  return size + open.reduce((sum, each) => sum + each, 0);
+/** Whether a pattern matches any of some texts; without texts it is only compiled. */
+export interface PatternTest {
+  readonly pattern: Pattern;
+  readonly texts: readonly string[];
 }
 
-/** {@link sizeOfPattern} for {@link findGlobs}. */
-export const sizeOfGlobs = (globs: readonly string[]): number => globs.reduce((sum, glob) => sum + glob.length + 1, 0);
-
-const remembered = new Map<string, { readonly compiled: RE2JS | null; readonly size: number }>();
-let rememberedSize = 0;
-
-// The time that RE2 takes grows with the text and the pattern alone, whatever the two are.
-function compile(source: string, flags: number): RE2JS | null {
-  const key = `${flags}:${source}`;
-  const known = remembered.get(key);
-  if (known !== undefined) return known.compiled;
-  const size = sizeOfPattern(source);
-  let compiled: RE2JS | null = null;
-  try {
-    // Saving refuses both; what was kept before that rule matches nothing.
-    if (size <= mostInstructions) compiled = RE2JS.compile(source, flags);
-  } catch {
-    // It is no regular expression.
-  }
-  const kept = compiled === null ? key.length : size + 1;
-  for (const [oldest, { size: freed }] of remembered) {
-    if (rememberedSize + kept <= mostRemembered) break;
-    remembered.delete(oldest);
-    rememberedSize -= freed;
-  }
-  if (kept <= mostRemembered) {
-    remembered.set(key, { compiled, size: kept });
-    rememberedSize += kept;
-  }
-  return compiled;
+/** The message to the thread; `progress[0]` is the index of the test that it works on, in shared memory. */
+export interface PatternQuestion {
+  readonly tests: readonly PatternTest[];
+  readonly progress: Int32Array;
 }
 
-/** A regular expression of RE2's language; null: it is none. */
-export const findPattern = (source: string): RE2JS | null => compile(source, 0);
+/** For each test whether it matches; null: the pattern is no pattern. */
+export type PatternAnswer = readonly (boolean | null)[];
 
-/** The regular expression of several globs, any of which may match. */
-export const findGlobs = (globs: readonly string[]): RE2JS | null =>
-  compile(globs.map(patternOfGlob).join('|'), RE2JS.DOTALL);
+/** The index of the test that took too much time or memory; null: those of the organization are paused. */
+export interface TooSlow {
+  readonly slow: number | null;
+}
 
-const glob = /\*\*\/|\*\*|\*|\?|[^*?]+/g;
+/** Compiles and runs the patterns of users, in a thread and with a time limit: the only way to do so. */
+export interface Patterns {
+  /**
+   * Runs the tests of one automation. Organizations are served in turn. After patterns were too slow they are answered so for a
+   * minute without being run, as are all of an organization's after several. RATE_LIMITED when too many tests wait.
+   */
+  run(organizationId: string, tests: readonly PatternTest[]): Promise<PatternAnswer | TooSlow>;
+  /** Ends the thread. */
+  stop(): Promise<void>;
+}
 
-/**
- * `*` stands for any characters but "/", `**` for any at all, `**` with a "/" behind it for any directories or none, `?` for one
- * character but "/". All else stands for itself.
- */
-function patternOfGlob(text: string): string {
-  const wild: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
-  return [...text.matchAll(glob)].map(([part]) => wild[part] ?? RE2JS.quote(part)).join('');
+/** Settings of {@link createPatterns}: tests set `limitMs`, the time for all tests of one call, and the thread's program. */
+export interface PatternOptions {
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly limitMs?: number;
+  readonly program?: URL;
+  readonly data?: unknown;
+}
+
+const defaultLimitMs = 2_000;
+/** Calls that wait: of all organizations, and of one. */
+const queue = { maxItems: 1_000, maxItemsPerKey: 100 } as const;
+const retryAfterSeconds = 5;
+
+/** Creates the service's {@link Patterns}. */
+export function createPatterns({ log, now, limitMs = defaultLimitMs, program, data }: PatternOptions): Patterns {
+  const threads = createLimitedThreads<PatternAnswer>({
+    program: program ?? threadProgram('pattern-thread', import.meta.url),
+    maxThreads: 1,
+    memory: { oldGenerationMb: 256, youngGenerationMb: 32 },
+    idleMs: 5 * 60 * 1_000,
+    queue,
+    data,
+  });
+  const slowPatterns = createSlowPatterns(now);
+  return {
+    async run(organizationId, tests) {
+      if (tests.length === 0) return [];
+      const known = slowPatterns.find(organizationId, tests);
+      if (known !== null) return known;
+      const progress = new Int32Array(new SharedArrayBuffer(4));
+      const message: PatternQuestion = { tests, progress };
+      try {
+        return await threads.ask({ message, limitMs, key: organizationId });
+      } catch (error) {
+        if (!(error instanceof ThreadError)) throw error;
+        if (error.reason === 'time' || error.reason === 'memory') {
+          const slow = Atomics.load(progress, 0);
+          slowPatterns.add(organizationId, tests, slow);
+          log.warn({ organizationId, reason: error.reason }, 'A pattern of an automation exceeded its limit.');
+          return { slow };
+        }
+        const busy = 'The service cannot run more regular expressions at the moment. Wait and try again.';
+        throw new RateLimitedError(busy, { resetSeconds: retryAfterSeconds, cause: error });
+      }
+    },
+    stop: () => threads.stop(),
+  };
 }

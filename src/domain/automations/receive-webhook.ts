@@ -8,9 +8,9 @@ import { eventText } from './event-text.ts';
 import { webhookEvent } from './event-types.ts';
 import { fireLocked } from './fire.ts';
 import { type Firing, lockForFiring } from './firing.ts';
-import { matchesConditions } from './match-conditions.ts';
 import { findRun } from './run-rows.ts';
 import type { AutomationRun } from './runs.ts';
+import { type Look, slowMessage, type Verdicts, withVerdicts } from './verdicts.ts';
 import { isWebhookSecret } from './webhook-secrets.ts';
 
 /** How long the same body without an id is the same delivery. */
@@ -83,7 +83,16 @@ export interface Received {
  * Lets an automation act on a delivery, once however often it comes: in the time that runs are kept where it has an id, within
  * {@link sameBodyMs} where its body alone tells. INVALID_STATE for a disabled automation; NOT_FOUND for one that is gone since.
  */
-export async function receiveWebhook(services: Services, automationId: string, delivery: Delivery): Promise<Received> {
+export function receiveWebhook(services: Services, automationId: string, delivery: Delivery): Promise<Received> {
+  return withVerdicts(services, (verdicts) => receive(services, verdicts, automationId, delivery));
+}
+
+function receive(
+  services: Services,
+  verdicts: Verdicts,
+  automationId: string,
+  delivery: Delivery,
+): Promise<Received> {
   return services.store.transact(async (tx) => {
     const firing = await lockForFiring(tx, automationId);
     const [deliveryKey, ...others] = keysOf(delivery, services.now());
@@ -92,8 +101,9 @@ export async function receiveWebhook(services: Services, automationId: string, d
       if (known !== null && isSameStill(delivery, known, services.now())) return { run: known, isReplay: true };
     }
     if (!firing.automation.enabled) throw new DomainError('INVALID_STATE', 'The automation is disabled.');
-    if (!isWanted(firing, delivery)) {
-      const { organizationId } = firing.automation;
+    const { organizationId } = firing.automation;
+    const [verdict] = verdicts.find([lookOf(firing, delivery)]);
+    if (verdict === false) {
       services.log.info(
         { automationId, organizationId, deliveryId: delivery.id },
         'A webhook was ignored: no conditions hold.',
@@ -104,15 +114,16 @@ export async function receiveWebhook(services: Services, automationId: string, d
       deliveryKey,
       trigger: { eventType: webhookEvent, ...(delivery.id === null ? {} : { deliveryId: delivery.id }) },
       addition: eventText(`Something came from outside (${webhookEvent}).`, delivery.text),
+      ...(verdict === true ? {} : { skip: slowMessage(verdict) }),
     });
     return { run, isReplay: false };
   });
 }
 
-function isWanted({ automation }: Firing, { body, headers }: Delivery): boolean {
-  return automation.triggers.some(
-    ({ eventType, conditions }) => eventType === webhookEvent && matchesConditions(conditions, { body, headers }),
-  );
+function lookOf({ automation }: Firing, { body, headers }: Delivery): Look {
+  const { id: automationId, organizationId, triggers } = automation;
+  const conditions = triggers.filter(({ eventType }) => eventType === webhookEvent).map((each) => each.conditions);
+  return { organizationId, automationId, eventId: '', conditions, event: { body, headers } };
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');

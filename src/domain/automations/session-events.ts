@@ -1,5 +1,6 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
+import { RateLimitedError } from '../errors.ts';
 import type { FeedPlace } from '../feeds/feeds.ts';
 import { type FeedEntry, type FeedUser, readFeed } from '../feeds/read-feed.ts';
 import type { Action, Trigger } from './definition.ts';
@@ -7,9 +8,9 @@ import { eventText } from './event-text.ts';
 import { fireLocked, noteCrash } from './fire.ts';
 import { type FireCause, lockForFiring } from './firing.ts';
 import { automationFeed, isFollowing, mostFollowing } from './follow-sessions.ts';
-import { matchesConditions } from './match-conditions.ts';
 import { mostInARow } from './session-depth.ts';
 import { findSessionEvents, type SessionEvent } from './session-happenings.ts';
+import { type Look, slowMessage, type Verdicts, withVerdicts } from './verdicts.ts';
 
 /** Runs that one transaction makes. */
 const mostFirings = 20;
@@ -40,9 +41,13 @@ export async function readSessionEvents(
   for (let attempt = 1; ; attempt++) {
     const hand: { held: InHand | null } = { held: null };
     try {
-      return await readFeed(services, feedUser(hand), organizationId, from);
+      return await withVerdicts(services, (verdicts) => {
+        hand.held = null;
+        return readFeed(services, feedUser(hand, verdicts), organizationId, from);
+      });
     } catch (error) {
-      if (hand.held === null) throw error;
+      // Where patterns cannot be run now, the events come again.
+      if (hand.held === null || error instanceof RateLimitedError) throw error;
       if (attempt < mostAttempts) continue;
       const { automationId, cause } = hand.held;
       services.log.error({ err: error, automationId }, 'An automation could not act on an event of a session.');
@@ -54,7 +59,7 @@ export async function readSessionEvents(
   }
 }
 
-const feedUser = (hand: { held: InHand | null }): FeedUser => ({
+const feedUser = (hand: { held: InHand | null }, verdicts: Verdicts): FeedUser => ({
   ...automationFeed,
   kinds: ['STATUS'],
   async listen(services, tx, organizationId) {
@@ -66,15 +71,17 @@ const feedUser = (hand: { held: InHand | null }): FeedUser => ({
     if (followers.length === 0) return null;
     return {
       sinceAt: new Date(Math.min(...followers.map(({ sinceAt }) => sinceAt.getTime()))),
-      hear: (entries) => hear(services, tx, { entries, followers, hand }),
+      hear: (entries) => hear(services, tx, { organizationId, entries, followers, hand, verdicts }),
     };
   },
 });
 
 interface Hearing {
+  readonly organizationId: string;
   readonly entries: readonly FeedEntry[];
   readonly followers: readonly Follower[];
   readonly hand: { held: InHand | null };
+  readonly verdicts: Verdicts;
 }
 
 interface Wanted {
@@ -83,10 +90,20 @@ interface Wanted {
 }
 
 const keyOf = ({ entry }: SessionEvent) => `event:${entry.id}`;
-const wants = (triggers: readonly Trigger[], { eventType, fields }: SessionEvent) =>
-  triggers.some((each) => each.eventType === eventType && matchesConditions(each.conditions, fields));
 
-async function hear(services: Services, tx: Transaction, { entries, followers, hand }: Hearing): Promise<number> {
+interface Following {
+  readonly organizationId: string;
+  readonly automationId: string;
+  readonly triggers: readonly Trigger[];
+}
+
+function lookOf({ organizationId, automationId, triggers }: Following, { entry, eventType, fields }: SessionEvent): Look {
+  const conditions = triggers.filter((each) => each.eventType === eventType).map((each) => each.conditions);
+  return { organizationId, automationId, eventId: entry.id, conditions, event: fields };
+}
+
+async function hear(services: Services, tx: Transaction, hearing: Hearing): Promise<number> {
+  const { organizationId, entries, followers, hand, verdicts } = hearing;
   const writtenTo = followers.flatMap(({ id: automationId, actions }) =>
     actions.flatMap((action) =>
       action.type === 'message_session' && action.targetSessionId != null
@@ -95,11 +112,19 @@ async function hear(services: Services, tx: Transaction, { entries, followers, h
     ),
   );
   const events = await findSessionEvents(services, tx, entries, writtenTo);
-  const all = events.flatMap((event): Wanted[] =>
+  const pairs = events.flatMap((event) =>
     followers
-      .filter(({ sinceAt, triggers }) => sinceAt <= event.entry.createdAt && wants(triggers, event))
-      .map(({ id: automationId }) => ({ event, automationId })),
+      .filter(({ sinceAt }) => sinceAt <= event.entry.createdAt)
+      .map(({ id: automationId, triggers }) => {
+        return { event, automationId, look: lookOf({ organizationId, automationId, triggers }, event) };
+      }),
   );
+  // Enough for all followers of one event, so that each reading gets further.
+  const found = verdicts.find(
+    pairs.map(({ look }) => look),
+    mostFollowing,
+  );
+  const all: Wanted[] = pairs.filter((_, n) => n < found.length && found[n] !== false);
   const open = await withoutDone(tx, all);
   const now = open.slice(0, mostFirings);
   const alive = await lockAll(tx, now);
@@ -109,13 +134,14 @@ async function hear(services: Services, tx: Transaction, { entries, followers, h
     hand.held = { automationId, cause };
     const firing = await lockForFiring(tx, automationId);
     // It may have been changed since it was read, and disabled by what came just before.
-    if (firing.automation.enabled && wants(firing.automation.triggers, event)) {
-      await fireLocked(services, tx, firing, cause);
-    }
+    const { enabled, triggers } = firing.automation;
+    const [verdict = false] = enabled ? verdicts.find([lookOf({ organizationId, automationId, triggers }, event)]) : [];
+    if (verdict === false) continue;
+    await fireLocked(services, tx, firing, verdict === true ? cause : { skip: slowMessage(verdict), ...cause });
   }
   hand.held = null;
-  const rest = open[mostFirings];
-  return rest === undefined ? entries.length : entries.indexOf(rest.event.entry);
+  const rest = (open[mostFirings] ?? pairs[found.length])?.event;
+  return rest === undefined ? entries.length : entries.indexOf(rest.entry);
 }
 
 // What was left of an entry comes again with those that have been told of it.

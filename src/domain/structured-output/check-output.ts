@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { createLimitedThreads, ThreadError, type ThreadFailure, threadProgram } from '../../threads/limited-threads.ts';
 
 /**
  * What is wrong with an output, in words for who wrote it, which quote it, at any length; none: it fits. `isHopeless`: no
@@ -15,8 +15,6 @@ const maxOutputBytes = 256 * 1_024;
 const maxDepth = 100;
 /** How long the check may take, from the moment when its thread is ready. */
 const checkMs = 2_000;
-/** How long the thread may take to be ready: only the machine can be the cause. */
-const startMs = 30_000;
 /** Threads at once; each may take a core for as long. */
 const mostThreads = 2;
 
@@ -28,12 +26,7 @@ export async function checkOutput(schema: unknown, output: unknown): Promise<Out
     const isObject = output !== null && typeof output === 'object' && !Array.isArray(output);
     return { problems: isObject ? [] : ['it must be a JSON object'], isHopeless: false };
   }
-  await takeThread();
-  try {
-    return await runThread(JSON.stringify(schema), JSON.stringify(output));
-  } finally {
-    giveThread();
-  }
+  return checkInThread({ schema: JSON.stringify(schema), output: JSON.stringify(output) });
 }
 
 /** What no output may be, whatever the schema: a value that cannot be stored, or read again. */
@@ -55,52 +48,35 @@ function shapeComplaint(output: unknown): string | null {
   return bytes > maxOutputBytes ? `it must be at most 256 KB of JSON, but has ${bytes} bytes` : null;
 }
 
-let freeThreads = mostThreads;
-const queue: (() => void)[] = [];
-
-async function takeThread(): Promise<void> {
-  if (freeThreads > 0) freeThreads--;
-  else await new Promise<void>((resolve) => queue.push(resolve));
+/** A schema and an output, both as JSON. */
+export interface CheckQuestion {
+  readonly schema: string;
+  readonly output: string;
 }
 
-function giveThread(): void {
-  const next = queue.shift();
-  if (next) next();
-  else freeThreads++;
-}
+/** `broken`: why the schema cannot be used at all. */
+export type CheckAnswer = { readonly problems: readonly string[] } | { readonly broken: string };
 
-type Answer = 'ready' | { readonly problems: readonly string[] } | { readonly broken: string };
+// A new thread for each check: a schema leaves nothing behind for the next one.
+const threads = createLimitedThreads<CheckAnswer>({
+  program: threadProgram('check-thread', import.meta.url),
+  maxThreads: mostThreads,
+  memory: { oldGenerationMb: 128, youngGenerationMb: 16 },
+  idleMs: 0,
+});
 
-function runThread(schema: string, output: string): Promise<OutputVerdict> {
-  const thread = new Worker(...threadProgram({ schema, output }));
-  return new Promise<OutputVerdict>((resolve) => {
-    const settle = (problems: readonly string[], isHopeless: boolean) => {
-      clearTimeout(timer);
-      void thread.terminate();
-      resolve({ problems, isHopeless });
-    };
-    const late = () =>
-      settle([`it could not be checked within ${checkMs / 1_000} s: the schema takes too long for it`], false);
-    let timer = setTimeout(late, startMs);
-    thread.on('message', (answer: Answer) => {
-      if (answer === 'ready') {
-        clearTimeout(timer);
-        timer = setTimeout(late, checkMs);
-        thread.postMessage('go');
-      } else if ('broken' in answer) settle([`the schema itself cannot be used: ${answer.broken}`], true);
-      else settle(answer.problems, false);
-    });
-    thread.on('error', () => settle(['it could not be checked: the schema takes too much memory for it'], false));
-    thread.on('exit', () => settle(['it could not be checked'], false));
-  });
-}
+const complaints: Readonly<Partial<Record<ThreadFailure, string>>> = {
+  time: `it could not be checked within ${checkMs / 1_000} s: the schema takes too long for it`,
+  memory: 'it could not be checked: the schema takes too much memory for it',
+};
 
-// From sources (tests, development) the thread needs the loader that runs them, which no option of a thread brings in.
-function threadProgram(workerData: object): ConstructorParameters<typeof Worker> {
-  const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
-  // Nothing of the service's environment, and no output: it is given what it needs.
-  const options = { workerData, resourceLimits, env: {}, execArgv: [], stdout: true, stderr: true };
-  if (!import.meta.url.endsWith('.ts')) return [new URL('check-thread.js', import.meta.url), options];
-  const [loader, file] = [import.meta.resolve('tsx/esm/api'), new URL('check-thread.ts', import.meta.url).href];
-  return [`import('${loader}').then(({ tsImport }) => tsImport('${file}', '${file}'))`, { ...options, eval: true }];
+async function checkInThread(question: CheckQuestion): Promise<OutputVerdict> {
+  try {
+    const answer = await threads.ask({ message: question, limitMs: checkMs });
+    if ('problems' in answer) return { problems: answer.problems, isHopeless: false };
+    return { problems: [`the schema itself cannot be used: ${answer.broken}`], isHopeless: true };
+  } catch (error) {
+    if (!(error instanceof ThreadError)) throw error;
+    return { problems: [complaints[error.reason] ?? 'it could not be checked'], isHopeless: false };
+  }
 }

@@ -9,6 +9,7 @@ import { createKnownKeys } from './auth/known-keys.ts';
 import { createAddressOf } from './client-address.ts';
 import type { Config } from './config/config.ts';
 import { createConsole } from './console/door.ts';
+import { createPatterns } from './domain/automations/create-patterns.ts';
 import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
 import type { Log, Services } from './domain/context.ts';
 import { createKeyUses, type KeyUses } from './domain/keys/key-usage.ts';
@@ -136,6 +137,7 @@ async function assemble(
     liveViewers,
     openStreams,
     limits,
+    patterns: createPatterns({ log, now: () => services.now() }),
     metering: config.metering,
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     // Known once the port is: contexts are made from this per request, after that.
@@ -276,6 +278,7 @@ async function assemble(
     liveViewers.stop();
     await keyUses.stop();
     await legacyUses.stop();
+    await services.patterns.stop();
     server.closeAllConnections();
     await closed;
     await bell.stop();

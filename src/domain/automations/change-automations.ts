@@ -20,8 +20,8 @@ import {
   type Trigger,
   type TriggerRecurrence,
 } from './definition.ts';
-import { requirePatterns } from './require-patterns.ts';
 import { planTimes, requireFiring, withTimes } from './plan-times.ts';
+import { requirePatterns } from './require-patterns.ts';
 import {
   changedBy,
   insertAutomation,

@@ -147,7 +147,13 @@ export function complaintsAbout(
 }
 
 /** The pattern that a condition compares with; null: its operator takes none. */
-export function patternOf({ operator, value }: { readonly operator: Operator; readonly value: unknown }): Pattern | null {
+export function patternOf({
+  operator,
+  value,
+}: {
+  readonly operator: Operator;
+  readonly value: unknown;
+}): Pattern | null {
   const operand = operators[operator];
   if (operand === 'pattern') return { kind: 'regex', source: String(value) };
   return operand === 'globs' && Array.isArray(value) ? { kind: 'globs', globs: value.map(String) } : null;

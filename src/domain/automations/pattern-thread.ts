@@ -1,8 +1,8 @@
 // The program of the thread that compiles and runs the regular expressions and globs of automations.
 import { RE2JS } from 're2js';
 import { answerQuestions } from '../../threads/answer-questions.ts';
-import type { Pattern, PatternAnswer, PatternQuestion } from './patterns.ts';
 import { maxInstructions, sizeOfGlobs, sizeOfPattern } from './pattern-sizes.ts';
+import type { Pattern, PatternAnswer, PatternQuestion } from './patterns.ts';
 
 /** How large the compiled patterns that are kept may be together: each instruction takes a few KB at most. */
 const maxCached = 10 * maxInstructions;

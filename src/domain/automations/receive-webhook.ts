@@ -87,12 +87,7 @@ export function receiveWebhook(services: Services, automationId: string, deliver
   return withVerdicts(services, (verdicts) => receive(services, verdicts, automationId, delivery));
 }
 
-function receive(
-  services: Services,
-  verdicts: Verdicts,
-  automationId: string,
-  delivery: Delivery,
-): Promise<Received> {
+function receive(services: Services, verdicts: Verdicts, automationId: string, delivery: Delivery): Promise<Received> {
   return services.store.transact(async (tx) => {
     const firing = await lockForFiring(tx, automationId);
     const [deliveryKey, ...others] = keysOf(delivery, services.now());
@@ -102,7 +97,7 @@ function receive(
     }
     if (!firing.automation.enabled) throw new DomainError('INVALID_STATE', 'The automation is disabled.');
     const { organizationId } = firing.automation;
-    const [verdict] = verdicts.find([lookOf(firing, delivery)]);
+    const [verdict = false] = verdicts.find([lookOf(firing, delivery)]);
     if (verdict === false) {
       services.log.info(
         { automationId, organizationId, deliveryId: delivery.id },

@@ -97,7 +97,10 @@ interface Following {
   readonly triggers: readonly Trigger[];
 }
 
-function lookOf({ organizationId, automationId, triggers }: Following, { entry, eventType, fields }: SessionEvent): Look {
+function lookOf(
+  { organizationId, automationId, triggers }: Following,
+  { entry, eventType, fields }: SessionEvent,
+): Look {
   const conditions = triggers.filter((each) => each.eventType === eventType).map((each) => each.conditions);
   return { organizationId, automationId, eventId: entry.id, conditions, event: fields };
 }

@@ -1,11 +1,29 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   complaintsAbout,
   conditionsSchema,
   type Operator,
   operatorNames,
 } from '../../src/domain/automations/conditions.ts';
-import { type EventJson, matchesConditions, valueAt } from '../../src/domain/automations/match-conditions.ts';
+import { createPatterns } from '../../src/domain/automations/create-patterns.ts';
+import { type EventJson, valueAt } from '../../src/domain/automations/match-conditions.ts';
+import { requirePatterns } from '../../src/domain/automations/require-patterns.ts';
+import { withVerdicts } from '../../src/domain/automations/verdicts.ts';
+import type { Services } from '../../src/domain/context.ts';
+import type { DomainError } from '../../src/domain/errors.ts';
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const patterns = createPatterns({ log, now: () => new Date(), limitMs: 60_000 });
+afterAll(() => patterns.stop());
+const services = { patterns } as Services;
+
+type Conditions = ReturnType<typeof conditionsSchema.parse>;
+
+async function matchesConditions(conditions: Conditions | null, event: EventJson) {
+  const look = { organizationId: 'o', automationId: 'a', eventId: 'e', conditions: [conditions], event };
+  const [verdict] = await withVerdicts(services, async (verdicts) => verdicts.find([look]));
+  return verdict;
+}
 
 const event: EventJson = {
   text: 'feature/login-page',
@@ -173,12 +191,12 @@ const holds = (field: string, operator: Operator, value: unknown) =>
   matchesConditions(conditionsSchema.parse({ any: [{ all: [{ field, operator, value }] }] }), event);
 
 describe.each(operatorNames)('the operator %s', (operator) => {
-  it.each(cases[operator])('of %s with %j: %s', (field, value, expected) => {
-    expect(holds(field, operator, value)).toBe(expected);
+  it.each(cases[operator])('of %s with %j: %s', async (field, value, expected) => {
+    expect(await holds(field, operator, value)).toBe(expected);
   });
 });
 
-it('says of what a negated operator says the other, whatever a field is', () => {
+it('says of what a negated operator says the other, whatever a field is', async () => {
   const pairs = operatorNames.flatMap((name) => {
     const negated = name === 'eq' ? 'neq' : name === 'is_empty' ? 'is_not_empty' : (`not_${name}` as Operator);
     return operatorNames.includes(negated) ? [[name, negated] as const] : [];
@@ -186,15 +204,26 @@ it('says of what a negated operator says the other, whatever a field is', () => 
   expect(pairs).toHaveLength(8);
   for (const [name, negated] of pairs) {
     for (const [field, value] of [...cases[name], ...cases[negated]]) {
-      expect([field, negated, holds(field, negated, value)]).toEqual([field, negated, !holds(field, name, value)]);
+      expect([field, negated, await holds(field, negated, value)]).toEqual([
+        field,
+        negated,
+        !(await holds(field, name, value)),
+      ]);
     }
   }
 });
 
-const complaintsOf = (raw: unknown) => {
+async function complaintsOf(raw: unknown): Promise<readonly { readonly message: string }[]> {
   const { success, data, error } = conditionsSchema.safeParse(raw);
-  return success ? complaintsAbout([data]) : error.issues;
-};
+  if (!success) return error.issues;
+  const complaints = complaintsAbout([data]);
+  if (complaints.length > 0) return complaints;
+  const trigger = { eventType: 'webhook:incoming', conditions: data, replies: [] };
+  return requirePatterns(services, 'o', [trigger]).then(
+    () => [],
+    (refusal: unknown) => (refusal as DomainError).issues,
+  );
+}
 
 describe('a field', () => {
   it.each([
@@ -219,10 +248,10 @@ describe('conditions', () => {
   });
   const hold = (...any: ReturnType<typeof all>[]) => matchesConditions(conditionsSchema.parse({ any }), event);
 
-  it('hold where all of any group do; none of them is every event', () => {
-    expect(hold(all(['number', 'gt', 1], ['text', 'eq', 'no']), all(['yes', 'eq', true]))).toBe(true);
-    expect(hold(all(['number', 'gt', 1], ['text', 'eq', 'no']), all(['yes', 'eq', false]))).toBe(false);
-    expect(matchesConditions(null, event)).toBe(true);
+  it('hold where all of any group do; none of them is every event', async () => {
+    expect(await hold(all(['number', 'gt', 1], ['text', 'eq', 'no']), all(['yes', 'eq', true]))).toBe(true);
+    expect(await hold(all(['number', 'gt', 1], ['text', 'eq', 'no']), all(['yes', 'eq', false]))).toBe(false);
+    expect(await matchesConditions(null, event)).toBe(true);
   });
 
   it.each([
@@ -234,11 +263,11 @@ describe('conditions', () => {
     ['matches', '((((a{9}){9}){9}){2}|[]x]{9}\\pL{9}){2}'],
     ['globs', Array.from({ length: 6 }, () => 'x'.repeat(1_000))],
     ['like', 'x'],
-  ])('are refused with %s of %j', (operator, value) => {
-    expect(complaintsOf({ any: [{ all: [{ field: 'text', operator, value }] }] })).toHaveLength(1);
+  ])('are refused with %s of %j', async (operator, value) => {
+    expect(await complaintsOf({ any: [{ all: [{ field: 'text', operator, value }] }] })).toHaveLength(1);
   });
 
-  it('are refused without being compiled where they are many and large', () => {
+  it('are refused without being compiled where they are many and large', async () => {
     const started = performance.now();
     const large = Array.from({ length: 10 }, (_, n): [string, Operator, string] => [
       'text',
@@ -246,7 +275,7 @@ describe('conditions', () => {
       `(a?${n}){900}`,
     ]);
     const any = Array.from({ length: 50 }, () => all(...large));
-    expect(complaintsOf({ any })).toMatchObject([{ message: expect.stringContaining('too large together') }]);
+    expect(await complaintsOf({ any })).toMatchObject([{ message: expect.stringContaining('too large together') }]);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
@@ -257,16 +286,17 @@ describe('conditions', () => {
     '(?i)\\bbug\\b',
     '\\p{Lu}{2,5}-\\d+',
     '[]a]{3}',
-  ])('take %s', (value) => {
+    '(?i)[一-龥]{3} [А-я]+ [a-z0-9]',
+  ])('take %s', async (value) => {
     const conditions = { any: [all(['text', 'matches', value])] };
-    expect(complaintsOf(conditions)).toEqual([]);
+    expect(await complaintsOf(conditions)).toEqual([]);
   });
 
-  it('are bounded for an automation: classes of Unicode count for what they cost, and triggers together', () => {
+  it('are bounded for an automation: classes of Unicode count for what they cost, and triggers together', async () => {
     const classes = (n: number) =>
       conditionsSchema.parse({ any: [all(['text', 'matches', `${'[\\p{L}\\p{N}]'.repeat(n)}`])] });
-    expect(complaintsOf(classes(40))).toEqual([]);
-    expect(complaintsOf(classes(60))).toHaveLength(1);
+    expect(await complaintsOf(classes(40))).toEqual([]);
+    expect(await complaintsOf(classes(60))).toHaveLength(1);
     expect(complaintsAbout(Array(2).fill(classes(40)))).toHaveLength(1);
     const many = (n: number) => conditionsSchema.parse({ any: [all(...Array(50).fill(['text', 'eq', n]))] });
     expect(complaintsAbout(Array.from({ length: 10 }, (_, n) => many(n)))).toEqual([]);
@@ -275,28 +305,45 @@ describe('conditions', () => {
     ]);
   });
 
-  it('look at the first 1,000 items of a list, and take no time to speak of for many', () => {
+  it.each([
+    '[B-\u{1e942}]',
+    '[\\x42-\\x{1e942}]',
+    '[\\102-\u{1e942}]',
+    '[\\B-\u{1e942}]',
+    '[^B-\u{1e942}]',
+    '[[:digit:]B-\u{1e942}]',
+    '[]B-\u{1e942}]',
+  ])('are refused, before they are compiled, where letters of any case match many ranges: %s', (part) => {
+    const conditions = (flag: string) =>
+      conditionsSchema.parse({ any: [all(['text', 'matches', `${flag}${part.repeat(20)}`])] });
+    for (const flag of ['(?i)', '(?si)', '(?i:x)', '(?i-s)']) {
+      expect(complaintsAbout([conditions(flag)])).toMatchObject([{ message: expect.stringContaining('too large') }]);
+    }
+    expect(complaintsAbout([conditions('')])).toEqual([]);
+  });
+
+  it('look at the first 1,000 items of a list, and take no time to speak of for many', async () => {
     const list = [...Array(999).fill(1), 'near', 'far', ...Array(31_000).fill(1)];
     const holds = (operator: Operator, value: string | number | null, field = 'list') =>
       matchesConditions({ any: [{ all: [{ field, operator, value }] }] }, { list });
-    expect([holds('contains', 'near'), holds('contains', 'far')]).toEqual([true, false]);
-    expect([holds('is_empty', null), holds('eq', 32_001, 'list.length')]).toEqual([false, true]);
+    expect([await holds('contains', 'near'), await holds('contains', 'far')]).toEqual([true, false]);
+    expect([await holds('is_empty', null), await holds('eq', 32_001, 'list.length')]).toEqual([false, true]);
     const values = Array.from({ length: 200 }, (_, n) => `x${n}`);
     const started = performance.now();
     const dear = Array.from({ length: 500 }, () => ({ field: 'list', operator: 'not_in' as const, value: values }));
-    expect(matchesConditions({ any: [{ all: dear }] }, { list })).toBe(true);
+    expect(await matchesConditions({ any: [{ all: dear }] }, { list })).toBe(true);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  it('look at the first 10,000 characters for a pattern, and take no time to speak of for a hostile one', () => {
+  it('look at the first 10,000 characters for a pattern, and take no time to speak of for a hostile one', async () => {
     const hostile = { long: `${'a'.repeat(60_000)}!`, list: Array.from({ length: 60_000 }, () => 'a') };
     const started = performance.now();
     for (const field of ['long', 'list']) {
       const conditions = conditionsSchema.parse({ any: [all([field, 'matches', '^(a+)+!$'])] });
-      expect(matchesConditions(conditions, hostile)).toBe(false);
+      expect(await matchesConditions(conditions, hostile)).toBe(false);
     }
     expect(performance.now() - started).toBeLessThan(2_000);
     const first = conditionsSchema.parse({ any: [all(['long', 'matches', '^a{1000}'])] });
-    expect(matchesConditions(first, hostile)).toBe(true);
+    expect(await matchesConditions(first, hostile)).toBe(true);
   });
 });

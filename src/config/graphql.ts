@@ -4,13 +4,13 @@ import { flag, text } from './forms.ts';
 
 /** Variables for GraphQL. */
 export const graphqlVariables = {
-  /** Whether introspection is allowed. */
+  /** Allows introspection. */
   INTROSPECTION: flag(true),
-  /** Whether browsers get an explorer at /graphql. */
+  /** Serves browsers an explorer at /graphql. */
   EXPLORER: flag(true),
   /** A file of GraphQL documents that clients send by id. */
   TRUSTED_DOCUMENTS: text().optional(),
-  /** Whether all other documents are refused. */
+  /** Refuses all other documents. */
   TRUSTED_DOCUMENTS_ONLY: flag(false),
 };
 
@@ -18,7 +18,7 @@ type Variables = z.output<z.ZodObject<typeof graphqlVariables>>;
 
 /** Configuration of GraphQL. */
 export interface GraphqlConfig {
-  /** Whether introspection is allowed. */
+  /** Allows introspection. */
   readonly isIntrospectable: boolean;
   readonly hasExplorer: boolean;
   /** The file of trusted documents (absolute; null: none), and whether all other documents are refused. */

@@ -23,7 +23,7 @@ export const httpVariables = {
   RATE_LIMIT_LOGIN: perMinute(30),
   /** Deliveries to the incoming webhook of one automation in a minute. */
   RATE_LIMIT_WEBHOOK: perMinute(300),
-  /** Whether webhooks may be sent to private networks and over http. */
+  /** Allows webhooks to private networks and over http. */
   WEBHOOK_ALLOW_PRIVATE: flag(false),
   /** WebSockets and event streams that one principal may have open in this process. */
   MAX_SOCKETS: integer({ min: 1, max: 100_000 }).default(100),
@@ -50,7 +50,7 @@ export interface HttpConfig {
   readonly rateLimitLogin: number;
   /** Deliveries to the incoming webhook of one automation in a minute. */
   readonly rateLimitWebhook: number;
-  /** Whether webhooks may be sent to private networks and over http. */
+  /** Allows webhooks to private networks and over http. */
   readonly isPrivateWebhookAllowed: boolean;
   /** WebSockets and event streams that one principal may have open in this process. */
   readonly maxSockets: number;

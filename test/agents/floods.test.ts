@@ -78,12 +78,13 @@ it.each([
 it('keeps of a message what is of use, and its strings whole', () => {
   const deep = JSON.parse(`${'['.repeat(50)}1${']'.repeat(50)}`) as unknown;
   const content = Array.from({ length: 3_000 }, () => ({ type: 'x'.repeat(10_000) }));
-  const params = { update: { content, deep, rawInput: {}, rawOutput: 'x', ['__proto__']: 1 } };
+  const params = { update: { content, deep, rawInput: {}, rawOutput: [...content], ['__proto__']: 1 } };
   const line = JSON.stringify({ jsonrpc: '2.0', method: 'm', params });
   const { update } = (parseMessage(line) as { params: { update: Record<string, unknown> } }).params;
   expect(update.content).toEqual(content.slice(0, 1_000));
   expect(JSON.stringify(update.deep)).toBe(`${'['.repeat(10)}null${']'.repeat(10)}`);
-  expect(Object.keys(update)).toEqual(['content', 'deep', '__proto__']);
+  expect(update.rawOutput).toEqual(content.slice(0, 500));
+  expect(Object.keys(update)).toEqual(['content', 'deep', 'rawOutput', '__proto__']);
 });
 
 it('gives one agent a quarter of the time, after a second that it may take at once', async () => {

@@ -212,3 +212,93 @@ it('gives at its end what a command printed bit by bit', async () => {
     expect.objectContaining({ status: 'completed', output: 'one\ntwo\nthree' }),
   ]);
 });
+
+const told = (more: object, toolCallId = 't') => ({
+  update: { sessionUpdate: 'tool_call_update', toolCallId, ...more },
+});
+const call = { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', kind: 'execute', status: 'in_progress' };
+
+it('gives when the turn ends what a command has printed that did not end', async () => {
+  const { updates } = await turn({
+    write: [{ update: call }, told({ _meta: { terminal_output_delta: { data: 'half of it' } } }), end],
+  });
+  expect(updates.at(-1)).toMatchObject({ title: 'make', status: 'in_progress', output: 'half of it' });
+});
+
+it.each([
+  { what: 'text', rawOutput: 'all good', output: 'all good' },
+  {
+    what: 'JSON',
+    rawOutput: [{ query: 'ls', result: 'a' }],
+    output: JSON.stringify([{ query: 'ls', result: 'a' }], null, 2),
+  },
+  {
+    what: 'long text',
+    rawOutput: 'x'.repeat(16_001),
+    output: `${'x'.repeat(16_000)}\n… (1 more characters are not kept)`,
+  },
+  { what: 'nothing', rawOutput: {}, output: null },
+])('shows the raw output of a tool that has no content: $what', async ({ rawOutput, output }) => {
+  const { updates } = await turn({ write: [{ update: call }, told({ status: 'completed', rawOutput }), end] });
+  expect(updates.at(-1)).toMatchObject({ title: 'make', status: 'completed', output });
+});
+
+it('shows the last raw output, and none where there is content', async () => {
+  const content = [{ type: 'content', content: { type: 'text', text: 'for people' } }];
+  const diff = [{ type: 'diff', path: '/a', oldText: null, newText: 'x' }];
+  const { updates } = await turn({
+    write: [
+      { update: call },
+      told({ rawOutput: 'one' }),
+      told({ rawOutput: 'two', status: 'completed' }),
+      told({ title: 'read', content, rawOutput: { code: 0 } }, 'u'),
+      told({ status: 'completed', rawOutput: { code: 0 } }, 'u'),
+      told({ title: 'edit', content: diff, rawOutput: { code: 0 }, status: 'completed' }, 'v'),
+      end,
+    ],
+  });
+  const last = (title: string) => updates.filter((each) => each.type === 'toolCall' && each.title === title).at(-1);
+  expect(last('make')).toMatchObject({ output: 'two' });
+  expect(last('read')).toMatchObject({ output: 'for people' });
+  expect(last('edit')).toMatchObject({ output: null });
+});
+
+it('knows the title of a tool call that is told of after its turn', async () => {
+  const { agent, updates } = await launchScripted({
+    'session/prompt': [{ write: [{ update: call }, end] }, { write: [told({ status: 'completed' })] }],
+  });
+  await agent.open(null);
+  await agent.prompt(text('go'));
+  await expect.poll(() => updates.length).toBe(2);
+  expect(updates[1]).toMatchObject({ toolCallId: 't', title: 'make', toolKind: 'execute', status: 'completed' });
+});
+
+it('knows a tool call again in a later turn, unless that names another with its id', async () => {
+  const { agent, updates } = await launchScripted({
+    'session/prompt': [
+      { write: [{ update: call }, told({ status: 'completed' }), told({ status: 'failed' }, 'n'), end] },
+    ],
+  });
+  await agent.open(null);
+  await agent.prompt(text('go'));
+  await agent.prompt(text('again'));
+  const titles = updates.flatMap((each) => (each.type === 'toolCall' ? [`${each.title} ${each.status}`] : []));
+  const once = ['make in_progress', 'make completed', 'Tool call failed'];
+  expect(titles).toEqual([...once, ...once]);
+});
+
+it('asks for a permission with the title that the tool call had before', async () => {
+  const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
+  const params = { sessionId: 's1', options, toolCall: { toolCallId: 't' } };
+  const { updates } = await turn(
+    { write: [] },
+    {
+      'session/prompt': [
+        { write: [{ update: call }] },
+        { ask: { method: 'session/request_permission', params } },
+        { write: [end] },
+      ],
+    },
+  );
+  expect(updates.find(({ type }) => type === 'permission')).toMatchObject({ title: 'make', decision: 'allowed' });
+});

@@ -25,7 +25,8 @@ import { untilQuiet } from './quiet.ts';
 import { createRequests, named, type Requests } from './requests.ts';
 import { createSideWork } from './side-work.ts';
 import { isEcho } from './titles.ts';
-import { createUpdateJoiner, hasUsage, progressMs, readUsage } from './updates.ts';
+import { progressMs } from './tool-calls.ts';
+import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How long an agent may take for each step after its start and before its first turn (agents.md 5.1). */
@@ -139,7 +140,8 @@ export class AcpProcess implements AgentProcess {
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
     this.#takeIn({ sessionId, update: { ...toolCall, sessionUpdate: 'tool_call_update' } });
-    return this.questions.permission(request);
+    const title = toolCall.title ?? this.#joiner.titleOf(toolCall.toolCallId);
+    return this.questions.permission({ ...request, toolCall: { ...toolCall, title } });
   }
 
   open(previousSessionId: string | null, servers: readonly McpServer[] = []): ReturnType<AgentProcess['open']> {

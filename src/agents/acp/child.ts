@@ -9,7 +9,7 @@ import { type ProcessSpool, runMark, runStopCommand, workerMark } from '../proce
 import { descendantsOf, findInDirectories, killKnown } from '../strays.ts';
 import { agentEnvironment, openAgentGateway } from './environment.ts';
 import { createPace } from './pace.ts';
-import { storable } from './updates.ts';
+import { storable } from './wording.ts';
 
 /** How much of stderr is kept for the log. */
 const stderrTailCharacters = 4_000;

@@ -6,7 +6,7 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import type { AgentProfile, AgentUpdate, QuestionOption } from '../agent.ts';
-import { brief, storable, truncate } from './updates.ts';
+import { brief, storable, truncate } from './wording.ts';
 
 /** The most answers that are offered with a question. */
 const mostOptions = 200;
@@ -92,7 +92,7 @@ export function createQuestions(
       report({
         type: 'permission',
         toolCallId: brief(toolCallId),
-        title: brief(title ?? toolCallId),
+        title: brief(title ?? 'Tool call'),
         decision,
       });
       return {

@@ -1,8 +1,10 @@
 /** The most items of a list, names of an object, levels and values in all that are kept of a message of an agent. */
 const most = { items: 1_000, names: 100, levels: 12, values: 20_000 } as const;
-/** In what an agent tells while it works fewer values are of use, and nobody reads its tools' raw input and output. */
+/** In what an agent tells while it works fewer values are of use, and nobody reads the raw input of its tools. */
 const mostToldValues = 4_000;
-const unread = new Set(['rawInput', 'rawOutput']);
+const unread = new Set(['rawInput']);
+/** The values that are kept of a tool's raw output, which is shown where there is no other. They are counted apart. */
+const maxRawOutputValues = 1_000;
 
 /**
  * A message without what is more than anybody needs: what looks at it further on, the protocol's own checks above all, takes
@@ -31,9 +33,14 @@ export function trimMessage<T>(message: T): T {
       if (++names > most.names || left <= 0) break;
       if (isTelling && unread.has(name)) continue;
       left--;
+      const isApart = isTelling && name === 'rawOutput';
+      const rest = left;
+      if (isApart) left = maxRawOutputValues;
+      const value = trim(fields[name], level + 1);
+      if (isApart) left = rest;
       // Not by assignment: a field of the name "__proto__" would be no field.
       Object.defineProperty(kept, name, {
-        value: trim(fields[name], level + 1),
+        value,
         enumerable: true,
         writable: true,
         configurable: true,

@@ -1,21 +1,13 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type { AgentUpdate, ToolDiff } from '../agent.ts';
+import type { AgentUpdate } from '../agent.ts';
+import { createToolCalls, type ToolUpdate, textOf } from './tool-calls.ts';
+import { brief, storable, truncate } from './wording.ts';
 
-/** The most that is kept of a tool's output, and of each side of a diff. */
-const mostOutputCharacters = 16_000;
-/** The most that is kept of a title, a path or a step of a plan, and of how many of them. */
-const mostNameCharacters = 2_000;
+/** The most steps that are kept of a plan. */
 const mostItems = 200;
 /** A longer block is cut into several: an agent that never ends one must not fill the memory. */
 const mostBlockCharacters = 200_000;
-/** The most that is kept of all diffs of one tool call together. */
-const mostDiffCharacters = 320_000;
-/** The most tool calls of a turn that are remembered: those that ended are forgotten first. */
-const mostTools = 1_000;
-/** How a tool call that runs goes on is told so often, and always when it ends. */
-export const progressMs = 1_000;
 
-type ToolCall = Extract<AgentUpdate, { type: 'toolCall' }>;
 type Usage = Extract<AgentUpdate, { type: 'usage' }>;
 
 /** Turns ACP's stream into whole updates. */
@@ -30,12 +22,14 @@ export interface UpdateJoiner {
   progress(): AgentUpdate[];
   /** What the open block has so far, up to where `safeLength` says that it may be cut; the rest follows as `isMore`. */
   pause(safeLength: (text: string) => number): AgentUpdate[];
-  /** The block that the end of the turn completes. Forgets the turn's tool calls. */
+  /** The block that the end of the turn completes. Forgets the turn's tool calls except for their names. */
   endTurn(): AgentUpdate[];
   /** Whether there is something that {@link UpdateJoiner.pause} may give. */
   isBlockOpen(): boolean;
   /** Whether a tool call of this turn is in progress. */
   isToolRunning(): boolean;
+  /** The title of a tool call of this turn or an earlier one; null: it is not known. */
+  titleOf(toolCallId: string): string | null;
 }
 
 /**
@@ -46,10 +40,7 @@ export interface UpdateJoiner {
  */
 export function createUpdateJoiner(now: () => number = () => performance.now()): UpdateJoiner {
   let block: Block | null = null;
-  const tools = new Map<string, ToolCall>();
-  const terminals = new Map<string, string>();
-  const givenAt = new Map<string, number>();
-  const held = new Set<string>();
+  const tools = createToolCalls(now);
 
   const endBlock = (): AgentUpdate[] => {
     const done = block;
@@ -57,9 +48,7 @@ export function createUpdateJoiner(now: () => number = () => performance.now()):
     return done ? given(done, done.text) : [];
   };
   const flush = (): AgentUpdate[] => {
-    const late = [...held].flatMap((id) => tools.get(id) ?? []);
-    for (const id of held) givenAt.set(id, now());
-    held.clear();
+    const late = tools.takeHeld();
     return [...endBlock(), ...late];
   };
   const chunk = (
@@ -78,25 +67,9 @@ export function createUpdateJoiner(now: () => number = () => performance.now()):
       return ended;
     });
   };
-  const forget = (id: string) => {
-    for (const kept of [tools, terminals, givenAt, held]) kept.delete(id);
-  };
   const tool = (update: ToolUpdate): AgentUpdate[] => {
-    const before = tools.get(update.toolCallId);
-    const printed = `${terminals.get(update.toolCallId) ?? ''}${printedIn(update)}`.slice(0, mostBlockCharacters);
-    terminals.set(update.toolCallId, printed);
-    const next = mergeTool(before, update, printed);
-    if (before && JSON.stringify(before) === JSON.stringify(next)) return [];
-    tools.set(update.toolCallId, next);
-    if (tools.size > mostTools) forget(leastNeeded(tools));
-    const isProgress = before?.status === next.status && !hasEnded(next);
-    if (isProgress && now() - (givenAt.get(update.toolCallId) ?? 0) < progressMs) {
-      held.add(update.toolCallId);
-      return [];
-    }
-    held.delete(update.toolCallId);
-    givenAt.set(update.toolCallId, now());
-    return [...endBlock(), next];
+    const next = tools.take(update);
+    return next === null ? [] : [...endBlock(), next];
   };
 
   return {
@@ -108,15 +81,12 @@ export function createUpdateJoiner(now: () => number = () => performance.now()):
       if (updates.length > 0) block = { ...block, text: block.text.slice(text.length), isMore: true };
       return updates;
     },
-    isProgressHeld: () => held.size > 0,
-    progress: () => (held.size > 0 ? flush() : []),
-    endTurn() {
-      const last = flush();
-      for (const kept of [tools, terminals, givenAt]) kept.clear();
-      return last;
-    },
+    isProgressHeld: () => tools.isProgressHeld(),
+    progress: () => (tools.isProgressHeld() ? flush() : []),
+    endTurn: () => [...endBlock(), ...tools.endTurn()],
     isBlockOpen: () => block !== null && block.text !== '',
-    isToolRunning: () => [...tools.values()].some((tool) => tool.status === 'in_progress'),
+    isToolRunning: () => tools.isAnyRunning(),
+    titleOf: (toolCallId) => tools.titleOf(toolCallId),
     take(update) {
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
@@ -167,101 +137,9 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-function hasEnded({ status }: ToolCall): boolean {
-  return status === 'completed' || status === 'failed';
-}
-
-function leastNeeded(tools: ReadonlyMap<string, ToolCall>): string {
-  for (const [id, tool] of tools) if (hasEnded(tool)) return id;
-  return tools.keys().next().value as string;
-}
-
 function given({ type, isMore }: Block, text: string): AgentUpdate[] {
   if (text.trim() === '') return [];
   return [isMore ? { type, text: storable(text), isMore } : { type, text: storable(text) }];
-}
-
-interface ToolContent {
-  type: string;
-  content?: unknown;
-  path?: string;
-  oldText?: string | null;
-  newText?: string;
-}
-
-interface ToolUpdate {
-  toolCallId: string;
-  title?: string | null;
-  kind?: string | null;
-  status?: ToolCall['status'] | null;
-  content?: readonly ToolContent[] | null;
-  locations?: readonly { path: string; line?: number | null }[] | null;
-  _meta?: Record<string, { data?: unknown } | undefined> | null;
-}
-
-// Codex tells bit by bit what a command prints, beside the protocol: it is kept until the command's end.
-function printedIn({ _meta }: ToolUpdate): string {
-  const data = _meta?.terminal_output_delta?.data ?? _meta?.terminal_output?.data;
-  return typeof data === 'string' ? data : '';
-}
-
-function mergeTool(before: ToolCall | undefined, update: ToolUpdate, printed: string): ToolCall {
-  const content = update.content?.slice(0, mostItems);
-  let left = mostDiffCharacters;
-  const diffs = content?.flatMap((item) => {
-    if (item.type !== 'diff') return [];
-    const diff = diffOf(item, Math.floor(Math.max(left, 0) / 2));
-    left -= (diff.oldText?.length ?? 0) + diff.newText.length;
-    return [diff];
-  });
-  const said = content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
-  const status = statusOf(before, update);
-  const output = said || (status === 'completed' || status === 'failed' ? printed : '');
-  return {
-    type: 'toolCall',
-    toolCallId: brief(update.toolCallId),
-    title: brief(update.title ?? before?.title ?? update.toolCallId),
-    toolKind: brief(update.kind ?? before?.toolKind ?? 'other'),
-    status,
-    locations:
-      update.locations?.slice(0, mostItems).map(({ path, line }) => ({ path: brief(path), line: lineOf(line) })) ??
-      before?.locations ??
-      [],
-    output: output ? truncate(output) : (before?.output ?? null),
-    diffs: diffs && diffs.length > 0 ? diffs : (before?.diffs ?? []),
-  };
-}
-
-// A call that runs is not pending again, although opencode's question for a permission says so of it.
-function statusOf(before: ToolCall | undefined, { status }: ToolUpdate): ToolCall['status'] {
-  return status === 'pending' || !status ? (before?.status ?? 'pending') : status;
-}
-
-function diffOf({ path, oldText, newText }: ToolContent, left: number): ToolDiff {
-  const most = Math.min(mostOutputCharacters, left);
-  const old = oldText == null ? null : truncate(oldText, most);
-  return { path: brief(path ?? ''), oldText: old, newText: truncate(newText ?? '', most) };
-}
-
-/** Text of an agent that is not a message, no longer than it is of use. */
-export function truncate(text: string, most: number = mostOutputCharacters): string {
-  if (text.length <= most) return storable(text);
-  return storable(`${text.slice(0, most)}\n… (${text.length - most} more characters are not kept)`);
-}
-
-/** A name of something. */
-export function brief(text: string): string {
-  return storable(text.length <= mostNameCharacters ? text : `${text.slice(0, mostNameCharacters - 1)}…`);
-}
-
-// What GraphQL's Int can say; a line beyond that is none.
-function lineOf(line: number | null | undefined): number | null {
-  return line != null && Number.isInteger(line) && line >= 0 && line < 2 ** 31 ? line : null;
-}
-
-/** Text without NUL and halves of surrogate pairs, which neither PostgreSQL nor UTF-8 can hold. */
-export function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
 function planOf(update: SessionUpdate): AgentUpdate {
@@ -274,12 +152,6 @@ function planOf(update: SessionUpdate): AgentUpdate {
       priority: brief(priority),
     })),
   };
-}
-
-function textOf(content: unknown): string {
-  const { type, text, uri } = (content ?? {}) as { type?: string; text?: unknown; uri?: unknown };
-  if (type === 'text' && typeof text === 'string') return text;
-  return type === 'resource_link' && typeof uri === 'string' ? `[${uri}]` : '';
 }
 
 const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : null);

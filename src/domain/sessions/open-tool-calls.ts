@@ -15,5 +15,13 @@ export async function openToolCalls(tx: Transaction, sessionId: string): Promise
       where data->>'status' in ('pending', 'in_progress')`,
     [sessionId],
   );
-  return rows.map(({ data }) => ({ kind: 'TOOL_CALL', data: { ...data, status: 'failed', output: 'Interrupted.' } }));
+  return rows.map(({ data }) => ({
+    kind: 'TOOL_CALL',
+    data: { ...data, status: 'failed', output: closed(data.output) },
+  }));
+}
+
+// What a call had given until then is still worth reading.
+function closed(output: unknown): string {
+  return typeof output === 'string' && output !== '' ? `${output.replace(/\n$/, '')}\nInterrupted.` : 'Interrupted.';
 }

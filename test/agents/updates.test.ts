@@ -276,14 +276,22 @@ it('knows the title of a tool call that is told of after its turn', async () => 
 it('knows a tool call again in a later turn, unless that names another with its id', async () => {
   const { agent, updates } = await launchScripted({
     'session/prompt': [
-      { write: [{ update: call }, told({ status: 'completed' }), told({ status: 'failed' }, 'n'), end] },
+      {
+        write: [
+          { update: call },
+          told({ status: 'completed' }),
+          told({ status: 'failed' }, 'n'),
+          told({ name: 'grep', status: 'failed' }, 'm'),
+          end,
+        ],
+      },
     ],
   });
   await agent.open(null);
   await agent.prompt(text('go'));
   await agent.prompt(text('again'));
   const titles = updates.flatMap((each) => (each.type === 'toolCall' ? [`${each.title} ${each.status}`] : []));
-  const once = ['make in_progress', 'make completed', 'Tool call failed'];
+  const once = ['make in_progress', 'make completed', 'Tool call failed', 'grep failed'];
   expect(titles).toEqual([...once, ...once]);
 });
 

@@ -45,7 +45,10 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const toolCall = { update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', status: 'in_progress' } };
+const content = [{ type: 'content', content: { type: 'text', text: 'half of it\n' } }];
+const toolCall = {
+  update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', status: 'in_progress', content },
+};
 const cancelled = { result: { stopReason: 'cancelled' } };
 const send = (id: string, message: string) =>
   graphql(
@@ -99,25 +102,28 @@ const untilTool = async (id: string) => {
 };
 const lastToolOf = async (id: string) => (await readEvents(test, id)).filter((event) => event.title === 'make').at(-1);
 
-it('closes the tool calls of a turn that was cancelled', async () => {
+it('closes the tool calls of a turn that was cancelled, and keeps their output', async () => {
   const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
   await untilTool(id);
   await send(id, 'stop that');
   while ((await turnsOf(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
   expect(await turnsOf(id)).toContain('1 stopped cancelled');
   const tools = (await readEvents(test, id)).filter((event) => event.title === 'make');
-  expect(tools[1]).toMatchObject({ toolStatus: 'failed', output: 'Interrupted.' });
+  expect(tools[1]).toMatchObject({ toolStatus: 'failed', output: 'half of it\nInterrupted.' });
   await end(id);
 });
 
-it.each(['terminated', 'put to sleep'])('closes the tool calls of a session that is %s', async (how) => {
-  const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
-  await untilTool(id);
-  expect(await lastToolOf(id)).toMatchObject({ toolStatus: 'in_progress' });
-  const path = `/v3/organizations/${test.organizationId}/sessions/${id}/archive`;
-  await (how === 'terminated' ? end(id) : call(test, test.adminToken, 'POST', path));
-  expect(await lastToolOf(id)).toMatchObject({ toolStatus: 'failed', output: 'Interrupted.' });
-});
+it.each(['terminated', 'put to sleep'])(
+  'closes the tool calls of a session that is %s, and keeps their output',
+  async (how) => {
+    const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
+    await untilTool(id);
+    expect(await lastToolOf(id)).toMatchObject({ toolStatus: 'in_progress' });
+    const path = `/v3/organizations/${test.organizationId}/sessions/${id}/archive`;
+    await (how === 'terminated' ? end(id) : call(test, test.adminToken, 'POST', path));
+    expect(await lastToolOf(id)).toMatchObject({ toolStatus: 'failed', output: 'half of it\nInterrupted.' });
+  },
+);
 
 it('answers an open question with a message, also where messages steer', async () => {
   const id = await createSession(test, { agent: 'steered', prompt: 'ask Which colour?' });

@@ -21,6 +21,8 @@ export type ToolCall = Extract<AgentUpdate, { type: 'toolCall' }>;
 export interface ToolUpdate {
   toolCallId: string;
   title?: string | null;
+  /** The tool's name for programs. */
+  name?: string | null;
   kind?: string | null;
   status?: ToolCall['status'] | null;
   content?: readonly ToolContent[] | null;
@@ -75,9 +77,9 @@ export function createToolCalls(now: () => number): ToolCalls {
   const calls = new Map<string, Call>();
   const names = new Map<string, Name>();
 
-  const remember = (id: string, { title, toolKind, status }: ToolCall) => {
+  const remember = (id: string, call: ToolCall) => {
     names.delete(id);
-    names.set(id, { title: title === untitled ? null : title, toolKind, status });
+    names.set(id, { title: titled(call), toolKind: call.toolKind, status: call.status });
     if (names.size > maxNames) names.delete(names.keys().next().value as string);
   };
   const takeHeld = () =>
@@ -155,7 +157,7 @@ function merge(
   const call: ToolCall = {
     type: 'toolCall',
     toolCallId: brief(update.toolCallId),
-    title: brief(update.title || earlier?.title || name?.title || untitled),
+    title: brief(update.title || titled(earlier) || name?.title || update.name || untitled),
     toolKind: brief(update.kind ?? earlier?.toolKind ?? name?.toolKind ?? 'other'),
     status,
     locations:
@@ -170,6 +172,10 @@ function merge(
 
 /** The title of a call that the agent never named, as Gemini CLI does for one that fails before it begins. */
 const untitled = 'Tool call';
+
+function titled(call: Pick<ToolCall, 'title'> | undefined): string | null {
+  return call === undefined || call.title === untitled ? null : call.title;
+}
 
 // A call that runs is not pending again, although opencode's question for a permission says so of it.
 function statusOf(

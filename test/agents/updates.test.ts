@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { createUpdateJoiner } from '../../src/agents/acp/updates.ts';
 import { launchScripted, text } from '../support/agents.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
@@ -263,14 +264,17 @@ it('shows the last raw output, and none where there is content', async () => {
   expect(last('edit')).toMatchObject({ output: null });
 });
 
-it('knows the title of a tool call that is told of after its turn', async () => {
-  const { agent, updates } = await launchScripted({
-    'session/prompt': [{ write: [{ update: call }, end] }, { write: [told({ status: 'completed' })] }],
-  });
-  await agent.open(null);
-  await agent.prompt(text('go'));
-  await expect.poll(() => updates.length).toBe(2);
-  expect(updates[1]).toMatchObject({ toolCallId: 't', title: 'make', toolKind: 'execute', status: 'completed' });
+it('knows the title of a tool call that is told of after its turn, and of 2,000 calls at most', () => {
+  const joiner = createUpdateJoiner(() => 0);
+  joiner.take(call as never);
+  joiner.endTurn();
+  const late = told({ status: 'completed' }).update as never;
+  expect(joiner.take(late)).toMatchObject([{ title: 'make', toolKind: 'execute', status: 'completed' }]);
+  joiner.endTurn();
+  for (let n = 1; n <= 2_000; n++) joiner.take({ ...call, toolCallId: `t${n}` } as never);
+  joiner.endTurn();
+  expect(joiner.take(told({ status: 'completed' }, 't1').update as never)).toMatchObject([{ title: 'make' }]);
+  expect(joiner.take(late)).toMatchObject([{ title: 'Tool call', toolKind: 'other' }]);
 });
 
 it('knows a tool call again in a later turn, unless that names another with its id', async () => {

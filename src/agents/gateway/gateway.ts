@@ -1,20 +1,15 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as requestHttp,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { createServer, Agent as HttpAgent, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
-import { headersPassedOn, queryPassedOn } from './passed-on.ts';
-import { keysOf, kindOfRequest, providerApis } from './providers.ts';
-import { readTools, type ShownTool } from './tool-reader.ts';
-import { createUsageReader } from './usage-reader.ts';
+import { type Exchange, startExchange, tooLarge, type Upstream } from './exchange.ts';
+import { framingOf } from './framing.ts';
+import { queryPassedOn } from './passed-on.ts';
+import { keysOf, kindOfRequest } from './providers.ts';
+import { refuse } from './refusals.ts';
+import { createToolReader, type ShownTool, type ToolReader } from './tool-reader.ts';
 
 /** The way of one agent to its model: it adds the provider's key, which the agent never has, and counts. */
 export interface Gateway {
@@ -22,8 +17,18 @@ export interface Gateway {
   readonly key: string;
   /** The port on the loopback; null: it listens on a socket. */
   readonly port: number | null;
-  /** Ends every call. Safe to call twice; never rejects. */
+  /** Ends every call at once, and resolves when their usage has been told. Safe to call twice; never rejects. */
   close(): Promise<void>;
+}
+
+/** Limits of one gateway. */
+export interface GatewayLimits {
+  /** Of a request's body; a longer one is refused with 413. */
+  readonly maxBodyBytes: number;
+  /** Requests that are with the provider at the same time; further ones are refused with 429. */
+  readonly maxExchanges: number;
+  /** How long an agent may take to send a request. */
+  readonly requestTimeoutMs: number;
 }
 
 /** What {@link openGateway} needs. */
@@ -31,45 +36,48 @@ export interface GatewayOptions {
   readonly provider: ProviderSettings & { readonly gateway: NonNullable<ProviderSettings['gateway']> };
   /** The unix socket to listen on; null: a free port of the loopback. */
   readonly socketPath: string | null;
-  /** Given once for each call of the model, at its end. */
+  /** Called once for each call of the model, at its end. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
-  /** Given for each call of the model which tools it is shown. Left out: nobody looks. */
+  /** Called for each call of the model with the tools that it is shown. Left out: nobody looks. */
   readonly onTools?: ((tools: readonly ShownTool[]) => void) | undefined;
+  /** Replaces the provider's key in a text, in all the forms that it may have there. Left out: as it is written alone. */
+  readonly mask?: Upstream['mask'] | undefined;
+  /** Other limits than the default ones. */
+  readonly limits?: Partial<GatewayLimits> | undefined;
 }
 
-/** The most of a refusal that is looked through for the key. */
-const mostErrorBytes = 1_048_576;
+/** More than any provider takes: Anthropic takes 32 MB. */
+const defaultLimits: GatewayLimits = { maxBodyBytes: 64 * 1_048_576, maxExchanges: 16, requestTimeoutMs: 300_000 };
 
-/** Headers that belong to one connection, not to what is sent over it (RFC 9110, 7.6.1). */
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+/** Connections of an agent. More than its exchanges, so that further requests get their refusal. */
+const maxConnections = 128;
 
 /** Opens the gateway of one run. Rejects when it cannot listen. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const key = `sk-switchyard-${randomBytes(24).toString('hex')}`;
-  const ending = new AbortController();
-  const server = createServer((incoming, outgoing) => answer(options, key, incoming, outgoing, ending.signal));
+  const handler = createHandler(options);
+  const { requestTimeoutMs } = handler.limits;
+  const server = createServer({
+    insecureHTTPParser: false,
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.min(60_000, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(30_000, requestTimeoutMs),
+  });
+  server.maxConnections = maxConnections;
+  server.on('request', (incoming, outgoing) => handler.take(incoming, outgoing));
+  // An agent that waits for "100 Continue" sends no body with a request that is refused.
+  server.on('checkContinue', (incoming, outgoing) => handler.take(incoming, outgoing));
   await listen(server, options.socketPath);
   const address = server.address();
   let closed: Promise<void> | null = null;
   const close = async () => {
-    ending.abort();
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+    const counted = handler.close();
     server.closeAllConnections();
-    await ended;
+    await Promise.all([ended, counted]);
     if (options.socketPath !== null) await rm(options.socketPath, { force: true }).catch(() => undefined);
   };
   return {
-    key,
+    key: handler.key,
     port: typeof address === 'string' ? null : ((address as AddressInfo | null)?.port ?? null),
     close() {
       closed ??= close();
@@ -86,130 +94,95 @@ function listen(server: Server, socketPath: string | null): Promise<void> {
   });
 }
 
-function answer(
-  options: GatewayOptions,
-  key: string,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  signal: AbortSignal,
-): void {
-  incoming.on('error', () => undefined);
-  outgoing.on('error', () => undefined);
-  // URL resolves dots, so that no path leads above the provider's own address.
-  const given = new URL(`http://gateway${incoming.url?.startsWith('/') ? incoming.url : '/'}`);
-  const kind = kindOfRequest(options.provider.gateway.api, incoming.method ?? '', given.pathname);
-  // Programs look whether anybody is there before they have a key to show.
-  if (incoming.method === 'HEAD') refuse(outgoing, 200, '');
-  else if (!keysOf(incoming.headers, given.searchParams).some((each) => isSame(each, key)))
-    refuse(outgoing, 401, 'The gateway expected the key that the agent was given.');
-  else if (kind === null)
-    refuse(
-      outgoing,
-      403,
-      `The gateway passes on calls of a model only; ${incoming.method} ${given.pathname} is none of them.`,
-    );
-  else pass(options, given, kind === 'call', incoming, outgoing, signal);
+interface Handler {
+  readonly key: string;
+  readonly limits: GatewayLimits;
+  /** Answers a request. Never throws. */
+  take(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** Refuses what comes from now on, and ends what is under way. */
+  close(): Promise<void>;
 }
 
-function pass(
-  { provider, onUsage, onTools }: GatewayOptions,
-  given: URL,
-  isCall: boolean,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  signal: AbortSignal,
-): void {
+function createHandler({ provider, onUsage, onTools, ...options }: GatewayOptions): Handler {
+  const key = `sk-switchyard-${randomBytes(24).toString('hex')}`;
+  const limits = { ...defaultLimits, ...options.limits };
   const { api, baseUrl } = provider.gateway;
-  const target = new URL(baseUrl + given.pathname + queryPassedOn(given.searchParams));
-  const send = target.protocol === 'https:' ? requestHttps : requestHttp;
-  const passed = send(target, { method: incoming.method, headers: headersFor(incoming, provider), signal });
-  passed.on('error', () => {
-    // Without Node's own words: they may quote what was sent.
-    if (outgoing.headersSent) outgoing.destroy();
-    else refuse(outgoing, 502, `The provider at ${target.origin} could not be reached.`);
-  });
-  outgoing.on('close', () => passed.destroy());
-  passed.on('response', (response) => {
-    const status = response.statusCode ?? 502;
-    if (status >= 400) {
-      void passError(response, outgoing, status, provider.key);
-      return;
+  // One connection for each exchange: whatever a provider makes of a request, nothing follows it.
+  const connections = /^https:/i.test(baseUrl)
+    ? new HttpsAgent({ keepAlive: false })
+    : new HttpAgent({ keepAlive: false });
+  const mask = createMask(provider.key, options.mask);
+  const upstream: Upstream = { api, key: provider.key, connections, maxBodyBytes: limits.maxBodyBytes, mask, onUsage };
+  const tools: ToolReader | null = onTools ? createToolReader(onTools) : null;
+  const exchanges = new Set<Exchange>();
+  let isClosed = false;
+
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const method = incoming.method ?? '';
+    const framing = framingOf(incoming);
+    if (framing.type === 'invalid') return refuse(outgoing, api, 400, framing.reason);
+    const asked = urlOf(incoming.url ?? '');
+    if (asked === null) return refuse(outgoing, api, 400, 'The target of the request must be a path.');
+    // Programs look whether anybody is there before they have a key to show.
+    if (method === 'HEAD') return void outgoing.writeHead(200).end();
+    if (!keysOf(incoming.headers, asked.searchParams).some((each) => isSame(each, key)))
+      return refuse(outgoing, api, 401, 'The gateway expected the key that the agent was given.');
+    const kind = kindOfRequest(api, method, asked.pathname);
+    if (kind === null) {
+      const sentence = `The gateway passes on calls of a model only; ${method} ${asked.pathname} is none of them.`;
+      return refuse(outgoing, api, 403, sentence);
     }
-    const isStream = /event-stream/.test(response.headers['content-type'] ?? '');
-    const reader = createUsageReader(isStream, providerApis[api].readUsage);
-    outgoing.writeHead(status, headersBack(response));
-    response.on('data', (chunk: Buffer) => reader.take(chunk));
-    response.on('error', () => outgoing.destroy());
-    // Also when the agent hung up in the middle: what was used is used.
-    response.once('close', () => {
-      if (!response.complete) outgoing.destroy();
-      if (isCall) onUsage(usageOf(reader.total()));
-    });
-    response.pipe(outgoing);
-  });
-  if (isCall && onTools) readTools(incoming, onTools);
-  incoming.pipe(passed);
-}
+    if (framing.type === 'length' && framing.bytes > limits.maxBodyBytes)
+      return refuse(outgoing, api, 413, tooLarge(limits.maxBodyBytes));
+    if (exchanges.size >= limits.maxExchanges) {
+      const sentence = `The agent has ${limits.maxExchanges} calls under way, which is the most that is allowed. Retry when one has ended.`;
+      return refuse(outgoing, api, 429, sentence);
+    }
+    if (incoming.headers.expect !== undefined && incoming.httpVersion === '1.1') outgoing.writeContinue();
+    const target = new URL(baseUrl + asked.pathname + queryPassedOn(asked.searchParams));
+    const isCall = kind === 'call';
+    const exchange = startExchange(upstream, { incoming, outgoing, target, framing, isCall });
+    exchanges.add(exchange);
+    void exchange.done.then(() => exchanges.delete(exchange));
+    if (isCall) tools?.read(incoming);
+  };
 
-function usageOf(call: ReturnType<ReturnType<typeof createUsageReader>['total']>) {
-  const { inputTokens, outputTokens } = call;
-  const totalTokens = inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens;
   return {
-    type: 'usage',
-    source: 'gateway',
-    llmCalls: 1,
-    ...call,
-    totalTokens,
-    costUsd: null,
-    contextUsed: null,
-    contextSize: null,
-  } as const;
-}
-
-function headersFor(incoming: IncomingMessage, provider: GatewayOptions['provider']): OutgoingHttpHeaders {
-  const { key, gateway } = provider;
-  return {
-    ...headersPassedOn(incoming.headers),
-    // In the clear, so that it can be read along.
-    'accept-encoding': 'identity',
-    ...(key === null ? {} : providerApis[gateway.api].keyHeader(key)),
+    key,
+    limits,
+    take(incoming, outgoing) {
+      incoming.on('error', () => undefined);
+      outgoing.on('error', () => undefined);
+      if (isClosed) return void incoming.destroy();
+      try {
+        answer(incoming, outgoing);
+      } catch {
+        // A header or a target that Node does not send: an error here would end the worker.
+        if (outgoing.headersSent) outgoing.destroy();
+        else refuse(outgoing, api, 400, 'The request cannot be passed on.');
+      }
+    },
+    async close() {
+      isClosed = true;
+      const open = [...exchanges];
+      for (const exchange of open) exchange.cut();
+      await Promise.all(open.map(({ done }) => done));
+      connections.destroy();
+    },
   };
 }
 
-function headersBack(response: IncomingMessage): OutgoingHttpHeaders {
-  return Object.fromEntries(
-    Object.entries(response.headers).filter(([name]) => !hopByHop.has(name) && name !== 'set-cookie'),
-  );
+// URL resolves dots, so that no path leads above the provider's own address.
+function urlOf(target: string): URL | null {
+  const text = `http://gateway${target}`;
+  return target.startsWith('/') && URL.canParse(text) ? new URL(text) : null;
 }
 
-// Providers quote in a refusal what they refuse, the key too.
-async function passError(
-  response: IncomingMessage,
-  outgoing: ServerResponse,
-  status: number,
-  key: string | null,
-): Promise<void> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > mostErrorBytes) break;
-      chunks.push(chunk);
-    }
-  } catch {
-    // What had come by then is passed on.
-  }
-  const text = Buffer.concat(chunks).toString('utf8');
-  const { 'content-length': _, ...headers } = headersBack(response);
-  outgoing.writeHead(status, headers);
-  outgoing.end(key === null || key === '' ? text : text.replaceAll(key, '********'));
-}
+const blot = '********';
 
-// In the form that the programs of all three makers read.
-function refuse(outgoing: ServerResponse, status: number, message: string): void {
-  outgoing.writeHead(status, { 'content-type': 'application/json' });
-  outgoing.end(message === '' ? '' : JSON.stringify({ error: { message, type: 'gateway', code: status } }));
+function createMask(key: string | null, mask: Upstream['mask'] = (text) => text): Upstream['mask'] {
+  if (key === null || key === '') return (text) => text;
+  return (text, isPiece) => mask(text.replaceAll(key, blot), isPiece);
 }
 
 function isSame(a: string, b: string): boolean {

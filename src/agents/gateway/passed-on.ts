@@ -11,7 +11,6 @@ const headers = new Set([
   'anthropic-dangerous-direct-browser-access',
   'anthropic-version',
   'content-encoding',
-  'content-length',
   'content-type',
   'http-referer',
   'idempotency-key',

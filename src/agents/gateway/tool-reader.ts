@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 
 /** A tool as a model is shown it. */
 export interface ShownTool {
@@ -6,20 +6,54 @@ export interface ShownTool {
   readonly description: string;
 }
 
-/** The most of a call that is looked through. */
-const mostBytes = 8 * 1_048_576;
+/** Limits of what is kept of calls until their ends, in bytes. */
+export interface ToolReaderLimits {
+  readonly maxCallBytes: number;
+  /** Of all calls that are read at the same time. */
+  readonly maxTotalBytes: number;
+}
 
-/** Reads along which tools a call shows the model; what cannot be read shows none. */
-export function readTools(incoming: IncomingMessage, onTools: (tools: readonly ShownTool[]) => void): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  incoming.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= mostBytes) chunks.push(chunk);
-  });
-  incoming.on('end', () => {
-    if (bytes <= mostBytes) onTools(toolsIn(Buffer.concat(chunks).toString('utf8')));
-  });
+const defaultLimits: ToolReaderLimits = { maxCallBytes: 8 * 1_048_576, maxTotalBytes: 16 * 1_048_576 };
+
+/** Reads along which tools calls show the model. */
+export interface ToolReader {
+  /** Reads one call. Shows no tools for a call that is not JSON, breaks off, or is longer than the limits leave room for. */
+  read(incoming: Readable): void;
+  /** Bytes of calls that are in memory now. */
+  keptBytes(): number;
+}
+
+/** A reader for the calls of one run; `onTools` is called once for each call that it could read to the end. */
+export function createToolReader(
+  onTools: (tools: readonly ShownTool[]) => void,
+  { maxCallBytes, maxTotalBytes }: ToolReaderLimits = defaultLimits,
+): ToolReader {
+  let totalBytes = 0;
+  return {
+    keptBytes: () => totalBytes,
+    read(incoming) {
+      let chunks: Buffer[] | null = [];
+      let bytes = 0;
+      const forget = () => {
+        totalBytes -= bytes;
+        bytes = 0;
+        chunks = null;
+      };
+      incoming.on('data', (chunk: Buffer) => {
+        if (chunks === null) return;
+        bytes += chunk.length;
+        totalBytes += chunk.length;
+        if (bytes > maxCallBytes || totalBytes > maxTotalBytes) forget();
+        else chunks.push(chunk);
+      });
+      incoming.once('end', () => {
+        const body = chunks === null ? null : Buffer.concat(chunks).toString('utf8');
+        forget();
+        if (body !== null) onTools(toolsIn(body));
+      });
+      incoming.once('close', forget);
+    },
+  };
 }
 
 interface Described {

@@ -1,67 +1,61 @@
 import type { CallUsage } from './providers.ts';
+import { type UsageDocument, UsageScanner } from './usage-scanner.ts';
 
-/** Of an answer that is not a stream, and of one line of a stream: what is longer is passed on, and not counted. */
-const mostCharacters = 32 * 1_024 * 1_024;
-
-/** Reads along with an answer, chunk by chunk, and says in the end what the call used. Never throws. */
+/** Reads along with a response, chunk by chunk, and gives what the call used. Never throws. */
 export interface UsageReader {
-  take(chunk: Buffer): void;
+  take(chunk: Uint8Array): void;
   total(): CallUsage;
+  /** Bytes of the response that are in memory, between two chunks. */
+  keptBytes(): number;
 }
 
-const unknown: CallUsage = { inputTokens: null, outputTokens: null, cachedTokens: null };
+/** The usage of a call of which nothing is known. */
+export const unknownUsage: CallUsage = { inputTokens: null, outputTokens: null, cachedTokens: null };
 
-/** A reader for a stream of server-sent events (`isStream`) or one JSON text. */
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+/** The field of an event that holds its JSON. */
+const dataField = [...Buffer.from('data:')];
+
+/** A reader for a stream of server-sent events (`isStream`) or one JSON text. Its work is linear in the response's length. */
 export function createUsageReader(
   isStream: boolean,
-  readUsage: (json: Readonly<Record<string, unknown>>) => CallUsage | null,
+  readUsage: (json: UsageDocument) => CallUsage | null,
 ): UsageReader {
-  const decoder = new TextDecoder();
-  let text = '';
-  let isTooLong = false;
-  let usage = unknown;
-
-  const look = (json: string) => {
-    // Most events of a stream say nothing about usage; those that do are few.
-    if (!json.includes('"usage')) return;
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(json);
-    } catch {
-      return;
-    }
-    // Gemini streams an array where events were not asked for.
-    for (const each of Array.isArray(parsed) ? parsed : [parsed]) {
-      const found = typeof each === 'object' && each !== null ? readUsage(each) : null;
-      if (found) usage = later(usage, found);
-    }
-  };
-  const lookAtLine = (line: string) => {
-    if (line.startsWith('data:')) look(line.slice(5));
-  };
-
+  let usage = unknownUsage;
+  const scanner = new UsageScanner((found) => {
+    const used = readUsage(found);
+    if (used) usage = later(usage, used);
+  });
+  const takeByte = isStream ? eventReader(scanner) : (byte: number) => scanner.take(byte);
   return {
     take(chunk) {
-      text += decoder.decode(chunk, { stream: true });
-      if (isStream) {
-        const lines = text.split(/\r?\n/);
-        text = lines.pop() ?? '';
-        if (isTooLong && lines.length > 0) {
-          lines.shift();
-          isTooLong = false;
-        }
-        for (const line of lines) lookAtLine(line);
-      }
-      if (text.length <= mostCharacters) return;
-      text = '';
-      isTooLong = true;
+      const { length } = chunk;
+      for (let at = 0; at < length; at++) takeByte(chunk[at] as number);
     },
-    total() {
-      if (!isTooLong && isStream) lookAtLine(text);
-      else if (!isTooLong) look(text);
-      text = '';
-      return usage;
-    },
+    total: () => usage,
+    keptBytes: () => scanner.keptBytes,
+  };
+}
+
+// Gives the scanner the data of each event. Several data lines of an event are one text; an empty line ends the event.
+function eventReader(scanner: UsageScanner): (byte: number) => void {
+  /** How many bytes of the line are those of the field's name so far; null: it is another field. */
+  let matched: number | null = 0;
+  let isLineEmpty = true;
+  let wasCarriageReturn = false;
+  return (byte) => {
+    const isSecondOfTwo = wasCarriageReturn && byte === lineFeed;
+    wasCarriageReturn = byte === carriageReturn;
+    if (isSecondOfTwo) return;
+    if (byte === lineFeed || byte === carriageReturn) {
+      if (isLineEmpty) scanner.reset();
+      matched = 0;
+      isLineEmpty = true;
+      return;
+    }
+    isLineEmpty = false;
+    if (matched === dataField.length) scanner.take(byte);
+    else if (matched !== null) matched = byte === dataField[matched] ? matched + 1 : null;
   };
 }
 

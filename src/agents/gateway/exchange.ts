@@ -1,0 +1,194 @@
+import {
+  type Agent as HttpAgent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestHttp,
+  type ServerResponse,
+} from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { AgentUpdate, ProviderGateway } from '../agent.ts';
+import { type Framing, framingHeaders } from './framing.ts';
+import { createKeyFilter } from './key-filter.ts';
+import { headersPassedOn } from './passed-on.ts';
+import { passError } from './provider-errors.ts';
+import { type CallUsage, providerApis } from './providers.ts';
+import { refuse } from './refusals.ts';
+import { responseHeaders } from './response-headers.ts';
+import { createUsageReader, type UsageReader, unknownUsage } from './usage-reader.ts';
+
+/** What all exchanges of one gateway share. */
+export interface Upstream {
+  readonly api: ProviderGateway['api'];
+  /** The provider's key; null: it needs none. */
+  readonly key: string | null;
+  /** Opens the connections, one for each exchange. */
+  readonly connections: HttpAgent;
+  readonly maxBodyBytes: number;
+  /** Replaces the provider's key in a text. `isPiece`: the text may end in the middle of the key. */
+  mask(text: string, isPiece?: boolean): string;
+  /** Called once for each call of a model, at its end. */
+  onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
+}
+
+/** A request that the gateway has accepted. */
+export interface AcceptedRequest {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly target: URL;
+  readonly framing: Exclude<Framing, { type: 'invalid' }>;
+  /** Whether it is a call of a model, whose usage counts. */
+  readonly isCall: boolean;
+}
+
+/** A request on its way through the gateway. */
+export interface Exchange {
+  /** Resolves when its connection to the provider is closed and its usage is counted. Never rejects. */
+  readonly done: Promise<void>;
+  /** Ends it at once; what it has used by then counts. */
+  cut(): void;
+}
+
+/** Sends an accepted request to the provider, over a connection of its own, and its response to the agent. */
+export function startExchange(upstream: Upstream, request: AcceptedRequest): Exchange {
+  const { incoming, outgoing, target, framing, isCall } = request;
+  const { api, connections: agent, onUsage } = upstream;
+  let finish: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const method = incoming.method ?? '';
+  const send = target.protocol === 'https:' ? requestHttps : requestHttp;
+  const headers = headersFor(incoming, upstream, framingHeaders(method, framing));
+  const passed = send(target, { method, headers, agent, insecureHTTPParser: false });
+  let response: IncomingMessage | null = null;
+  let isCut = false;
+  let isRefused = false;
+
+  const stopSending = () => {
+    incoming.unpipe(passed);
+    // The agent's connection goes on behind the rest of the body.
+    incoming.resume();
+  };
+  const fail = (status: 413 | 502, message: string) => {
+    if (isCut || isRefused) return;
+    isRefused = true;
+    stopSending();
+    if (response === null) refuse(outgoing, api, status, message);
+    else outgoing.destroy();
+    passed.destroy();
+  };
+  const unreachable = () => {
+    // Without Node's own words: they may quote what was sent.
+    if (response === null) fail(502, `The provider at ${target.origin} could not be reached.`);
+  };
+  const cut = () => {
+    isCut = true;
+    stopSending();
+    passed.destroy();
+    response?.destroy();
+  };
+
+  passed.on('error', unreachable);
+  passed.once('close', () => {
+    if (response !== null) return;
+    // No response, and not always an error: a provider may switch protocols unasked.
+    unreachable();
+    // The provider had the whole call, and may charge for it.
+    if (isCall && isCut && !isRefused && passed.writableFinished) onUsage(usageOf(unknownUsage));
+    finish();
+  });
+  passed.once('response', (received) => {
+    response = received;
+    // Its close tells, too.
+    received.on('error', () => undefined);
+    const reader = passResponse(upstream, target, received, outgoing);
+    received.once('close', () => {
+      // What the provider left unfinished must not look finished to the agent.
+      if (!received.complete && reader !== null) outgoing.destroy();
+      stopSending();
+      passed.destroy();
+      if (isCall && reader !== null) onUsage(usageOf(reader.total()));
+      finish();
+    });
+  });
+  // Before the end of the exchange: the agent has gone, also in the middle of its body.
+  outgoing.once('close', cut);
+  incoming.once('close', () => {
+    if (!incoming.complete) cut();
+  });
+
+  let sentBytes = 0;
+  incoming.on('data', (chunk: Buffer) => {
+    sentBytes += chunk.length;
+    if (sentBytes > upstream.maxBodyBytes && !passed.destroyed) fail(413, tooLarge(upstream.maxBodyBytes));
+  });
+  incoming.pipe(passed);
+  return { done, cut };
+}
+
+/** The message of a refusal with status 413. */
+export function tooLarge(maxBytes: number): string {
+  return `The request is too large: its body may take at most ${maxBytes} bytes.`;
+}
+
+// Gives the reader of its usage; null: it is no success, and nothing was used.
+function passResponse(
+  upstream: Upstream,
+  target: URL,
+  response: IncomingMessage,
+  outgoing: ServerResponse,
+): UsageReader | null {
+  const { api, key, mask } = upstream;
+  const status = response.statusCode ?? 0;
+  if (status >= 400 && status < 600) {
+    void passError(upstream, response, outgoing, status);
+    return null;
+  }
+  if (status < 200 || status >= 300) {
+    // A redirect names another address, and an agent that followed it would show its key there.
+    refuse(
+      outgoing,
+      api,
+      502,
+      `The provider at ${target.origin} answered with status ${status}, which is not accepted.`,
+    );
+    response.destroy();
+    return null;
+  }
+  const isStream = /event-stream/.test(response.headers['content-type'] ?? '');
+  const reader = createUsageReader(isStream, providerApis[api].readUsage);
+  outgoing.writeHead(status, responseHeaders(response, mask));
+  response.on('data', (chunk: Buffer) => reader.take(chunk));
+  if (key === null || key === '') response.pipe(outgoing);
+  else response.pipe(createKeyFilter(key)).pipe(outgoing);
+  return reader;
+}
+
+function usageOf(call: CallUsage) {
+  const { inputTokens, outputTokens } = call;
+  const totalTokens = inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens;
+  return {
+    type: 'usage',
+    source: 'gateway',
+    llmCalls: 1,
+    ...call,
+    totalTokens,
+    costUsd: null,
+    contextUsed: null,
+    contextSize: null,
+  } as const;
+}
+
+function headersFor(
+  incoming: IncomingMessage,
+  { api, key }: Upstream,
+  framing: OutgoingHttpHeaders,
+): OutgoingHttpHeaders {
+  return {
+    ...headersPassedOn(incoming.headers),
+    // In the clear, so that it can be read along.
+    'accept-encoding': 'identity',
+    ...(key === null ? {} : providerApis[api].keyHeader(key)),
+    ...framing,
+  };
+}

@@ -1,0 +1,40 @@
+import { Transform } from 'node:stream';
+
+const asterisk = 42;
+
+/**
+ * A stream that replaces each occurrence of a key by as many asterisks, also where chunks cut it in two. It holds back only
+ * bytes that may be the beginning of the key.
+ */
+export function createKeyFilter(key: string): Transform {
+  const wanted = Buffer.from(key);
+  let held: Buffer = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const data = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const clean = replaced(data, wanted);
+      const from = clean.length - heldLength(clean, wanted);
+      held = clean.subarray(from);
+      done(null, clean.subarray(0, from));
+    },
+    flush(done) {
+      done(null, held);
+    },
+  });
+}
+
+function replaced(data: Buffer, wanted: Buffer): Buffer {
+  if (wanted.length === 0 || !data.includes(wanted)) return data;
+  const copy = Buffer.from(data);
+  for (let at = copy.indexOf(wanted); at >= 0; at = copy.indexOf(wanted, at))
+    copy.fill(asterisk, at, at + wanted.length);
+  return copy;
+}
+
+// The longest end of the data that is a beginning of the key.
+function heldLength(data: Buffer, wanted: Buffer): number {
+  for (let length = Math.min(wanted.length - 1, data.length); length > 0; length--) {
+    if (wanted.compare(data, data.length - length, data.length, 0, length) === 0) return length;
+  }
+  return 0;
+}

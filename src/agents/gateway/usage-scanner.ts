@@ -1,0 +1,150 @@
+/** A JSON value that may hold usage, with only its members on the way to the usage. */
+export type UsageDocument = Readonly<Record<string, unknown>>;
+
+/** The most bytes of one usage object. Real ones take less than one kilobyte. */
+export const maxUsageBytes = 16_384;
+
+/** Members that hold usage, and the objects in which providers put such a member. */
+const usageNames = ['usage', 'usageMetadata'];
+const envelopeNames = ['message', 'response'];
+const maxNameBytes = Math.max(...[...usageNames, ...envelopeNames].map((name) => name.length));
+
+const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
+const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Finds usage objects in JSON texts, byte by byte: `usage` or `usageMetadata` in a text's own object, in its `message` or
+ * `response`, or in the objects of a text that is an array. The same names deeper inside are a model's words and do not
+ * count. Looks at each byte once and keeps at most {@link maxUsageBytes}, however long or broken the text is. Never throws.
+ */
+export class UsageScanner {
+  readonly #onUsage: (found: UsageDocument) => void;
+  #depth = 0;
+  /** Depth of the object whose members are looked at: 1, or 2 in an array. */
+  #base = 1;
+  #isInString = false;
+  #isEscaped = false;
+  /** The next string is the name of a member. */
+  #isNameNext = false;
+  /** The name that is being read; null: none, or one that is too long. */
+  #name: string | null = null;
+  #lastName: string | null = null;
+  /** The `message` or `response` around the scanner's place. */
+  #envelope: string | null = null;
+  /** The usage that is being read, and the depth at which it ends; null: none. */
+  #usage: { readonly name: string; readonly depth: number; bytes: number[] } | null = null;
+
+  constructor(onUsage: (found: UsageDocument) => void) {
+    this.#onUsage = onUsage;
+  }
+
+  /** Bytes that are kept now. */
+  get keptBytes(): number {
+    return this.#usage?.bytes.length ?? 0;
+  }
+
+  /** Begins a new text, whatever the last one lacks. */
+  reset(): void {
+    this.#depth = 0;
+    this.#base = 1;
+    this.#isInString = false;
+    this.#isEscaped = false;
+    this.#isNameNext = false;
+    this.#name = null;
+    this.#lastName = null;
+    this.#envelope = null;
+    this.#usage = null;
+  }
+
+  /** Takes the next byte. */
+  take(byte: number): void {
+    if (this.#isInString) this.#takeInString(byte);
+    else if (byte === quote) this.#beginString(byte);
+    else if (byte === openObject || byte === openArray) this.#open(byte);
+    else if (byte === closeObject || byte === closeArray) this.#close(byte);
+    else if (byte === comma) this.#separate(byte);
+    else if (byte === colon) this.#beginValue(byte);
+    else this.#keep(byte);
+  }
+
+  #takeInString(byte: number): void {
+    this.#keep(byte);
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === backslash) {
+      this.#isEscaped = true;
+      // No provider escapes the names that are looked for.
+      this.#name = null;
+    } else if (byte === quote) {
+      this.#isInString = false;
+      this.#lastName = this.#name;
+      this.#name = null;
+    } else if (this.#name !== null) {
+      this.#name = this.#name.length < maxNameBytes ? this.#name + String.fromCharCode(byte) : null;
+    }
+  }
+
+  #beginString(byte: number): void {
+    this.#keep(byte);
+    this.#isInString = true;
+    this.#name = this.#isNameNext ? '' : null;
+    this.#isNameNext = false;
+  }
+
+  #open(byte: number): void {
+    this.#keep(byte);
+    if (this.#depth === 0) this.#base = byte === openArray ? 2 : 1;
+    this.#depth++;
+    this.#isNameNext = byte === openObject && this.#isFollowed();
+    this.#lastName = null;
+  }
+
+  #close(byte: number): void {
+    if (this.#usage?.depth === this.#depth) this.#give();
+    this.#keep(byte);
+    this.#depth = Math.max(0, this.#depth - 1);
+    if (this.#depth <= this.#base) this.#envelope = null;
+    this.#isNameNext = false;
+    this.#lastName = null;
+  }
+
+  #separate(byte: number): void {
+    if (this.#usage?.depth === this.#depth) this.#give();
+    this.#keep(byte);
+    if (this.#depth <= this.#base) this.#envelope = null;
+    // Between the items of an array a string is no name, but no colon follows it either.
+    this.#isNameNext = this.#isFollowed();
+    this.#lastName = null;
+  }
+
+  #beginValue(byte: number): void {
+    this.#keep(byte);
+    const name = this.#lastName;
+    this.#lastName = null;
+    if (name === null || this.#usage !== null || !this.#isFollowed()) return;
+    if (usageNames.includes(name)) this.#usage = { name, depth: this.#depth, bytes: [] };
+    else if (this.#depth === this.#base && envelopeNames.includes(name)) this.#envelope = name;
+  }
+
+  #isFollowed(): boolean {
+    return this.#depth === this.#base || (this.#depth === this.#base + 1 && this.#envelope !== null);
+  }
+
+  #keep(byte: number): void {
+    const usage = this.#usage;
+    if (usage === null) return;
+    if (usage.bytes.length < maxUsageBytes) usage.bytes.push(byte);
+    else this.#usage = null;
+  }
+
+  #give(): void {
+    const usage = this.#usage;
+    this.#usage = null;
+    if (usage === null) return;
+    try {
+      const found = { [usage.name]: JSON.parse(Buffer.from(usage.bytes).toString('utf8')) as unknown };
+      this.#onUsage(this.#envelope === null || this.#depth === this.#base ? found : { [this.#envelope]: found });
+    } catch {
+      // Not JSON.
+    }
+  }
+}

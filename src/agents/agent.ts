@@ -209,6 +209,13 @@ export interface AgentLaunch {
   onTools?(tools: readonly { readonly name: string; readonly description: string }[]): void;
   /** Awaited before the next update is given; must not throw. */
   onUpdate(update: AgentUpdate): Promise<void>;
+  /**
+   * Makes a function that blots these values out of a text, in all the forms in which programs write them; with `isPiece`
+   * also a part of one at the text's borders. Left out: only the values as they are.
+   */
+  maskOf?(values: readonly string[]): (text: string, isPiece?: boolean) => string;
+  /** Once it aborts, the agent calls its model no more: the gateway ends all calls, however long the agent takes to stop. */
+  readonly revoked?: AbortSignal;
   /** How much of a text may be given when the rest is still to come: a secret must not be cut in two. Left out: all. */
   safeLength?(text: string): number;
 }

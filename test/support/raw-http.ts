@@ -117,16 +117,24 @@ export interface RawProvider {
   requests(): WireRequest[];
   /** Resolves with the connection of this number, from 0, once it is there. */
   wire(index: number): Promise<Wire>;
+  close(): void;
 }
 
 /** A response with a JSON body. It keeps the connection open, so that a second request on it would be seen. */
 export const okResponse = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
 
+/** {@link openRawProvider} until the end of the test. */
+export async function startRawProvider(answer?: (wire: Wire) => void): Promise<RawProvider> {
+  const provider = await openRawProvider(answer);
+  onTestFinished(() => provider.close());
+  return provider;
+}
+
 /**
  * A provider that calls `answer` with each connection once its first request has come whole; by default it sends
  * {@link okResponse}. It never closes a connection by itself.
  */
-export async function startRawProvider(
+export async function openRawProvider(
   answer: (wire: Wire) => void = (wire) => wire.send(okResponse),
 ): Promise<RawProvider> {
   const wires: Wire[] = [];
@@ -144,11 +152,11 @@ export async function startRawProvider(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => {
-    for (const { socket } of wires) socket.destroy();
-    server.close();
-  });
   return {
+    close() {
+      for (const { socket } of wires) socket.destroy();
+      server.close();
+    },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     wires,
     requests: () => wires.flatMap((wire) => readRequests(wire.received())),

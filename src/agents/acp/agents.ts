@@ -54,7 +54,7 @@ async function launchAgent(
       return delivered;
     },
   };
-  const child = await spawnChild(launch, options, (usage) => void launch.onUpdate(usage));
+  const child = await spawnChild(launch, options, (usage) => launch.onUpdate(usage));
   const process = new AcpProcess(launch, child, timeouts, broken);
   try {
     await process.start(connect(child, process), clientInfo, clientCapabilities);

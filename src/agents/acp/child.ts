@@ -49,15 +49,19 @@ export interface ChildOptions {
 }
 
 /**
- * Spawns the profile's command, with the gateway that it asks for, whose counts go to `onUsage`. Rejects with
- * {@link AgentCrash} when the program cannot be started; nothing is left then.
+ * Spawns the profile's command, with the gateway that it asks for, whose counts go to `onUsage`, one after the
+ * other, each before the child counts as ended. Rejects with {@link AgentCrash} when the program cannot be started; nothing is left then.
  */
 export async function spawnChild(
   launch: AgentLaunch,
   options: ChildOptions,
-  onUsage: (usage: AgentUpdate & { type: 'usage' }) => void,
+  onUsage: (usage: AgentUpdate & { type: 'usage' }) => Promise<void>,
 ): Promise<Child> {
-  const way = await openAgentGateway(launch, onUsage).catch((error: unknown) => {
+  let told: Promise<void> = Promise.resolve();
+  const tell = (usage: AgentUpdate & { type: 'usage' }) => {
+    told = onUsage(usage);
+  };
+  const way = await openAgentGateway(launch, tell).catch((error: unknown) => {
     throw cannotStart(launch.profile.id, error);
   });
   try {
@@ -70,6 +74,7 @@ export async function spawnChild(
       await killByEnvironment(marks);
       await runStopCommand(placement.stopCommand, options.baseEnv);
       await way?.gateway.close();
+      await told;
     };
     const values = [
       ...Object.values(launch.profile.env),

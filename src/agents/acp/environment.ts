@@ -11,7 +11,7 @@ export interface AgentGateway {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Opens the gateway that the profile asks for; null: it asks for none. Rejects when it cannot listen. */
+/** Opens the gateway that the profile asks for, until the launch is revoked; null: it asks for none. Rejects when it cannot listen. */
 export async function openAgentGateway(
   launch: AgentLaunch,
   onUsage: (usage: Extract<AgentUpdate, { type: 'usage' }>) => void,
@@ -21,7 +21,11 @@ export async function openAgentGateway(
   const isAlone = sandbox !== null && sandbox.driver !== 'none' && sandbox.network === 'gateway';
   const socketPath = isAlone ? gatewaySocketIn(launch.runtimeDir) : null;
   const behind = { ...provider, gateway: provider.gateway };
-  const gateway = await openGateway({ provider: behind, socketPath, onUsage, onTools: launch.onTools });
+  const mask = provider.key === null ? undefined : launch.maskOf?.([provider.key]);
+  const gateway = await openGateway({ provider: behind, socketPath, onUsage, onTools: launch.onTools, mask });
+  const revoke = () => void gateway.close();
+  launch.revoked?.addEventListener('abort', revoke, { once: true });
+  if (launch.revoked?.aborted) revoke();
   const url = `http://127.0.0.1:${gateway.port ?? gatewayPort}`;
   const fill = (value: string) => value.replaceAll('{url}', url).replaceAll('{key}', gateway.key);
   const env = Object.fromEntries(Object.entries(provider.gateway.env).map(([name, value]) => [name, fill(value)]));

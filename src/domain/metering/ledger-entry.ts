@@ -12,14 +12,16 @@ export interface WorkDone {
   readonly acus: number;
   readonly measured: Measured;
   readonly source: UsageUpdate['source'] | null;
-  readonly agentCostUsd: number;
+  /** What the agent's own session has cost in all; null: as it was. */
+  readonly agentCostUsd: number | null;
 }
 
 // One statement: the fence, the session's own sum, the entry. Decimal arithmetic, as in consumption/ledger.ts. Locks the
 // run, then the session, in the order that holds everywhere.
 const write = `
   with held as (
-    update run set agent_cost_usd = $6::float8 where session_id = $1 and generation = $2::int returning session_id),
+    update run set agent_cost_usd = coalesce($6::float8, agent_cost_usd)
+     where session_id = $1 and (generation = $2::int or not $14::boolean) returning session_id),
   used as (
     update session s set acus_consumed = round(s.acus_consumed::numeric + $5::numeric, 6)::float8
       from held where s.id = held.session_id
@@ -39,11 +41,15 @@ const write = `
     returning id)
   select used.acus_consumed as acus from used, entry`;
 
-/** Adds to the ledger and to the session's own sum. FencedError when the run is no longer this worker's. */
+/**
+ * Adds to the ledger and to the session's own sum. FencedError when the run is no longer this worker's and `isFenced`, which
+ * is left out only for work that was done before and nobody else can write.
+ */
 export async function writeWork(
   context: Context,
   run: Pick<ClaimedRun, 'sessionId' | 'generation'>,
   work: WorkDone,
+  isFenced = true,
 ): Promise<void> {
   const { measured } = work;
   const rows = await context.store.execute<{ acus: number }>(write, [
@@ -60,6 +66,7 @@ export async function writeWork(
     measured.cachedTokens,
     measured.costUsd,
     work.source,
+    isFenced,
   ]);
   if (rows.length === 0) throw new FencedError(run.sessionId);
 }

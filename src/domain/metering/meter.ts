@@ -28,6 +28,11 @@ export interface Meter {
   usage(update: UsageUpdate): void;
   /** The turn is over, however it ended. Resolves when all of it is written; never rejects. */
   turnEnded(): Promise<void>;
+  /**
+   * Writes the calls of the model that nobody has written, once the agent has stopped: those that its gateway cut, and those
+   * that ended outside a turn. Also when the run is no longer this worker's, since they were made and cost something.
+   */
+  close(): Promise<void>;
   /** Writes what was used, and says which limit is reached, if any: before an agent is started, and before each turn. */
   check(): Promise<LimitReached | null>;
 }
@@ -35,7 +40,7 @@ export interface Meter {
 /** Entries of the ledger end with the hour, so that each lies in one day and one cycle whatever hour a day begins at. */
 const hourMs = 60 * 60 * 1_000;
 
-/** A meter for one run. Its writes are fenced: a run that was taken over adds nothing any more. */
+/** A meter for one run. A run that was taken over adds nothing any more, except for what {@link Meter.close} writes. */
 export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks): Meter {
   const { metering: rates, log } = context;
   const counter = createCounter();
@@ -123,6 +128,16 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
       if (timer) clearInterval(timer);
       timer = null;
       await flush().catch(note);
+    },
+    async close() {
+      await writing;
+      const { llmCalls, inputTokens, outputTokens, cachedTokens } = difference(counter.total(), written);
+      const isGateway = counter.source() === 'gateway';
+      if (!isGateway || llmCalls + inputTokens + outputTokens + cachedTokens === 0) return;
+      const { id: entryId, usedAt } = entry ?? { id: newId(), usedAt: context.now() };
+      const calls = { ...nothingUsed, llmCalls, inputTokens, outputTokens, cachedTokens };
+      const work = { entryId, usedAt, acus: 0, measured: calls, source: 'gateway', agentCostUsd: null } as const;
+      await writeWork(context, run, work, false);
     },
     check,
   };

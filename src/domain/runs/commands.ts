@@ -52,8 +52,10 @@ export function createCommands(held: HeldRun, parts: () => CommandParts | null):
   };
 
   const obey = async () => {
-    if (held.isOver) return;
+    if (held.isLost) return;
+    // Also while it ends by itself: its agent may take long to stop.
     if (!(await isStillHeld(context, run))) return held.lose(new FencedError(run.sessionId));
+    if (held.isOver) return;
     const given = parts();
     if (given === null) return;
     await answer(given);

@@ -16,6 +16,7 @@ export class HeldRun {
   /** Since when its agent has had nothing to do, by the monotonic clock; null: busy. */
   idleSince: number | null = null;
   readonly #onIdle: () => void;
+  readonly #revoking = new AbortController();
   #wake: (() => void) | null = null;
   #isRung = false;
 
@@ -24,6 +25,16 @@ export class HeldRun {
     this.context = context;
     this.run = run;
     this.#onIdle = onIdle;
+  }
+
+  /** Aborts once the agent must not call its model any more. */
+  get revoked(): AbortSignal {
+    return this.#revoking.signal;
+  }
+
+  /** Ends the calls of its model at once, before the agent is stopped, which takes as long as its profile grants. */
+  revoke(): void {
+    this.#revoking.abort();
   }
 
   /** Ends it: the agent is stopped, and what was open stays open for the next holder. */
@@ -35,6 +46,7 @@ export class HeldRun {
 
   /** {@link end} when it may be somebody else's at any moment: the agent is killed at once. */
   abandon(): void {
+    this.revoke();
     this.isOver = true;
     this.isLost = true;
     this.ring();
@@ -45,6 +57,7 @@ export class HeldRun {
   lose(error: unknown): void {
     if (this.isLost) return;
     this.isLost = true;
+    this.revoke();
     if (!(error instanceof FencedError)) {
       const { sessionId } = this.run;
       this.context.log.error({ err: error, sessionId }, 'A session could not be written; its agent is stopped.');

@@ -27,6 +27,8 @@ export interface ActiveRun extends ClaimedRun {
   idleSince(): number | null;
   /** Ends it: the agent is stopped, and what was open stays open for the next holder. Resolves when all is done. */
   end(): Promise<void>;
+  /** {@link end} for a session that this worker no longer holds: its agent calls its model no more from now on. */
+  revoke(): Promise<void>;
   /** {@link end} for a session that may be somebody else's at any moment: the agent is killed at once. */
   abandon(): Promise<void>;
   /** Resolves when it has ended by itself, through {@link end} or {@link abandon}. Never rejects. */
@@ -49,6 +51,11 @@ export function runSession(context: Context, run: ClaimedRun, options: RunOption
     ...run,
     idleSince: () => held.idleSince,
     end() {
+      held.end();
+      return done;
+    },
+    revoke() {
+      held.revoke();
       held.end();
       return done;
     },
@@ -113,6 +120,7 @@ class SessionRun {
       await this.#tidy('An agent could not be stopped.', () => this.#held.agent?.stop());
       await this.#commands.settled();
       await this.#halting;
+      await this.#tidy('What the last calls of a model used could not be written.', () => this.#parts?.meter.close());
       for (const cleanUp of cleanups.reverse()) await this.#tidy('A run could not be cleaned up.', cleanUp);
       await this.#tidy('A lease could not be given back; it ends by itself.', () => releaseLease(context, run));
     }
@@ -168,6 +176,8 @@ class SessionRun {
       runId: run.sessionId,
       onUpdate: (update) => this.#take(parts, update),
       safeLength: createSafeLength(plan.secretValues),
+      maskOf: createMask,
+      revoked: held.revoked,
     });
     held.agent = agent;
     if (held.isOver) return;
@@ -181,7 +191,11 @@ class SessionRun {
   }
 
   async #take({ recorder, reports, meter }: Parts, told: AgentUpdate): Promise<void> {
-    if (this.#held.isLost) return;
+    // What a call used that was cut is used, whoever holds the session now. An agent's own words need a run to stand in.
+    if (this.#held.isLost) {
+      if (told.type === 'usage' && told.source === 'gateway') meter.usage(this.#believe(told));
+      return;
+    }
     try {
       const update = told.type === 'usage' ? this.#believe(told) : told;
       if (update.type === 'usage') meter.usage(update);
@@ -212,7 +226,10 @@ class SessionRun {
     held.isOver = true;
     const patience = new AbortController();
     const late = wait(lastWordsMs, undefined, { signal: patience.signal }).catch(() => undefined);
-    await Promise.race([held.agent?.interrupt(), late]);
+    const interrupted = held.agent?.interrupt();
+    // It is told first, so that it takes the end of its calls for that of its turn.
+    held.revoke();
+    await Promise.race([interrupted, late]);
     patience.abort();
     await this.#parts?.meter.turnEnded();
     await suspendForLimit(held.context, held.run, reached);

@@ -111,7 +111,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const held = [...runs.values()];
       if (held.length > 0) {
         const still = await renewLeases(context, options.workerId, options.leaseMs, held);
-        for (const run of held) if (!still.has(run.sessionId) && runs.get(run.sessionId) === run) void run.end();
+        for (const run of held) if (!still.has(run.sessionId) && runs.get(run.sessionId) === run) void run.revoke();
       }
       lastRenewedAt = startedAt;
     } catch (error) {

@@ -58,14 +58,17 @@ const keysWith = (columns: string, join: string) => `
 const keys = keysWith('', '');
 const keysWithEpoch = keysWith('(select key_epoch from installation) as epoch, ', '');
 const keysOfSessions = keysWith(
-  'c.id as "consoleSessionId", c.token_hash as "sessionHash", c.expires_at as "sessionExpiresAt", ',
+  `c.id as "consoleSessionId", c.token_hash as "sessionHash", c.page_secret_hash as "pageSecretHash",
+   c.expires_at as "sessionExpiresAt", c.confirmed_at as "confirmedAt", `,
   'join console_session c on c.api_key_id = k.id',
 );
 
 interface SessionRow extends KeyRow {
   consoleSessionId: string;
   sessionHash: string;
+  pageSecretHash: string;
   sessionExpiresAt: Date;
+  confirmedAt: Date | null;
 }
 
 /** What is remembered of a key that was good when it was read. */
@@ -145,25 +148,43 @@ async function readKey(services: AuthServices, token: string | null): Promise<Kn
   return key;
 }
 
+/** The two halves of a browser's sign-in to the console, as one request brings them. */
+export interface ConsoleHalves {
+  /** The codes in its cookies: more than one where another server of the host has set a cookie of the same name. */
+  readonly cookies: readonly string[];
+  /** Null: the request has none, and so no access. */
+  readonly pageSecret: string | null;
+}
+
 /**
- * The viewer of a browser that is signed in to the console, by what its cookie holds: that of the key it was signed in
- * with, as long as both last. UNAUTHENTICATED as {@link authenticate}.
+ * The viewer of a browser that is signed in to the console, by both halves of its sign-in: that of the key it was signed in
+ * with, as long as both last. A cookie counts only with the page secret of the same sign-in. UNAUTHENTICATED as
+ * {@link authenticate}.
  */
 export async function authenticateConsole(
   services: AuthServices,
-  cookie: string,
+  { cookies, pageSecret }: ConsoleHalves,
   address: string | null,
 ): Promise<Viewer> {
-  const hashes = services.keyring.tokenHashes(cookie);
-  const [row] = await services.store.query<SessionRow>(`${keysOfSessions} where c.token_hash = any($1)`, [hashes]);
+  const { keyring, store } = services;
+  const hashes = cookies.flatMap((cookie) => keyring.tokenHashes(cookie));
+  const secretHashes = pageSecret === null ? [] : keyring.tokenHashes(pageSecret);
+  const [row] =
+    secretHashes.length === 0 || hashes.length === 0
+      ? []
+      : await store.query<SessionRow>(
+          `${keysOfSessions} where c.token_hash = any($1) and c.page_secret_hash = any($2)`,
+          [hashes, secretHashes],
+        );
   const now = services.now();
-  const isRight = row && hashes.some((hash) => timingSafeEqual(Buffer.from(hash), Buffer.from(row.sessionHash)));
+  const isRight = row && isAmong(row.sessionHash, hashes) && isAmong(row.pageSecretHash, secretHashes);
   if (!isRight || row.sessionExpiresAt <= now || !isLive(row, now)) {
     throw new DomainError('UNAUTHENTICATED', 'You are not signed in, or not any more.');
   }
   requireAddress(row, address);
   services.keyUsage.note(row.id, null);
-  return ofSession(row, { id: row.consoleSessionId, expiresAt: row.sessionExpiresAt });
+  const { consoleSessionId: id, sessionExpiresAt: expiresAt, confirmedAt } = row;
+  return ofSession(row, { id, expiresAt, confirmedAt });
 }
 
 /** A key in use: from where, and in which session of the console, if in one. */
@@ -199,7 +220,8 @@ export async function findViewers(
 async function findSessions({ store, now }: Pick<AuthServices, 'store' | 'now'>, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, ConsoleSession>();
   const rows = await store.query<ConsoleSession>(
-    'select id, expires_at as "expiresAt" from console_session where id = any($1) and expires_at > $2',
+    `select id, expires_at as "expiresAt", confirmed_at as "confirmedAt" from console_session
+      where id = any($1) and expires_at > $2`,
     [ids, now()],
   );
   return new Map(rows.map((row) => [row.id, row]));
@@ -208,12 +230,14 @@ async function findSessions({ store, now }: Pick<AuthServices, 'store' | 'now'>,
 interface ConsoleSession {
   readonly id: string;
   readonly expiresAt: Date;
+  readonly confirmedAt: Date | null;
 }
 
 function ofSession(key: KeyRow, session: ConsoleSession): Viewer {
   const viewer = toViewer(key);
   const expiresAt = viewer.expiresAt && viewer.expiresAt < session.expiresAt ? viewer.expiresAt : session.expiresAt;
-  return { ...viewer, expiresAt, consoleSessionId: session.id, keyExpiresAt: viewer.expiresAt };
+  const { id: consoleSessionId, confirmedAt } = session;
+  return { ...viewer, expiresAt, consoleSessionId, confirmedAt, keyExpiresAt: viewer.expiresAt };
 }
 
 function requireAddress({ ipRanges }: KeyRow, address: string | null): void {
@@ -242,7 +266,11 @@ async function findKey(
   const [key] = await services.store.query<KeyRow & { readonly epoch: number }>(sql, [hashes]);
   // The index compares as fast as it can. What it compares is a keyed hash, of which nobody outside knows a bit to refine;
   // this costs nothing and does not rely on it.
-  return key && hashes.some((hash) => timingSafeEqual(Buffer.from(hash), Buffer.from(key.tokenHash))) ? key : null;
+  return key && isAmong(key.tokenHash, hashes) ? key : null;
+}
+
+function isAmong(stored: string, hashes: readonly string[]): boolean {
+  return hashes.some((hash) => timingSafeEqual(Buffer.from(hash), Buffer.from(stored)));
 }
 
 function isLive(key: KeyRow, now: Date): boolean {

@@ -35,6 +35,8 @@ export interface Viewer {
   readonly expiresAt: Date | null;
   /** The session of the console in which the key is used; bare. */
   readonly consoleSessionId?: string;
+  /** Of a session of the console: when the browser last showed the key's token; null: never, as after a link. */
+  readonly confirmedAt?: Date | null;
   /** Of a session of the console: when the key itself ends, which may be later than the session. */
   readonly keyExpiresAt?: Date | null;
 }

@@ -37,7 +37,8 @@ export function createConsole(services: Services, directory: string): ConsoleDoo
   return {
     async fetch(request, { address }) {
       const { pathname } = new URL(request.url);
-      if (pathname === '/console/session') return signIn(request, address);
+      const answered = signIn(request, address);
+      if (answered !== null) return answered;
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       if (pathname === '/console' || pathname.startsWith('/console/')) {
         if (!isRead) return refuse(405, 'Only GET and HEAD can be asked for here.', { allow: 'GET, HEAD' });

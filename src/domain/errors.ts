@@ -5,6 +5,8 @@
 export const errorCatalogue = {
   UNAUTHENTICATED: 'No key, an unknown, expired or revoked key, or a key of a kind that this door does not take.',
   FORBIDDEN: 'The key is good but lacks a permission; the message names it.',
+  CONFIRMATION_REQUIRED:
+    'A browser that is signed in to the console asked for lasting access without having shown its token in the last 10 minutes.',
   ORGANIZATION_NOT_USABLE: 'The organization is not one of the caller’s. Given whether or not it exists.',
   NOT_FOUND: 'There is nothing of that id that the caller may see.',
   INVALID_INPUT: 'A value breaks a rule; each issue names its path.',

@@ -5,7 +5,7 @@ import type { Viewer } from '../auth/viewer.ts';
 import type { Services } from '../domain/context.ts';
 import { DomainError } from '../domain/errors.ts';
 import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
-import { readConsoleCookie } from '../http/console-cookie.ts';
+import { pageSecretHeader, readConsoleCookies, readPageSecret } from '../http/console-cookie.ts';
 import { isFromConsole, isOwnOrigin } from '../http/same-origin.ts';
 
 /**
@@ -34,32 +34,36 @@ export interface Callers {
 }
 
 /**
- * A caller is known by a token or, a page of the console, by its cookie. Browsers send the cookie for whatever page asks:
- * so it counts only with a header that pages of other origins may not send, and on a socket, which has no such headers,
- * only where the browser says that a page of this service opens it.
+ * Identifies callers by a token or, for a page of the console, by the two halves of its sign-in: the cookie and the page
+ * secret. Browsers send the cookie to every port of the host, so any server there may know it; alone it gives no access.
+ * The page secret is in the storage of the console's origin, and only its pages send it. Other origins are refused as well:
+ * on HTTP by a header that their pages may not send, on a socket by the `Origin`.
  */
 export function createCallers(services: Services): Callers {
   const byToken = (token: string | null, address: string | null) => authenticateLimited(services, token, address);
   return {
     ofRequest(headers, address) {
       const authorization = headers.get('authorization');
-      const cookie =
+      const cookies =
         authorization === null && isFromConsole(headers)
-          ? readConsoleCookie(headers.get('cookie'), services.baseUrl)
-          : null;
+          ? readConsoleCookies(headers.get('cookie'), services.baseUrl)
+          : [];
       const origin = headers.get('origin');
       const isOwn = origin === null || isOwnOrigin(origin, headers.get('host'), services.baseUrl);
-      if (cookie !== null && isOwn) {
-        return authenticateConsole(services, cookie, address).then(isOf(headers.get(signInHeader)));
+      if (cookies.length > 0 && isOwn) {
+        const halves = { cookies, pageSecret: readPageSecret(headers.get(pageSecretHeader)) };
+        return authenticateConsole(services, halves, address).then(isOf(headers.get(signInHeader)));
       }
       return byToken(readToken(authorization, false), address);
     },
     ofSocket(headers, params, address) {
       const given = params?.authorization ?? params?.Authorization;
       if (typeof given === 'string') return byToken(readToken(given, true), address);
-      const cookie = headers.authorization === undefined ? readConsoleCookie(headers.cookie, services.baseUrl) : null;
-      if (cookie !== null && isOwnOrigin(headers.origin, headers.host, services.baseUrl))
-        return authenticateConsole(services, cookie, address).then(isOf(params?.signIn));
+      const cookies = headers.authorization === undefined ? readConsoleCookies(headers.cookie, services.baseUrl) : [];
+      if (cookies.length > 0 && isOwnOrigin(headers.origin, headers.host, services.baseUrl)) {
+        const halves = { cookies, pageSecret: readPageSecret(params?.pageSecret) };
+        return authenticateConsole(services, halves, address).then(isOf(params?.signIn));
+      }
       return byToken(readToken(headers.authorization, false), address);
     },
   };

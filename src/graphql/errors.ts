@@ -5,6 +5,7 @@ import { DomainError, type ErrorCode, notFound, RateLimitedError } from '../doma
 const dialect = {
   UNAUTHENTICATED: { as: 'error', code: 'UNAUTHENTICATED' },
   FORBIDDEN: { as: 'error', code: 'FORBIDDEN' },
+  CONFIRMATION_REQUIRED: { as: 'error', code: 'CONFIRMATION_REQUIRED' },
   // Missing and forbidden are the same here.
   ORGANIZATION_NOT_USABLE: { as: 'error', code: 'NOT_FOUND' },
   NOT_FOUND: { as: 'error', code: 'NOT_FOUND' },

@@ -4,17 +4,29 @@ const plainName = 'switchyard';
 
 const nameFor = (baseUrl: string) => (baseUrl.startsWith('https:') ? secureName : plainName);
 
+/** The header in which a page of the console sends its page secret, the half of a sign-in that is not in the cookie. */
+export const pageSecretHeader = 'switchyard-page-secret';
+
+const code = /^[a-z2-7]{52}$/;
+
+/** The page secret of a request or of `connection_init`; null where none was sent, or something else. */
+export function readPageSecret(value: unknown): string | null {
+  return typeof value === 'string' && code.test(value) ? value : null;
+}
+
 /**
- * The code in the cookie of a browser that is signed in to the console; null where there is none. Behind https the plain name
- * is nobody's: a page on a neighbouring host could set it.
+ * The codes in all cookies of a request that have the console's name, each once. Usually there is one. A server on another
+ * port of the host can add others, under longer paths, which browsers send first; the page secret tells which one counts.
+ * Behind https only the name with the prefix `__Host-` counts.
  */
-export function readConsoleCookie(header: string | null | undefined, baseUrl: string): string | null {
+export function readConsoleCookies(header: string | null | undefined, baseUrl: string): readonly string[] {
   const wanted = nameFor(baseUrl);
+  const codes = new Set<string>();
   for (const part of header?.split(';') ?? []) {
     const [name, value = ''] = part.trim().split('=');
-    if (name === wanted && /^[a-z2-7]{52}$/.test(value)) return value;
+    if (name === wanted && code.test(value)) codes.add(value);
   }
-  return null;
+  return [...codes];
 }
 
 /** The header `Set-Cookie` of a sign-in. `baseUrl` says whether browsers come by https. */

@@ -40,6 +40,7 @@ export function createAttachments(services: Services): Attachments {
 const statusOf = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
+  CONFIRMATION_REQUIRED: 403,
   ORGANIZATION_NOT_USABLE: 403,
   NOT_FOUND: 404,
   INVALID_INPUT: 422,

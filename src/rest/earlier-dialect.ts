@@ -15,6 +15,7 @@ const deprecation: Deprecation = { since: new Date('2026-01-01T00:00:00Z') };
 const statusOf = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
+  CONFIRMATION_REQUIRED: 403,
   ORGANIZATION_NOT_USABLE: 403,
   NOT_FOUND: 404,
   INVALID_INPUT: 422,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { call, startApp, type TestApp } from '../support/app.ts';
-import { fromConsole, signIn } from '../support/console.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { ask, signIn } from '../support/console.ts';
 import { makeManager } from '../support/people.ts';
 import { makeKey } from '../support/principals.ts';
 
@@ -15,10 +15,8 @@ const document = `mutation($input: CreateApiKeyInput!) {
 
 /** Makes a key of a service user as a page of the console does. */
 async function makeInConsole(token: string, input: object): Promise<any> {
-  const cookie = await signIn(test, token);
-  const headers = { origin: test.url, cookie, ...fromConsole };
-  const { body } = await call(test, null, 'POST', '/graphql', { query: document, variables: { input } }, headers);
-  return body.data.createApiKey;
+  const { data } = await ask(test, await signIn(test, token), document, {}, { input });
+  return data.createApiKey;
 }
 
 it('a key that is made in the console does not end with being signed in', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { consoleSessionMs, createConsoleLink, mostConsoleSessions } from '../../src/domain/keys/console-sessions.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
-import { ask, fromConsole, openSocket, send, signIn } from '../support/console.ts';
+import { ask, fromConsole, type Halves, openSocket, send, signIn } from '../support/console.ts';
 import { startServer } from '../support/server.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
@@ -35,36 +35,36 @@ const revoke = (apiKeyId: string) =>
     { input: { apiKeyId } },
   );
 
-it('gives a cookie that no script reads, no other site sends, and that is not in the database', async () => {
+it('gives a cookie that no script reads and a page secret, and stores neither', async () => {
   const { status, body, headers } = await send(test, 'POST', { token: test.adminToken });
-  expect({ status, body }).toEqual({ status: 204, body: null });
+  expect({ status, body }).toEqual({ status: 200, body: { pageSecret: expect.stringMatching(/^[a-z2-7]{52}$/) } });
+  expect(headers.get('cache-control')).toBe('no-store');
   expect(headers.getSetCookie()).toEqual([
     expect.stringMatching(/^switchyard=[a-z2-7]{52}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/),
   ]);
   const [, code = ''] = /=([a-z2-7]+)/.exec(headers.getSetCookie()[0] ?? '') ?? [];
   const rows = await test.app.services.store.query<{ row: string }>('select c::text as row from console_session c', []);
   expect(rows.length).toBeGreaterThan(0);
-  expect(rows.filter(({ row }) => row.includes(code))).toEqual([]);
+  expect(code).not.toBe(body.pageSecret);
+  expect(rows.filter(({ row }) => row.includes(code) || row.includes(body.pageSecret))).toEqual([]);
 });
 
 it('behind https the cookie is for https alone', async () => {
   const secure = await startApp({ baseUrl: 'https://switchyard.example.com' });
   try {
-    const { headers } = await send(
-      secure,
-      'POST',
-      { token: secure.adminToken },
-      { origin: 'https://switchyard.example.com' },
-    );
+    const own = { origin: 'https://switchyard.example.com' };
+    const { headers, body } = await send(secure, 'POST', { token: secure.adminToken }, own);
     const [set = ''] = headers.getSetCookie();
     expect(set).toMatch(/^__Host-switchyard=\S+; Path=\/; .*SameSite=Strict; Secure$/);
     const [cookie = ''] = set.split(';');
-    const own = { origin: 'https://switchyard.example.com' };
-    expect((await ask(secure, cookie, who, own)).status).toBe(200);
-    expect((await ask(secure, cookie, who, { origin: 'http://switchyard.example.com' })).status).toBe(401);
+    const half = { 'switchyard-page-secret': body.pageSecret };
+    const status = async (sent: string, more: Record<string, string> = own) =>
+      (await ask(secure, { cookie: sent, ...half }, who, more)).status;
+    expect(await status(cookie)).toBe(200);
+    expect(await status(cookie, { origin: 'http://switchyard.example.com' })).toBe(401);
     // A neighbouring host may set the plain name, which comes first then.
-    expect((await ask(secure, `switchyard=${'a'.repeat(52)}; ${cookie}`, who, own)).status).toBe(200);
-    expect((await ask(secure, cookie.replace('__Host-', ''), who, own)).status).toBe(401);
+    expect(await status(`switchyard=${'a'.repeat(52)}; ${cookie}`)).toBe(200);
+    expect(await status(cookie.replace('__Host-', ''))).toBe(401);
   } finally {
     await secure.close();
   }
@@ -75,27 +75,29 @@ it('a browser acts with the rights of the key it signed in with, and sees no oth
   const other = await makeOrganization(test, 'Other');
   const foreign = await createSession(test, { organizationId: other.organizationId }, other.token);
   const mine = await createSession(test, { organizationId: own.organizationId }, own.token);
-  const cookie = await signIn(test, own.token);
-  const [byCookie, byToken] = [await ask(test, cookie, who), await graphql(test, own.token, who)];
+  const halves = await signIn(test, own.token);
+  const [byCookie, byToken] = [await ask(test, halves, who), await graphql(test, own.token, who)];
   expect(byCookie).toEqual(byToken);
-  const read = (id: string) => ask(test, cookie, `{ session(id: "${id}") { sessionId } }`);
+  const read = (id: string) => ask(test, halves, `{ session(id: "${id}") { sessionId } }`);
   expect((await read(mine)).data.session).not.toBeNull();
   expect((await read(foreign)).data.session).toBeNull();
 });
 
 it('the cookie counts only with the header of the console, and only from its own origin', async () => {
-  const cookie = await signIn(test, test.adminToken);
-  expect((await ask(test, cookie, who)).status).toBe(200);
-  expect((await ask(test, cookie, who, { 'switchyard-client': 'other' })).status).toBe(401);
-  expect((await ask(test, cookie, who, { origin: 'https://evil.example.com' })).status).toBe(401);
-  expect((await ask(test, cookie, who, { origin: 'null' })).status).toBe(401);
-  const get = await fetch(`${test.url}/graphql?query=${encodeURIComponent('{ __typename }')}`, { headers: { cookie } });
+  const halves = await signIn(test, test.adminToken);
+  expect((await ask(test, halves, who)).status).toBe(200);
+  expect((await ask(test, halves, who, { 'switchyard-client': 'other' })).status).toBe(401);
+  expect((await ask(test, halves, who, { origin: 'https://evil.example.com' })).status).toBe(401);
+  expect((await ask(test, halves, who, { origin: 'null' })).status).toBe(401);
+  const get = await fetch(`${test.url}/graphql?query=${encodeURIComponent('{ __typename }')}`, {
+    headers: { ...halves },
+  });
   expect(get.status).toBe(401);
-  expect((await call(test, null, 'GET', '/v3/self', undefined, { cookie, ...fromConsole })).status).toBe(401);
+  expect((await call(test, null, 'GET', '/v3/self', undefined, { ...halves, ...fromConsole })).status).toBe(401);
 });
 
 it('a page of another origin can neither sign in nor out', async () => {
-  const cookie = await signIn(test, test.adminToken);
+  const halves = await signIn(test, test.adminToken);
   const foreign: Record<string, string>[] = [
     { origin: 'https://evil.example.com' },
     { origin: 'null' },
@@ -103,52 +105,50 @@ it('a page of another origin can neither sign in nor out', async () => {
   ];
   for (const headers of foreign) {
     expect((await send(test, 'POST', { token: test.adminToken }, headers)).status).toBe(403);
-    expect((await send(test, 'DELETE', undefined, { cookie, ...headers })).status).toBe(403);
+    expect((await send(test, 'DELETE', undefined, { ...halves, ...headers })).status).toBe(403);
   }
-  expect((await ask(test, cookie, who)).status).toBe(200);
+  expect((await ask(test, halves, who)).status).toBe(200);
 });
 
 it('opens sockets by the cookie for pages of the service, and for no others', async () => {
-  const cookie = await signIn(test, test.adminToken);
-  expect((await openSocket(test, cookie, test.url)).first).toBe('in');
-  expect((await openSocket(test, cookie, 'https://evil.example.com')).first).toBe(4403);
-  expect((await openSocket(test, cookie, null)).first).toBe(4403);
-  expect((await openSocket(test, 'switchyard=aaaa', test.url)).first).toBe(4403);
+  const halves = await signIn(test, test.adminToken);
+  expect((await openSocket(test, halves, test.url)).first).toBe('in');
+  expect((await openSocket(test, halves, 'https://evil.example.com')).first).toBe(4403);
+  expect((await openSocket(test, halves, null)).first).toBe(4403);
+  expect((await openSocket(test, { ...halves, cookie: 'switchyard=aaaa' }, test.url)).first).toBe(4403);
 });
 
 it('signing out ends the cookie and its sockets, and not those of other browsers', async () => {
   const [leaving, staying] = [await signIn(test, test.adminToken), await signIn(test, test.adminToken)];
   const open = await openSocket(test, leaving, test.url);
   const other = await openSocket(test, staying, test.url);
-  const { status, headers } = await send(test, 'DELETE', undefined, { cookie: leaving });
+  const { status, headers } = await send(test, 'DELETE', undefined, { ...leaving });
   expect(status).toBe(204);
   expect(headers.getSetCookie().every((cookie) => cookie.includes('Max-Age=0'))).toBe(true);
   expect(await open.closed).toBe(4403);
   expect((await ask(test, leaving, who)).status).toBe(401);
   expect((await ask(test, staying, who)).status).toBe(200);
   expect(other.socket.readyState).toBe(other.socket.OPEN);
-  expect((await send(test, 'DELETE', undefined, { cookie: leaving })).status).toBe(204);
+  expect((await send(test, 'DELETE', undefined, { ...leaving })).status).toBe(401);
 });
 
 it('a browser that signs in anew is signed out of what it was in before', async () => {
   const { token } = await makeOrganization(test, 'Replaced');
   const before = await signIn(test, token);
   const open = await openSocket(test, before, test.url);
-  const { status, headers } = await send(test, 'POST', { token: test.adminToken }, { cookie: before });
-  const [after = ''] = (headers.getSetCookie()[0] ?? '').split(';');
-  expect(status).toBe(204);
+  const after = await signIn(test, test.adminToken, { ...before });
   expect(await open.closed).toBe(4403);
   expect((await ask(test, before, who)).status).toBe(401);
   expect((await ask(test, after, who)).status).toBe(200);
   // A sign-in that is refused ends nothing.
-  expect((await send(test, 'POST', { token: 'cog_nobodys' }, { cookie: after })).status).toBe(401);
+  expect((await send(test, 'POST', { token: 'cog_nobodys' }, { ...after })).status).toBe(401);
   expect((await ask(test, after, who)).status).toBe(200);
 });
 
 it('a page that says with which sign-in it began is not taken for another', async () => {
-  const signInOf = async (cookie: string) => {
+  const signInOf = async (halves: Required<Halves>) => {
     const body = JSON.stringify({ query: '{ __typename }' });
-    const headers = { 'content-type': 'application/json', cookie, ...fromConsole };
+    const headers = { 'content-type': 'application/json', ...halves, ...fromConsole };
     const response = await fetch(`${test.url}/graphql`, { method: 'POST', headers, body });
     return response.headers.get('switchyard-sign-in') ?? '';
   };
@@ -164,18 +164,18 @@ it('a session that is started in the console says so', async () => {
   const { token } = await makeOrganization(test, 'Origins');
   const start =
     'mutation { createSession(input: { prompt: "sleep 600" }) { session { origin } userErrors { message } } }';
-  const cookie = await signIn(test, token);
-  expect((await ask(test, cookie, start)).data.createSession.session).toEqual({ origin: 'WEBAPP' });
+  const halves = await signIn(test, token);
+  expect((await ask(test, halves, start)).data.createSession.session).toEqual({ origin: 'WEBAPP' });
   expect((await graphql(test, token, start)).data.createSession.session).toEqual({ origin: 'API' });
 });
 
 it('a browser is out as soon as its key is revoked', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Revoked');
   const key = await makeKey(serviceUserId);
-  const cookie = await signIn(test, key.token);
-  const open = await openSocket(test, cookie, test.url);
+  const halves = await signIn(test, key.token);
+  const open = await openSocket(test, halves, test.url);
   await revoke(key.id);
-  expect((await ask(test, cookie, who)).status).toBe(401);
+  expect((await ask(test, halves, who)).status).toBe(401);
   expect(await open.closed).toBe(4403);
 });
 
@@ -183,12 +183,12 @@ it('a browser is out after a week', async () => {
   const later = await startApp();
   try {
     const clock = stopClock(later);
-    const cookie = await signIn(later, later.adminToken);
+    const halves = await signIn(later, later.adminToken);
     clock.advance(consoleSessionMs - 1_000);
-    expect((await ask(later, cookie, who)).status).toBe(200);
+    expect((await ask(later, halves, who)).status).toBe(200);
     clock.advance(1_000);
-    expect((await ask(later, cookie, who)).status).toBe(401);
-    expect((await openSocket(later, cookie, later.url)).first).toBe(4403);
+    expect((await ask(later, halves, who)).status).toBe(401);
+    expect((await openSocket(later, halves, later.url)).first).toBe(4403);
   } finally {
     await later.close();
   }
@@ -200,7 +200,7 @@ it('a link signs in once, soon, and with the rights of its key', async () => {
     const clock = stopClock(later);
     const link = await createConsoleLink(later.app.services, later.adminToken);
     const answers = await Promise.all(Array.from({ length: 5 }, () => send(later, 'POST', { link })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401, 401, 401, 401]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401, 401]);
     const late = await createConsoleLink(later.app.services, later.adminToken);
     clock.advance(15 * 60_000);
     expect((await send(later, 'POST', { link: late })).status).toBe(401);
@@ -218,7 +218,7 @@ it('the first start prints a link that signs in, and no later one does', { timeo
   const [, address, link] = /(http\S+)\/sign-in#link=([a-z2-7]{52})\n/.exec(first.output()) ?? [];
   expect(address).toBe(first.url);
   const statuses = [(await send(first, 'POST', { link })).status, (await send(first, 'POST', { link })).status];
-  expect(statuses).toEqual([204, 401]);
+  expect(statuses).toEqual([200, 401]);
   await first.stop();
   const second = await startServer(env);
   expect(second.output()).not.toContain('#link=');
@@ -228,9 +228,9 @@ it('the first start prints a link that signs in, and no later one does', { timeo
 it('a session of the console makes no other, and a key has only so many', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Many');
   const { token } = await makeKey(serviceUserId);
-  const cookies: string[] = [];
-  for (let n = 0; n <= mostConsoleSessions; n++) cookies.push(await signIn(test, token));
-  const statuses = await Promise.all(cookies.map(async (cookie) => (await ask(test, cookie, who)).status));
+  const all: Halves[] = [];
+  for (let n = 0; n <= mostConsoleSessions; n++) all.push(await signIn(test, token));
+  const statuses = await Promise.all(all.map(async (halves) => (await ask(test, halves, who)).status));
   expect(statuses).toEqual([401, ...Array.from({ length: mostConsoleSessions }, () => 200)]);
 });
 
@@ -252,7 +252,7 @@ it('counts what does not sign in as failed tokens of its address', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 4; n++) statuses.push((await send(limited, 'POST', { link: 'x' })).status);
     expect(statuses).toEqual([401, 401, 401, 429]);
-    expect((await send(limited, 'POST', { token: limited.adminToken })).status).toBe(204);
+    expect((await send(limited, 'POST', { token: limited.adminToken })).status).toBe(200);
   } finally {
     await limited.close();
   }

@@ -103,11 +103,11 @@ it('is for nobody’s organization but the one that was asked for, and only as i
 it('is good no longer than the key, or the sign-in, that asked for it', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Ends');
   const token = await makeKey(test, { kind: 'SERVICE_USER', serviceUserId });
-  const cookie = await signIn(test, token);
+  const halves = await signIn(test, token);
   const document = 'mutation { createAttachmentUpload(input: {}) { attachmentUpload { url } } }';
-  const ofConsole = (await ask(test, cookie, document)).data.createAttachmentUpload.attachmentUpload.url;
+  const ofConsole = (await ask(test, halves, document)).data.createAttachmentUpload.attachmentUpload.url;
   const ofKey = await addressFor(token);
-  await send(test, 'DELETE', undefined, { cookie });
+  await send(test, 'DELETE', undefined, { ...halves });
   expect(await put(ofConsole)).toMatchObject({
     status: 401,
     body: { detail: 'The key that asked for this address is not good any more.' },

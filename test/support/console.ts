@@ -3,47 +3,61 @@ import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { call, type TestApp } from './app.ts';
 
-/** What a page of the console says with all it sends. */
+/** The header that a page of the console sends with every request. */
 export const fromConsole = { 'switchyard-client': 'console' };
+
+/** The two halves of a browser's sign-in, as the headers of a request. A test leaves one out to see what the other is worth. */
+export interface Halves {
+  readonly cookie: string;
+  readonly 'switchyard-page-secret'?: string;
+}
 
 /** Sends as a page of the console would, from the service's own origin. */
 export function send(
   test: Pick<TestApp, 'url'>,
   method: string,
   body: unknown,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string>> = {},
+  path = '/console/session',
 ): ReturnType<typeof call> {
-  return call(test, null, method, '/console/session', body, { origin: test.url, ...fromConsole, ...headers });
+  return call(test, null, method, path, body, { origin: test.url, ...fromConsole, ...headers });
 }
 
-/** The cookie, as a browser sends it back, of a sign-in with a token. */
-export async function signIn(test: Pick<TestApp, 'url'>, token: string): Promise<string> {
-  const { status, headers } = await send(test, 'POST', { token });
-  const [cookie] = headers.getSetCookie();
-  if (status !== 204 || !cookie) throw new Error(`Signing in answered ${status}.`);
-  return cookie.split(';')[0] as string;
+/** Both halves of a sign-in with a token or a link. `headers`: sent as well, such as the halves of the sign-in before. */
+export async function signIn(
+  test: Pick<TestApp, 'url'>,
+  given: string | { readonly link: string | null },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Required<Halves>> {
+  const body = typeof given === 'string' ? { token: given } : given;
+  const answer = await send(test, 'POST', body, headers);
+  const [cookie] = answer.headers.getSetCookie();
+  if (answer.status !== 200 || !cookie) throw new Error(`Signing in answered ${answer.status}.`);
+  return { cookie: cookie.split(';')[0] as string, 'switchyard-page-secret': answer.body.pageSecret };
 }
 
 /** Asks GraphQL as a page of the console would. */
 export async function ask(
   test: Pick<TestApp, 'url'>,
-  cookie: string,
+  halves: Halves,
   query: string,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string>> = {},
+  variables: Readonly<Record<string, unknown>> = {},
 ): Promise<{ status: number; data: any; errors: any[] | undefined }> {
-  const sent = { origin: test.url, cookie, ...fromConsole, ...headers };
-  const { status, body } = await call(test, null, 'POST', '/graphql', { query }, sent);
+  const sent = { origin: test.url, ...halves, ...fromConsole, ...headers };
+  const { status, body } = await call(test, null, 'POST', '/graphql', { query, variables }, sent);
   return { status, data: body?.data, errors: body?.errors };
 }
 
-/** A socket opened by a page of an origin, with a cookie and no token. */
-export async function openSocket(test: Pick<TestApp, 'url'>, cookie: string, origin: string | null) {
+/** A socket opened by a page of an origin, with the halves of a sign-in and no token. */
+export async function openSocket(test: Pick<TestApp, 'url'>, halves: Halves, origin: string | null) {
+  const { cookie, 'switchyard-page-secret': pageSecret } = halves;
   const headers = { cookie, ...(origin === null ? {} : { origin }) };
   const socket = new WebSocket(`${test.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
   onTestFinished(() => socket.terminate());
   await once(socket, 'open');
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
   const acknowledged = new Promise<'in'>((resolve) => socket.once('message', () => resolve('in')));
-  socket.send(JSON.stringify({ type: 'connection_init' }));
+  socket.send(JSON.stringify({ type: 'connection_init', payload: pageSecret === undefined ? {} : { pageSecret } }));
   return { socket, closed, first: await Promise.race([acknowledged, closed]) };
 }

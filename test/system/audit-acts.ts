@@ -277,7 +277,7 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   },
   async login(hand) {
     const context = await hand.context();
-    await createConsoleSession(context);
+    await createConsoleSession(context, { isConfirmed: true });
     return { target: prefixedId('apiKey', context.viewer.apiKeyId ?? ''), organization: null };
   },
   async create_secret(hand, organization) {

@@ -106,7 +106,8 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
       });
       const signedIn = { apiKeyId: id, createdAt, expiresAt: new Date(createdAt.getTime() + 3_600_000) };
       const hash = () => services.keyring.hashToken(newId());
-      await tx.prisma.consoleSession.create({ data: { id: newId(), tokenHash: hash(), ...signedIn } });
+      const halves = { tokenHash: hash(), pageSecretHash: hash() };
+      await tx.prisma.consoleSession.create({ data: { id: newId(), ...halves, ...signedIn } });
       await tx.prisma.consoleLink.create({ data: { id: newId(), codeHash: hash(), ...signedIn } });
       if (end === 'revoked') await tx.prisma.apiKey.update({ where: { id }, data: { revokedAt: createdAt } });
       return { id, token };

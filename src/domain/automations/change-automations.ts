@@ -1,3 +1,4 @@
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
@@ -59,6 +60,7 @@ export async function createAutomation(
   const owner = ownerOf(context.viewer);
   const runAs = input.runAs?.type ?? 'organization';
   const webhook = webhookSecretFor(input.triggers, null);
+  if (webhook.secret !== undefined) requireConfirmation(context);
   const made: AutomationRecord = {
     id: newId(),
     organizationId: id,
@@ -145,6 +147,7 @@ export async function updateAutomation(
       const before = await lockAutomation(tx, id, place.automationId);
       const wanted = combine(before);
       const webhook = webhookSecretFor(wanted.triggers, before.webhookSecretHash);
+      if (webhook.secret !== undefined) requireConfirmation(context);
       const written = { ...wanted, webhookSecretHash: webhook.hash ?? null };
       const automation = await saveAutomation(context, tx, before, written, plan);
       return { automation, webhookSecret: webhook.secret ?? null };

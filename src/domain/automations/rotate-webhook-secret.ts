@@ -1,3 +1,4 @@
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
@@ -20,6 +21,7 @@ export async function rotateIncomingWebhookSecret(
   place: AutomationPlace,
 ): Promise<WrittenAutomation> {
   const { id: organizationId } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
+  requireConfirmation(context);
   return context.store.transact(async (tx) => {
     const before = await lockAutomation(tx, organizationId, place.automationId);
     requireStarting(context.viewer, before);

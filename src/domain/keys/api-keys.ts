@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { displayToken, newToken } from '../../auth/tokens.ts';
 import { type ApiKeyKind, apiKeyKinds, ownerOf, requireEnterprisePermission } from '../../auth/viewer.ts';
@@ -49,6 +50,7 @@ export async function createApiKey(
   checkExpiry(context, expiresAt);
   requireFitting(input);
   const owner = await owners[input.kind](context, input);
+  requireConfirmation(context);
   const { kind, name } = input;
   return context.store.transact(async (tx) => {
     await keepOwner(context, tx, owner);

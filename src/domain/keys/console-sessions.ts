@@ -16,28 +16,42 @@ export const mostConsoleSessions = 20;
 export interface ConsoleSession {
   /** For its cookie: it is here and nowhere else. */
   readonly code: string;
+  /** For its pages, which send it with every request; without it the cookie gives no access. Stored as a hash only. */
+  readonly pageSecret: string;
   readonly expiresAt: Date;
 }
 
 /**
  * Signs a browser in with the key of the viewer: it acts with that key's rights, and no longer than the key lasts.
- * FORBIDDEN for who is signed in already, and so has no key at hand: a session never makes another.
+ * FORBIDDEN for who is signed in already, and so has no key at hand: a session never makes another. `isConfirmed`: the
+ * browser has shown the token itself.
  */
-export async function createConsoleSession(context: Context): Promise<ConsoleSession> {
+export async function createConsoleSession(
+  context: Context,
+  { isConfirmed }: { readonly isConfirmed: boolean },
+): Promise<ConsoleSession> {
   const { viewer, keyring, now } = context;
   const { apiKeyId } = viewer;
   if (apiKeyId === null || viewer.consoleSessionId !== undefined) {
     throw new DomainError('FORBIDDEN', 'Signing in needs a token.');
   }
-  const code = newConsoleCode();
+  const [code, pageSecret] = [newConsoleCode(), newConsoleCode()];
   const createdAt = now();
   const longest = new Date(createdAt.getTime() + consoleSessionMs);
   const expiresAt = viewer.expiresAt && viewer.expiresAt < longest ? viewer.expiresAt : longest;
   await context.store.transact(async (tx) => {
     await tx.query(
-      `insert into console_session (id, token_hash, api_key_id, created_at, expires_at)
-       values ($1, $2, $3, $4::timestamptz, $5::timestamptz)`,
-      [newId(), keyring.hashToken(code), apiKeyId, createdAt, expiresAt],
+      `insert into console_session (id, token_hash, page_secret_hash, api_key_id, created_at, expires_at, confirmed_at)
+       values ($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, $7::timestamptz)`,
+      [
+        newId(),
+        keyring.hashToken(code),
+        keyring.hashToken(pageSecret),
+        apiKeyId,
+        createdAt,
+        expiresAt,
+        isConfirmed ? createdAt : null,
+      ],
     );
     const ended = await tx.query(
       `delete from console_session where id in (
@@ -49,16 +63,24 @@ export async function createConsoleSession(context: Context): Promise<ConsoleSes
     await audit(context, tx, 'login', { organizationId: viewer.homeOrganizationId, targetId: apiKeyId, data });
     if (ended.length > 0) await announceKeyChange(context, tx);
   });
-  return { code, expiresAt };
+  return { code, pageSecret, expiresAt };
 }
 
-/** Signs out: the cookie of the viewer is worth nothing any more, and what it has open is closed. */
-export async function deleteConsoleSession(context: Context): Promise<void> {
-  const { consoleSessionId } = context.viewer;
-  if (consoleSessionId === undefined) return;
-  await context.store.transact(async (tx) => {
-    await tx.query('delete from console_session where id = $1', [consoleSessionId]);
-    await announceKeyChange(context, tx);
+/**
+ * Signs out the browser that has a page secret: both halves are worth nothing any more, and its sockets and streams close.
+ * The page secret is enough, since another server of the host may have overwritten the cookie; the cookie is not, since any
+ * such server may know it. False where there is no such session.
+ */
+export async function endConsoleSession(
+  services: Pick<Context, 'store' | 'keyring' | 'bell'>,
+  pageSecret: string,
+): Promise<boolean> {
+  return services.store.transact(async (tx) => {
+    const ended = await tx.query('delete from console_session where page_secret_hash = any($1) returning id', [
+      services.keyring.tokenHashes(pageSecret),
+    ]);
+    if (ended.length > 0) await announceKeyChange(services, tx);
+    return ended.length > 0;
   });
 }
 

@@ -1,3 +1,4 @@
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { newToken } from '../../auth/tokens.ts';
 import { type ApiKeyKind, endOfKey, ownerOf } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
@@ -37,6 +38,7 @@ export async function rotateApiKey(
   input: RotateKeyInput = {},
 ): Promise<{ apiKey: ApiKeyRecord; token: string }> {
   const seen = await getApiKey(context, path);
+  requireConfirmation(context);
   const revokes = input.revokeCurrent ?? true;
   const token = newToken(seen.kind);
   const apiKey = await context.store.transact(async (tx) => {

@@ -1,30 +1,52 @@
 import { findViewers, noGoodKey } from '../../auth/authenticate.ts';
 import type { Viewer } from '../../auth/viewer.ts';
 import type { Services } from '../context.ts';
-import { DomainError, RateLimitedError } from '../errors.ts';
-import { authenticateLimited } from '../limits/authenticate-limited.ts';
-import { networkOf } from '../limits/network.ts';
+import { DomainError } from '../errors.ts';
+import { authenticateLimited, countFailure } from '../limits/authenticate-limited.ts';
 import { type ConsoleSession, createConsoleSession, redeemConsoleLink } from './console-sessions.ts';
 
 /** With what a browser signs in: a token, or the code of a link. */
 export type SignInInput = { readonly token: string | null } | { readonly link: string };
 
-/** Signs a browser in to the console. UNAUTHENTICATED; RATE_LIMITED for an address that has tried too often in vain. */
+/**
+ * Signs a browser in to the console. A token also confirms the sign-in; a link does not. UNAUTHENTICATED; RATE_LIMITED for an
+ * address that has tried too often in vain.
+ */
 export async function signIn(services: Services, input: SignInInput, address: string | null): Promise<ConsoleSession> {
-  const viewer =
-    'link' in input
-      ? await viewerOfLink(services, input.link, address)
-      : await authenticateLimited(services, input.token, address);
-  return createConsoleSession({ ...services, viewer, address });
+  const isLink = 'link' in input;
+  const viewer = isLink
+    ? await viewerOfLink(services, input.link, address)
+    : await authenticateLimited(services, input.token, address);
+  return createConsoleSession({ ...services, viewer, address }, { isConfirmed: !isLink });
 }
 
 async function viewerOfLink(services: Services, code: string, address: string | null): Promise<Viewer> {
   const apiKeyId = await redeemConsoleLink(services, code);
   const [viewer] = apiKeyId === null ? [] : await findViewers(services, [{ apiKeyId, address }]);
   if (viewer) return viewer;
-  const spending = address === null ? null : await services.limits.login.spend(networkOf(address));
-  const refusal = new DomainError('UNAUTHENTICATED', noGoodKey);
-  if (spending === null || spending.isAllowed) throw refusal;
-  const said = 'Too many tokens from this address were not good. Wait and try again.';
-  throw new RateLimitedError(said, { resetSeconds: spending.resetSeconds, cause: refusal });
+  throw await countFailure(services, address, new DomainError('UNAUTHENTICATED', noGoodKey));
+}
+
+/**
+ * Confirms the sign-in of a console viewer by the token of the key it was signed in with, from now on. FORBIDDEN, in the same
+ * words, for a token that is not good and for one of another key; RATE_LIMITED as {@link signIn}; UNAUTHENTICATED when the
+ * sign-in has ended meanwhile.
+ */
+export async function confirmSignIn(
+  services: Services,
+  viewer: Viewer,
+  token: string | null,
+  address: string | null,
+): Promise<void> {
+  const refusal = new DomainError('FORBIDDEN', 'This is not the token that this browser signed in with.');
+  const given = await authenticateLimited(services, token, address).catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') throw refusal;
+    throw error;
+  });
+  if (given.apiKeyId !== viewer.apiKeyId) throw await countFailure(services, address, refusal);
+  const confirmed = await services.store.execute(
+    'update console_session set confirmed_at = $2::timestamptz where id = $1 returning id',
+    [viewer.consoleSessionId, services.now()],
+  );
+  if (confirmed.length === 0) throw new DomainError('UNAUTHENTICATED', 'You are not signed in, or not any more.');
 }

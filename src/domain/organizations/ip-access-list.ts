@@ -1,3 +1,4 @@
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { isAddressAllowed, readIpRange } from '../../auth/ip-ranges.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
@@ -59,6 +60,7 @@ async function changeList(
   const { viewer } = context;
   requireEnterprisePermission(viewer, permissionFor.changeIpAccessList);
   const given = readRanges(input.ipRanges);
+  requireConfirmation(context);
   return context.store.transact(async (tx) => {
     const [row] = await tx.query<{ ranges: string[] }>(
       'select ip_ranges as ranges from enterprise where id = $1 for update',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { builtInRoles, enterprisePermissions, organizationPermissions, permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
@@ -82,6 +83,7 @@ export async function updateRole(context: Context, id: string, raw: RoleChange):
     requireHeld(context, role.permissions);
     const data = dataOfChange(before, role);
     if (Object.keys(data).length === 0) return before;
+    if (isGrowing(before, role)) requireConfirmation(context);
     if (role.name !== before.name) await requireFreeName(context, tx, role);
     await tx.query('update role set name = $2, permissions = $3::text[] where id = $1', [
       role.id,
@@ -160,6 +162,9 @@ async function requireFreeName(context: Context, tx: Transaction, role: RoleReco
   if (!other && !isBuiltIn) return;
   throw refuse(['name'], `"name" is already that of a role of ${role.scope} scope.`, 'NOT_UNIQUE');
 }
+
+const isGrowing = (before: RoleRecord, after: RoleRecord) =>
+  after.permissions.some((permission) => !before.permissions.includes(permission));
 
 function dataOfChange(before: RoleRecord, after: RoleRecord): Record<string, string> {
   const listed = ({ permissions }: RoleRecord) => permissions.join(' ');

@@ -1,3 +1,4 @@
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
@@ -82,6 +83,7 @@ export async function assignRole(context: Context, input: AssignRoleInput): Prom
 /** {@link assignRole} as the last part of a larger act. */
 export async function assignRoleIn(context: Context, tx: Transaction, input: AssignRoleInput): Promise<void> {
   requireAssigning(context, input.principal);
+  requireConfirmation(context);
   const organizationId = await findPlace(context, tx, input.organizationId);
   const principal = await lockPrincipal(context, tx, input.principal);
   const before = await findAssignment(tx, principal, organizationId);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
@@ -54,6 +55,7 @@ export async function createServiceUser(
       ? null
       : await useOrganization(context, input.organizationId, permissionFor.createServiceUser);
   if (!organization) requireEnterprisePermission(context.viewer, permissionFor.createEnterpriseServiceUser);
+  requireConfirmation(context);
   const organizationId = organization?.id ?? null;
   const scope = organization ? 'organization' : 'enterprise';
   const fallback = organization ? 'org_admin' : 'account_member';

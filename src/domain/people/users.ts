@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
@@ -47,6 +48,7 @@ export async function createUser(
     : await chooseOrganization(context, input.organizationId, permissionFor.viewMembers);
   const scope = organization ? 'organization' : 'enterprise';
   const organizationId = organization?.id ?? null;
+  requireConfirmation(context);
   const id = newId();
   return context.store.transact(async (tx) => {
     const claim = {
@@ -95,6 +97,7 @@ export type InviteUsersInput = z.input<typeof inviteSchema>;
 export async function inviteUsers(context: Context, raw: InviteUsersInput): Promise<readonly UserRecord[]> {
   requireEnterprisePermission(context.viewer, permissionFor.createUser);
   const input = parseInput(inviteSchema, raw);
+  requireConfirmation(context);
   const isFirst = (email: string, place: number, all: readonly string[]) =>
     all.findIndex((other) => other.toLowerCase() === email.toLowerCase()) === place;
   const emails = input.emails.filter(isFirst);

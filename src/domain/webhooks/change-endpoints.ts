@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
@@ -73,6 +74,7 @@ export async function createWebhookEndpoint(
   requirePermission(context.viewer, permissionFor.viewSession, organization.id);
   const schema = endpointSchema(context.isPrivateWebhookAllowed);
   const input = parseInput(schema, { ...raw, eventTypes: raw.eventTypes ?? eventTypes });
+  requireConfirmation(context);
   const id = newId();
   const { secret, sealed } = newSecret(context, organization.id, id);
   return context.store.transact(async (tx) => {
@@ -151,6 +153,7 @@ export async function updateWebhookEndpoint(
     if (changed.length === 0) return before;
     const now = context.now();
     const isSwitchedOn = wanted.isEnabled && !before.isEnabled;
+    if (isSwitchedOn || changed.includes('url') || changed.includes('eventTypes')) requireConfirmation(context);
     const anew = { sinceAt: now, disabledReason: null, consecutiveFailures: 0, failingSinceAt: null };
     const after = { ...wanted, ...(isSwitchedOn ? anew : {}), updatedAt: now };
     await tx.query(
@@ -181,6 +184,7 @@ export async function updateWebhookEndpoint(
  */
 export async function rotateWebhookSecret(context: Context, id: string): Promise<WrittenWebhookEndpoint> {
   const seen = await getEndpointToChange(context, id);
+  requireConfirmation(context);
   const { secret, sealed } = newSecret(context, seen.organizationId, seen.id);
   return context.store.transact(async (tx) => {
     const before = await lockEndpoint(tx, seen.id);

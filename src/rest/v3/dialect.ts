@@ -81,6 +81,7 @@ export function problem(refusal: Refusal, instance: string): Response {
 const statusOf = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
+  CONFIRMATION_REQUIRED: 403,
   ORGANIZATION_NOT_USABLE: 403,
   NOT_FOUND: 404,
   INVALID_INPUT: 422,

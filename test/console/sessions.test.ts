@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { send } from '../support/console.ts';
-import { holdSockets, missing, openBrowser, openSignedIn, pick } from '../support/console-browser.ts';
+import { halvesOf, holdSockets, missing, openBrowser, openSignedIn, pick } from '../support/console-browser.ts';
 import { makeManySessions } from '../support/many.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
@@ -270,8 +270,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await start('Confidential');
     const { page } = await open();
     await page.getByRole('link', { name: 'Confidential' }).waitFor();
-    const [cookie] = await page.context().cookies();
-    await send(test, 'DELETE', undefined, { cookie: `${cookie?.name}=${cookie?.value}` });
+    await send(test, 'DELETE', undefined, { ...(await halvesOf(page)) });
     await page.getByText('You were signed out').waitFor();
     expect(await page.getByText('Confidential').count()).toBe(0);
     await page.context().close();

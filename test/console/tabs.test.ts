@@ -1,7 +1,7 @@
 import type { Browser, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, signInAlone } from '../support/console-browser.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, () => {
@@ -31,14 +31,8 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     const first = window.page;
     await first.getByLabel('Message to the agent').fill('Half written by her');
     // As a page that was closed by a crash, or a link that is opened: the cookie is replaced, and no tab is told.
-    const statuses = await second.goto('/sign-in').then(() =>
-      second.evaluate(async (token) => {
-        const headers = { 'content-type': 'application/json', 'switchyard-client': 'console' };
-        const body = JSON.stringify({ token });
-        return (await fetch('/console/session', { method: 'POST', headers, body })).status;
-      }, other.token),
-    );
-    expect(statuses).toBe(204);
+    await second.goto('/sign-in');
+    await signInAlone(second, other.token);
     await first.getByText('There is no such session').waitFor();
     await say(test, session, 'after the other has come');
     expect(await first.getByText('after the other has come').count()).toBe(0);
@@ -61,12 +55,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
       if (!isFirst || !isList(route.request())) return route.continue();
       isFirst = false;
       await second.goto('/sign-in');
-      const status = await second.evaluate(async (token) => {
-        const headers = { 'content-type': 'application/json', 'switchyard-client': 'console' };
-        const body = JSON.stringify({ token });
-        return (await fetch('/console/session', { method: 'POST', headers, body })).status;
-      }, other.token);
-      expect(status).toBe(204);
+      await signInAlone(second, other.token);
       await route.continue();
     });
     const answered = first.waitForResponse((response) => isList(response.request()));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Browser, chromium as driver, type Page } from 'playwright-core';
 import type { TestApp } from './app.ts';
 import { chromium } from './browser.ts';
+import type { Halves } from './console.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -130,6 +131,36 @@ export async function openSignedIn(
   await window.page.getByRole('button', { name: 'Sign in' }).click();
   await window.page.locator('#main').waitFor();
   return window;
+}
+
+const secretKey = 'switchyard:page-secret';
+
+/** Both halves of the sign-in of a page's browser. */
+export async function halvesOf(page: Page): Promise<Required<Halves>> {
+  const [cookie] = await page.context().cookies();
+  const secret = await page.evaluate((key) => localStorage.getItem(key), secretKey);
+  return { cookie: `${cookie?.name}=${cookie?.value}`, 'switchyard-page-secret': secret ?? '' };
+}
+
+/** Signs a page's browser in as the page of the sign-in does, and then tells no other tab. */
+export async function signInAlone(page: Page, token: string): Promise<void> {
+  const status = await page.evaluate(
+    async ([key, given]) => {
+      const response = await fetch('/console/session', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'switchyard-client': 'console',
+          'switchyard-page-secret': localStorage.getItem(key) ?? '',
+        },
+        body: JSON.stringify({ token: given }),
+      });
+      localStorage.setItem(key, (await response.json()).pageSecret);
+      return response.status;
+    },
+    [secretKey, token] as const,
+  );
+  if (status !== 200) throw new Error(`Signing in answered ${status}.`);
 }
 
 /** Holds back what a page says on its sockets, from when it is loaded next until the function that it gives is called. */

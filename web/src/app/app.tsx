@@ -4,6 +4,7 @@ import { Router } from 'wouter';
 import { beginWith, createKnown } from '../relay/environment.ts';
 import { look, lookOnReturn } from '../relay/look.ts';
 import { noteKnown, onSignIn } from '../relay/signed-out.ts';
+import { ConfirmSignIn } from '../sign-in/confirm-dialog.tsx';
 import { SignIn } from '../sign-in/sign-in.tsx';
 import { ErrorBoundary, RenewContext } from '../ui/error-boundary.tsx';
 import { ToastProvider } from '../ui/toasts.tsx';
@@ -58,6 +59,7 @@ export function App() {
               </Gate>
             </ErrorBoundary>
           </Router>
+          <ConfirmSignIn />
         </RenewContext>
       </ToastProvider>
     </RelayEnvironmentProvider>

@@ -1,5 +1,6 @@
 import { createClient } from 'graphql-ws';
 import { look } from './look.ts';
+import { pageSecret } from './page-secret.ts';
 import { noteReached } from './reach.ts';
 import { nowShown } from './who.ts';
 
@@ -14,7 +15,8 @@ export const liveClient = createClient({
   url: () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/graphql`,
   connectionParams: () => {
     const { signIn } = nowShown();
-    return signIn === null ? {} : { signIn };
+    const secret = pageSecret();
+    return { ...(secret === null ? {} : { pageSecret: secret }), ...(signIn === null ? {} : { signIn }) };
   },
   lazy: true,
   lazyCloseTimeout: 3_000,

@@ -1,5 +1,6 @@
 import type { ConcreteRequest } from 'relay-runtime';
 import type { whoQuery$data } from '../__generated__/whoQuery.graphql.ts';
+import { consoleHeaders } from './page-secret.ts';
 import { noteOther, noteSignedOut } from './signed-out.ts';
 import { nowShown, type Shown, whoDocument, wordOf } from './who.ts';
 
@@ -43,7 +44,7 @@ export async function askWho() {
     const response = await fetch('/graphql', {
       method: 'POST',
       credentials: 'same-origin',
-      headers: { 'content-type': 'application/json', 'switchyard-client': 'console' },
+      headers: { 'content-type': 'application/json', ...consoleHeaders() },
       body: JSON.stringify({ query: params.text, operationName: params.name, variables: {} }),
     });
     const body = (await response.json()) as {

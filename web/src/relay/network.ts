@@ -6,8 +6,10 @@ import {
   type SubscribeFunction,
   type Variables,
 } from 'relay-runtime';
+import { confirmSignIn } from './confirm.ts';
 import { liveClient } from './live-client.ts';
 import { look } from './look.ts';
+import { consoleHeaders } from './page-secret.ts';
 import { noteReached } from './reach.ts';
 import { noteSignedOut } from './signed-out.ts';
 import type { Shown } from './who.ts';
@@ -48,8 +50,7 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
     credentials: 'same-origin',
     headers: {
       'content-type': 'application/json',
-      // Only pages of this service may send such a header: without it the cookie counts for nothing.
-      'switchyard-client': 'console',
+      ...consoleHeaders(),
       // What the page asks is asked as whom it shows, or refused: the cookie may be another's by now.
       ...(signIn === null ? {} : { 'switchyard-sign-in': signIn }),
     },
@@ -61,7 +62,7 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
   return { response, body: (await response.json().catch(() => null)) as Answer | null };
 }
 
-/** Sends queries and mutations of a page; the cookie of the sign-in goes with them. */
+/** Sends queries and mutations of a page, with both halves of the sign-in. */
 export const fetchFor =
   (shown: Shown): FetchFunction =>
   async (parameters, variables): Promise<GraphQLResponse> => {
@@ -70,6 +71,10 @@ export const fetchFor =
       // Refused before anything was done: for the same person it is asked once more.
       if (shown.signIn === null) noteSignedOut(body?.errors?.[0]?.message ?? null);
       else if ((await look()) === 'same') ({ response, body } = await post(parameters, variables, shown));
+    }
+    // Nothing was written: once the user has shown the token, the same is asked once more.
+    if (codeOf(body) === 'CONFIRMATION_REQUIRED' && (await confirmSignIn())) {
+      ({ response, body } = await post(parameters, variables, shown));
     }
     shown.signIn ??= response.headers.get('switchyard-sign-in');
     const [first] = body?.errors ?? [];
@@ -83,6 +88,8 @@ export const fetchFor =
     }
     return { data: body.data } as GraphQLResponse;
   };
+
+const codeOf = (body: Answer | null) => body?.errors?.[0]?.extensions?.code;
 
 /** Subscribes over the one WebSocket. It ends with an error when the connection does: who asked knows from where to go on. */
 export const subscribeOperation: SubscribeFunction = ({ text, name }, variables) =>

@@ -1,3 +1,5 @@
+import { consoleHeaders, keepPageSecret, onOtherSignIn } from './page-secret.ts';
+
 /** What listens to how this browser is signed in. */
 export interface SignInListener {
   /** The service knows this browser no longer. `reason`: in the service's words; null where a person pressed the button. */
@@ -12,7 +14,7 @@ const listeners = new Set<SignInListener>();
 
 type Word = 'leaving' | 'stayed' | 'out' | 'in';
 
-// Tabs of one browser have one cookie: what one does, all are told.
+// The tabs of one browser share one sign-in: what one does, all are told.
 const tabs = new BroadcastChannel('switchyard');
 let isLeaving = false;
 
@@ -20,6 +22,11 @@ tabs.addEventListener('message', ({ data }: MessageEvent<Word>) => {
   if (data === 'leaving' || data === 'stayed') isLeaving = data === 'leaving';
   if (data === 'out') noteSignedOut(null);
   if (data === 'in') for (const each of [...listeners]) each.entered();
+});
+
+// Where the tab that signed in was closed before it told the others.
+onOtherSignIn(() => {
+  for (const each of [...listeners]) each.entered();
 });
 
 /** Whoever listens shows how to sign in. Who has pressed the button knows why, in whatever way the page hears of it. */
@@ -36,9 +43,11 @@ export function noteOther(): void {
 export async function signOut(): Promise<boolean> {
   isLeaving = true;
   tabs.postMessage('leaving' satisfies Word);
-  const headers = { 'switchyard-client': 'console' };
+  const headers = consoleHeaders();
   const response = await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
-  const isOut = response?.ok === true;
+  // 401: the sign-in had ended before.
+  const isOut = response?.ok === true || response?.status === 401;
+  if (isOut) keepPageSecret(null);
   tabs.postMessage((isOut ? 'out' : 'stayed') satisfies Word);
   if (isOut) noteSignedOut(null);
   else isLeaving = false;

@@ -2,6 +2,7 @@ import './sign-in.css';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { noteEntered } from '../app/arrived.tsx';
 import { askWho } from '../relay/look.ts';
+import { consoleHeaders, keepPageSecret, pageSecret } from '../relay/page-secret.ts';
 import { noteSignedIn } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -16,7 +17,12 @@ function takeLink(): string | null {
 
 const badLink = 'This link is not good, or not any more: each signs in once, within 15 minutes. A token does it too.';
 
-/** Why it was refused; null when it was not. */
+interface Answer {
+  readonly pageSecret?: string;
+  readonly message?: string;
+}
+
+/** Signs in and keeps the page secret. Returns why it was refused; null when it was not. */
 async function send(
   input: { readonly token: string } | { readonly link: string },
 ): Promise<{ readonly message: string; readonly status: number } | null> {
@@ -24,11 +30,15 @@ async function send(
     const response = await fetch('/console/session', {
       method: 'POST',
       credentials: 'same-origin',
-      headers: { 'content-type': 'application/json', 'switchyard-client': 'console' },
+      // With the page secret of the sign-in before, which this one ends.
+      headers: { 'content-type': 'application/json', ...consoleHeaders() },
       body: JSON.stringify(input),
     });
-    if (response.ok) return null;
-    const body = (await response.json().catch(() => null)) as { readonly message?: string } | null;
+    const body = (await response.json().catch(() => null)) as Answer | null;
+    if (response.ok && body?.pageSecret !== undefined) {
+      keepPageSecret(body.pageSecret);
+      return null;
+    }
     const { status } = response;
     return { status, message: body?.message ?? `The service answered ${status}.` };
   } catch {
@@ -42,8 +52,8 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
   const [error, setError] = useState<{ readonly message: string; readonly isOfLink: boolean } | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
-  // A link, where somebody is signed in already.
-  const [offer, setOffer] = useState<{ readonly link: string; readonly name: string } | null>(null);
+  // A link, where somebody is signed in already, or was: then the name is null.
+  const [offer, setOffer] = useState<{ readonly link: string; readonly name: string | null } | null>(null);
   const isTaken = useRef(false);
 
   const goIn = () => {
@@ -71,9 +81,11 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     isTaken.current = true;
     const link = takeLink();
     if (link === null) return;
-    // A link that was used is what opened a page that one comes back to; and one that somebody sent may be theirs.
+    // A link that was used is what opened a page that one comes back to; and one that somebody sent may be theirs. Another
+    // server of the host can end the sign-in by overwriting its cookie, and then send the browser to a link of its own.
     void askWho().then((asked) => {
       if (asked?.name !== undefined) setOffer({ link, name: asked.name });
+      else if (pageSecret() !== null) setOffer({ link, name: null });
       else void enter({ link });
     });
   }, []);
@@ -88,17 +100,18 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            goIn();
+            if (offer.name === null) setOffer(null);
+            else goIn();
           }}
         >
           <Mark size={44} />
-          <h1>You are signed in already</h1>
+          <h1>{offer.name === null ? 'You were signed in before' : 'You are signed in already'}</h1>
           <p>
-            As {offer.name}. The link would sign this browser in anew, as whoever it was made for: use it only if it is
-            yours.
+            {offer.name === null ? 'That sign-in has ended.' : `As ${offer.name}.`} The link would sign this browser in
+            anew, as whoever it was made for: use it only if it is yours.
           </p>
           <Button type="submit" tone="primary" autoFocus>
-            Stay as I am
+            {offer.name === null ? 'Sign in with a token' : 'Stay as I am'}
           </Button>
           <Button isBusy={isBusy} onClick={() => void enter({ link: offer.link })}>
             Use the link
@@ -131,7 +144,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           value={token}
           onChange={(event) => setToken(event.target.value)}
           error={error && !error.isOfLink ? error.message : null}
-          hint="It is sent once. This browser then keeps a cookie that no script can read."
+          hint="It is sent once, and not kept. This browser then keeps a cookie that no script can read."
         />
         <Button type="submit" tone="primary" isBusy={isBusy}>
           Sign in

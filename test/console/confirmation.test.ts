@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { confirmationMs } from '../../src/auth/confirmation.ts';
+import { createConsoleLink } from '../../src/domain/keys/console-sessions.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+import { ask, type Halves, send, signIn } from '../support/console.ts';
+import { makeRole, runMutation } from '../support/people.ts';
+import { makeKey, makeUser } from '../support/principals.ts';
+
+let test: TestApp;
+let clock: Clock;
+beforeAll(async () => {
+  test = await startApp({ isPrivateWebhookAllowed: true });
+  clock = stopClock(test);
+});
+afterAll(() => test.close());
+
+const signInByLink = async (app = test) =>
+  signIn(app, { link: await createConsoleLink(app.app.services, app.adminToken) });
+
+const confirm = (halves: Halves, token: unknown, app: Pick<TestApp, 'url'> = test) =>
+  send(app, 'POST', { token }, { ...halves }, '/console/session/confirmation');
+
+/** Runs a mutation in the console; the code of the error, or of the first user error, or null. */
+async function codeOf(halves: Halves, field: string, input: Record<string, unknown>): Promise<string | null> {
+  const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
+  const document = `mutation($input: ${type}!) { ${field}(input: $input) { userErrors { code message } } }`;
+  const { data, errors } = await ask(test, halves, document, {}, { input });
+  return errors?.[0]?.extensions.code ?? data[field].userErrors[0]?.code ?? null;
+}
+
+/** Counts everything that an act could have written. */
+async function rows(): Promise<unknown> {
+  const tables = ['api_key', 'service_user', 'user_account', 'role_assignment', 'webhook_endpoint', 'automation'];
+  const counts = [...tables, 'audit_entry', 'idempotency_key'].map(
+    (table) => `(select count(*)::int from ${table}) as ${table}`,
+  );
+  const [row] = await test.app.services.store.query(
+    `select ${counts.join(', ')}, (select ip_ranges from enterprise limit 1) as ranges,
+       (select string_agg(url || is_enabled, ' ' order by id) from webhook_endpoint) as urls,
+       (select string_agg(array_to_string(permissions, ','), ' ' order by id) from role) as roles`,
+    [],
+  );
+  return row;
+}
+
+const incoming = { triggers: [{ eventType: 'webhook:incoming' }] };
+const daily = { triggers: [{ eventType: 'schedule:recurring', conditions: { any: [{ all: [] }] } }] };
+
+/** Acts that give lasting access, by their names, with an input that is good. */
+async function grants(): Promise<Record<string, [field: string, input: Record<string, unknown>]>> {
+  const { organizationId } = test;
+  const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
+    name: 'Robot',
+    organizationId,
+  });
+  const { serviceUserId } = serviceUser;
+  const { userId } = await makeUser(test);
+  await makeKey(test, { kind: 'SERVICE_USER', serviceUserId });
+  const { apiKey } = await runMutation(test, 'createApiKey', 'apiKey { apiKeyId }', {
+    kind: 'SERVICE_USER',
+    name: 'to rotate',
+    serviceUserId,
+  });
+  const role = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);
+  const endpoint = async (isEnabled: boolean) =>
+    (
+      await runMutation(test, 'createWebhookEndpoint', 'webhookEndpoint { webhookEndpointId }', {
+        organizationId,
+        url: 'http://localhost:9/hook',
+        isEnabled,
+      })
+    ).webhookEndpoint.webhookEndpointId;
+  const actions = [{ type: 'start_session', prompt: 'Mend it.' }];
+  const automation = async (input: object) => {
+    const made = await runMutation(test, 'createAutomation', 'automation { automationId }', {
+      organizationId,
+      name: 'Mend',
+      actions,
+      ...input,
+    });
+    return made.automation.automationId;
+  };
+  const email = `ada-${userId}@example.com`;
+  return {
+    'a key': ['createApiKey', { kind: 'SERVICE_USER', name: 'mine', serviceUserId }],
+    'a key of oneself': ['createApiKey', { kind: 'SERVICE', name: 'mine', roleId: 'account_admin' }],
+    'a rotated key': ['rotateApiKey', { apiKeyId: apiKey.apiKeyId, revokeCurrent: false }],
+    'a service user': ['createServiceUser', { name: 'Robot 2', organizationId }],
+    'a user': ['createUser', { email, organizationId, roleId: 'org_admin' }],
+    'an invited user': ['inviteUsers', { emails: [`i-${email}`], enterpriseRoleId: 'account_admin' }],
+    'a role for a user': ['assignRole', { userId, organizationId, roleId: 'org_admin' }],
+    'a role for a service user': ['assignRole', { serviceUserId, organizationId, roleId: 'org_member' }],
+    'more permissions for a role': ['updateRole', { roleId: role.roleId, permissions: ['USE_SESSIONS'] }],
+    'an address': ['addToIpAccessList', { ipRanges: ['127.0.0.0/8', '::1', '10.0.0.0/8'] }],
+    'another list of addresses': ['replaceIpAccessList', { ipRanges: ['127.0.0.0/8', '::1'] }],
+    'no list of addresses': ['clearIpAccessList', {}],
+    'an outgoing webhook': ['createWebhookEndpoint', { organizationId, url: 'http://localhost:9/other' }],
+    'another address of an outgoing webhook': [
+      'updateWebhookEndpoint',
+      { webhookEndpointId: await endpoint(true), url: 'http://localhost:9/theirs' },
+    ],
+    'an outgoing webhook that was off': [
+      'updateWebhookEndpoint',
+      { webhookEndpointId: await endpoint(false), isEnabled: true },
+    ],
+    'a secret of an outgoing webhook': ['rotateWebhookSecret', { webhookEndpointId: await endpoint(true) }],
+    'an incoming webhook': ['createAutomation', { organizationId, name: 'Hook', actions, ...incoming }],
+    'an incoming webhook of an automation': [
+      'updateAutomation',
+      { automationId: await automation(daily), ...incoming },
+    ],
+    'a secret of an incoming webhook': ['rotateAutomationWebhookSecret', { automationId: await automation(incoming) }],
+  };
+}
+
+it('lasting access is refused to a sign-in by a link, writes nothing, and is given once the token was shown', async () => {
+  const acts = await grants();
+  const halves = await signInByLink();
+  const before = await rows();
+  for (const [name, [field, input]] of Object.entries(acts)) {
+    expect({ name, code: await codeOf(halves, field, input) }).toEqual({ name, code: 'CONFIRMATION_REQUIRED' });
+  }
+  expect(await rows()).toEqual(before);
+  expect((await confirm(halves, test.adminToken)).status).toBe(204);
+  for (const [name, [field, input]] of Object.entries(acts)) {
+    expect({ name, code: await codeOf(halves, field, input) }).toEqual({ name, code: null });
+  }
+  expect(await rows()).not.toEqual(before);
+});
+
+it('other acts need no confirmation', async () => {
+  const { organizationId } = test;
+  const halves = await signInByLink();
+  const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
+    name: 'To be renamed',
+    organizationId,
+  });
+  const { webhookEndpoint } = await runMutation(
+    test,
+    'createWebhookEndpoint',
+    'webhookEndpoint { webhookEndpointId }',
+    {
+      organizationId,
+      url: 'http://localhost:9/hook',
+    },
+  );
+  const role = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS', 'USE_SESSIONS']);
+  const { webhookEndpointId } = webhookEndpoint;
+  const { serviceUserId } = serviceUser;
+  const acts: [string, Record<string, unknown>][] = [
+    ['createSession', { prompt: 'hello', organizationId }],
+    ['createOrganization', { name: 'Another' }],
+    ['updateServiceUser', { serviceUserId, name: 'Renamed' }],
+    ['updateWebhookEndpoint', { webhookEndpointId, description: 'Ours', isEnabled: false }],
+    ['updateRole', { roleId: role.roleId, name: 'Watcher', permissions: ['VIEW_ORG_SESSIONS'] }],
+    ['unassignRole', { serviceUserId, organizationId }],
+    ['deleteServiceUser', { serviceUserId }],
+  ];
+  for (const [field, input] of acts)
+    expect({ field, code: await codeOf(halves, field, input) }).toEqual({ field, code: null });
+});
+
+const oneMore = async (halves: Halves) =>
+  codeOf(halves, 'createServiceUser', { name: 'One more', organizationId: test.organizationId });
+
+it('a sign-in with a token is confirmed for ten minutes, and again for ten more with the token', async () => {
+  const halves = await signIn(test, test.adminToken);
+  expect(await oneMore(halves)).toBeNull();
+  clock.advance(confirmationMs - 1);
+  expect(await oneMore(halves)).toBeNull();
+  clock.advance(1);
+  expect(await oneMore(halves)).toBe('CONFIRMATION_REQUIRED');
+  expect((await confirm(halves, test.adminToken)).status).toBe(204);
+  clock.advance(confirmationMs - 1);
+  expect(await oneMore(halves)).toBeNull();
+  clock.advance(1);
+  expect(await oneMore(halves)).toBe('CONFIRMATION_REQUIRED');
+});
+
+it('only the token of the same key confirms, and only the browser that sends it', async () => {
+  const [halves, other] = [await signInByLink(), await signInByLink()];
+  const { token } = await makeUser(test, { organizationId: null, roleId: 'account_admin' });
+  const said = 'This is not the token that this browser signed in with.';
+  for (const wrong of [token, test.v1Key, `cog_${'a'.repeat(52)}`, 'ö', '']) {
+    const { status, body } = await confirm(halves, wrong);
+    expect({ status, body }).toEqual({ status: 403, body: { code: 'FORBIDDEN', message: said } });
+  }
+  expect((await confirm(halves, 7)).status).toBe(400);
+  expect(await oneMore(halves)).toBe('CONFIRMATION_REQUIRED');
+  expect((await confirm({ cookie: halves.cookie }, test.adminToken)).status).toBe(401);
+  expect((await confirm({ ...halves, cookie: other.cookie }, test.adminToken)).status).toBe(401);
+  expect(await oneMore(halves)).toBe('CONFIRMATION_REQUIRED');
+  expect((await confirm(halves, test.adminToken)).status).toBe(204);
+  expect([await oneMore(halves), await oneMore(other)]).toEqual([null, 'CONFIRMATION_REQUIRED']);
+  const wrong = await send(test, 'DELETE', undefined, { ...halves }, '/console/session/confirmation');
+  expect({ status: wrong.status, allow: wrong.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' });
+});
+
+it('what does not confirm counts as failed tokens of its address, also a good token of another key', async () => {
+  const limited = await startApp({ rateLimitLogin: 3 });
+  try {
+    stopClock(limited);
+    const halves = await signInByLink(limited);
+    const statuses: number[] = [];
+    for (const wrong of [limited.v1Key, 'cog_nobodys', limited.v1Key, limited.v1Key, 'cog_nobodys']) {
+      statuses.push((await confirm(halves, wrong, limited)).status);
+    }
+    expect(statuses).toEqual([403, 403, 403, 429, 429]);
+    expect((await confirm(halves, limited.adminToken, limited)).status).toBe(204);
+  } finally {
+    await limited.close();
+  }
+});

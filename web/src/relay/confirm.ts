@@ -1,0 +1,47 @@
+import { consoleHeaders } from './page-secret.ts';
+
+/** Shows a dialog that asks for the token. Resolves with true once the service has confirmed it, with false when the user declines. */
+export type Asker = () => Promise<boolean>;
+
+let asker: Asker | null = null;
+let isUnderWay: Promise<boolean> | null = null;
+
+/** Sets what asks for the token. Returns a function that removes it. */
+export function onConfirmationNeeded(next: Asker): () => void {
+  asker = next;
+  return () => {
+    if (asker === next) asker = null;
+  };
+}
+
+/** Asks the user to confirm the sign-in. Several acts that need it at once share one dialog. */
+export function confirmSignIn(): Promise<boolean> {
+  isUnderWay ??= (asker?.() ?? Promise.resolve(false)).finally(() => {
+    isUnderWay = null;
+  });
+  return isUnderWay;
+}
+
+/** The service's answer to a token: `ended` where the browser is no longer signed in. */
+export type Confirmation =
+  | { readonly is: 'confirmed' }
+  | { readonly is: 'ended' }
+  | { readonly is: 'refused'; readonly message: string };
+
+/** Sends the token to the service, which compares it with the key of the sign-in. */
+export async function sendConfirmation(token: string): Promise<Confirmation> {
+  try {
+    const response = await fetch('/console/session/confirmation', {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: { 'content-type': 'application/json', ...consoleHeaders() },
+      body: JSON.stringify({ token }),
+    });
+    if (response.ok) return { is: 'confirmed' };
+    if (response.status === 401) return { is: 'ended' };
+    const body = (await response.json().catch(() => null)) as { readonly message?: string } | null;
+    return { is: 'refused', message: body?.message ?? `The service answered ${response.status}.` };
+  } catch {
+    return { is: 'refused', message: 'The service cannot be reached.' };
+  }
+}

@@ -1,0 +1,43 @@
+const key = 'switchyard:page-secret';
+
+// For browsers that give the page no storage: then the sign-in lasts as long as the tab.
+let inMemory: string | null = null;
+
+/**
+ * The half of the sign-in that is not in the cookie. It is in the storage of this origin, scheme, host and port together, so
+ * that all tabs have it and no server on another port does; browsers send the cookie to those. Read it for each request:
+ * another tab may have signed in or out.
+ */
+export function pageSecret(): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return inMemory;
+  }
+}
+
+/** Keeps the page secret of a sign-in; null: nobody is signed in any more. */
+export function keepPageSecret(secret: string | null): void {
+  try {
+    if (secret === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, secret);
+  } catch {
+    inMemory = secret;
+  }
+}
+
+/** The headers of every request of the console: who asks, and the page secret. */
+export function consoleHeaders(): Record<string, string> {
+  const secret = pageSecret();
+  // Only pages of this service may send these headers: without them the cookie counts for nothing.
+  return { 'switchyard-client': 'console', ...(secret === null ? {} : { 'switchyard-page-secret': secret }) };
+}
+
+/** Calls back when another tab has signed in. Returns a function that ends this. */
+export function onOtherSignIn(listener: () => void): () => void {
+  const changed = ({ key: name, newValue }: StorageEvent) => {
+    if (name === key && newValue !== null) listener();
+  };
+  addEventListener('storage', changed);
+  return () => removeEventListener('storage', changed);
+}

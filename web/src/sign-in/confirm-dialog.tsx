@@ -1,0 +1,79 @@
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { onConfirmationNeeded, sendConfirmation } from '../relay/confirm.ts';
+import { look } from '../relay/look.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+
+/** Asks for the token when the service wants it before it gives lasting access. The form behind it stays as it is. */
+export function ConfirmSignIn() {
+  const [answer, setAnswer] = useState<{ readonly give: (isConfirmed: boolean) => void } | null>(null);
+  const open = useRef(answer);
+  open.current = answer;
+  useEffect(() => {
+    const remove = onConfirmationNeeded(() => new Promise<boolean>((give) => setAnswer({ give })));
+    return () => {
+      remove();
+      open.current?.give(false);
+    };
+  }, []);
+  if (answer === null) return null;
+  const done = (isConfirmed: boolean) => {
+    setAnswer(null);
+    answer.give(isConfirmed);
+  };
+  return <ConfirmDialog onDone={done} />;
+}
+
+function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => void }) {
+  const form = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (isBusy || !field.current) return;
+    setBusy(true);
+    const answer = await sendConfirmation(field.current.value.trim());
+    setBusy(false);
+    if (answer.is === 'confirmed') return onDone(true);
+    if (answer.is === 'ended') {
+      onDone(false);
+      void look();
+      return;
+    }
+    setError(answer.message);
+    field.current?.focus();
+    field.current?.select();
+  };
+  return (
+    <Dialog
+      title="Confirm with your token"
+      onClose={() => onDone(false)}
+      actions={
+        <>
+          <Button onClick={() => onDone(false)}>Cancel</Button>
+          <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
+            Confirm
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="form" autoComplete="off" onSubmit={(event) => void submit(event)}>
+        <p>This gives lasting access, so the service asks for the token again.</p>
+        <TextField
+          ref={field}
+          label="Token"
+          type="password"
+          name="confirmation"
+          autoComplete="off"
+          spellCheck={false}
+          required
+          placeholder="cog_… or apk_…"
+          error={error}
+          hint="The token of the key that this browser is signed in with. It counts for 10 minutes."
+        />
+      </form>
+    </Dialog>
+  );
+}

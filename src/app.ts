@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { pino } from 'pino';
+import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
 import { loadProfiles } from './agents/profiles.ts';
 import type { KnownKey } from './auth/authenticate.ts';
 import { createKnownKeys } from './auth/known-keys.ts';
@@ -152,6 +153,9 @@ async function assemble(
     isKeyGenerated: isGenerated,
     isShared: databaseUrl !== null,
   });
+  const isExposed = config.roles.includes('api') || config.roles.includes('worker');
+  const warning = isExposed ? sharedNetworkWarning(profiles.profiles.values()) : null;
+  if (warning !== null) log.warn({}, warning);
   const watches = createWatches(services);
   const rest = createRest(services, watches);
   const web = createConsole(services, builtConsole);

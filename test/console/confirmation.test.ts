@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { confirmationMs } from '../../src/auth/confirmation.ts';
 import { createConsoleLink } from '../../src/domain/keys/console-sessions.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { daily, recurring, startSession } from '../support/automations.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { ask, type Halves, send, signIn } from '../support/console.ts';
 import { makeRole, runMutation } from '../support/people.ts';
@@ -45,7 +46,6 @@ async function rows(): Promise<unknown> {
 }
 
 const incoming = { triggers: [{ eventType: 'webhook:incoming' }] };
-const daily = { triggers: [{ eventType: 'schedule:recurring', conditions: { any: [{ all: [] }] } }] };
 
 /** Acts that give lasting access, by their names, with an input that is good. */
 async function grants(): Promise<Record<string, [field: string, input: Record<string, unknown>]>> {
@@ -71,7 +71,7 @@ async function grants(): Promise<Record<string, [field: string, input: Record<st
         isEnabled,
       })
     ).webhookEndpoint.webhookEndpointId;
-  const actions = [{ type: 'start_session', prompt: 'Mend it.' }];
+  const actions = [startSession];
   const automation = async (input: object) => {
     const made = await runMutation(test, 'createAutomation', 'automation { automationId }', {
       organizationId,
@@ -108,7 +108,7 @@ async function grants(): Promise<Record<string, [field: string, input: Record<st
     'an incoming webhook': ['createAutomation', { organizationId, name: 'Hook', actions, ...incoming }],
     'an incoming webhook of an automation': [
       'updateAutomation',
-      { automationId: await automation(daily), ...incoming },
+      { automationId: await automation({ triggers: [recurring(daily)] }), ...incoming },
     ],
     'a secret of an incoming webhook': ['rotateAutomationWebhookSecret', { automationId: await automation(incoming) }],
   };

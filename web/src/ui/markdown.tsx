@@ -1,7 +1,8 @@
 import './markdown.css';
 import { Component, memo, type ReactNode } from 'react';
-import ReactMarkdown, { type Components } from 'react-markdown';
+import ReactMarkdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { destinationToShow } from './link-text.ts';
 
 /** Texts beyond these are shown as they are: parsing them would hold up the page, for some costs grow with their square. */
 const longest = 50_000;
@@ -20,18 +21,51 @@ function isReasonable(text: string): boolean {
   return Math.max(...counts) <= mostMarks.paragraph && counts.reduce((sum, each) => sum + each, 0) <= mostMarks.text;
 }
 
+interface OutLinkProps {
+  readonly href: string | undefined;
+  /** The text as it was written, to be compared with where the link leads. */
+  readonly text: string;
+  readonly children: ReactNode;
+}
+
+/** A link away from here that does not say from where. Where its text names another host, its own stands beside it. */
+function OutLink({ href, text, children }: OutLinkProps) {
+  const destination = href === undefined ? null : destinationToShow(text, href, location.href);
+  return (
+    <>
+      <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+        {/* What turns text around ends with the link. */}
+        <bdi>{children}</bdi>
+      </a>
+      {destination !== null && (
+        <span className="destination">
+          leads to <bdi dir="ltr">{destination}</bdi>
+        </span>
+      )}
+    </>
+  );
+}
+
+type HastNode = NonNullable<ExtraProps['node']>;
+
+function textOf(node: HastNode | HastNode['children'][number] | undefined): string {
+  if (node?.type === 'text') return node.value;
+  if (node?.type !== 'element') return '';
+  if (node.tagName === 'img') return String(node.properties.alt ?? '');
+  return node.tagName === 'br' ? '\n' : node.children.map(textOf).join('');
+}
+
 const components: Components = {
-  // Away from here, and without saying from where.
-  a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+  a: ({ href, node, children }) => (
+    <OutLink href={href} text={textOf(node)}>
       {children}
-    </a>
+    </OutLink>
   ),
   // A picture of elsewhere would tell its host who reads this: it is a link, which one may follow or not.
   img: ({ src, alt }) => (
-    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">
+    <OutLink href={typeof src === 'string' ? src : undefined} text={alt ?? ''}>
       {alt || 'Picture'}
-    </a>
+    </OutLink>
   ),
   table: ({ children }) => (
     <div className="table-box">

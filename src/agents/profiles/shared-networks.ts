@@ -1,0 +1,20 @@
+import type { AgentProfile } from '../agent.ts';
+
+/**
+ * The warning for an operator whose agents share the network of their host, as profiles without a sandbox and with the
+ * network `shared` do; null where none does. A server that such an agent starts has the host's name, and browsers send the
+ * console's cookie to every port of that name.
+ */
+export function sharedNetworkWarning(profiles: Iterable<AgentProfile>): string | null {
+  const ids = [...profiles].filter(sharesNetwork).map(({ id }) => `"${id}"`);
+  if (ids.length === 0) return null;
+  return (
+    `Agents of these profiles share the network of their host: ${ids.join(', ')}. A server that such an agent starts can be ` +
+    'opened under the host’s name, and browsers that are signed in to the console send it their cookie. The cookie alone gives ' +
+    'no access, but do not open such servers in a browser that is signed in. To rule this out, set "network": "gateway" in the ' +
+    'sandbox of the profiles, or serve the console under a host name where no agent runs (BASE_URL).'
+  );
+}
+
+const sharesNetwork = ({ sandbox }: AgentProfile) =>
+  sandbox === null || sandbox.driver === 'none' || sandbox.network === 'shared';

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { ask, signIn } from '../support/console.ts';
+import { halvesOf, missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { makeOrganization } from '../support/sessions.ts';
+import { refusedEverywhere, tryEverywhere } from '../support/stolen-cookie.ts';
+import { upload } from '../support/uploads.ts';
+
+/** A page on another port of the service's host, as an agent can serve one, with the requests that it received. */
+async function serveOther(test: Pick<TestApp, 'url'>, setCookies: readonly string[] = [], script = '') {
+  const received: IncomingHttpHeaders[] = [];
+  const server = createServer(({ headers, url }, response) => {
+    if (url === '/preview') received.push(headers);
+    const set = url === '/preview' && setCookies.length > 0 ? { 'set-cookie': [...setCookies] } : {};
+    response.writeHead(200, { 'content-type': 'text/html', ...set });
+    response.end(`<!doctype html><title>Preview</title><h1>Preview</h1><script>${script}</script>`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { hostname } = new URL(test.url);
+  return { received, url: `http://${hostname}:${(server.address() as AddressInfo).port}/preview` };
+}
+
+describe.skipIf(missing !== null)('a server on another port of the host', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  let attachment: string;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+    const { body } = await upload(test, test.v1Key, '/v1/attachments', { name: 'plan.txt', content: 'secret plan' });
+    attachment = new URL(body).pathname.replace('/v1/', '/');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const openConsole = async () => {
+    const window = await openSignedIn(browser, test, test.adminToken);
+    await window.page.goto('/manage/users');
+    await window.page.getByRole('heading', { name: 'Users' }).waitFor();
+    return window;
+  };
+  const target = () => ({ test, attachment, organizationId: test.organizationId });
+  const isIn = async (page: Page) => {
+    await page.goto('/manage/users');
+    await page.getByText('admin@localhost').first().waitFor();
+  };
+
+  it('receives the administrator’s cookie, and can do nothing with it', async () => {
+    const { page, complaints } = await openConsole();
+    const { cookie } = await halvesOf(page);
+    const other = await serveOther(test);
+    const preview = await page.context().newPage();
+    await preview.goto(other.url);
+    expect(other.received[0]?.cookie).toBe(cookie);
+    expect(await tryEverywhere(target(), { cookie: other.received[0]?.cookie ?? '' })).toEqual(refusedEverywhere);
+    // Its pages have a storage of their own.
+    expect(await preview.evaluate(() => JSON.stringify(localStorage))).toBe('{}');
+    await isIn(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('cannot ask the service by a page in the administrator’s browser either', async () => {
+    const { page } = await openConsole();
+    const other = await serveOther(test);
+    const preview = await page.context().newPage();
+    await preview.goto(other.url);
+    const answers = await preview.evaluate(async (url) => {
+      const asked = (path: string, init: RequestInit) =>
+        fetch(url + path, { credentials: 'include', ...init }).then(
+          ({ status }) => status,
+          () => 'blocked',
+        );
+      const json = { 'content-type': 'application/json', 'switchyard-client': 'console' };
+      const body = JSON.stringify({ query: '{ viewer { permissions } }' });
+      const closed = new Promise((resolve) => {
+        const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+        socket.onopen = () => socket.send('{"type":"connection_init"}');
+        socket.onmessage = () => resolve('in');
+        socket.onclose = ({ code }) => resolve(code);
+      });
+      return [
+        await asked('/graphql', { method: 'POST', headers: json, body }),
+        await asked('/graphql', { method: 'POST', mode: 'no-cors', body }),
+        await asked('/console/session', { method: 'DELETE', headers: json }),
+        await closed,
+      ];
+    }, test.url);
+    expect(answers).toEqual(['blocked', 0, 'blocked', 4403]);
+    await isIn(page);
+    await page.context().close();
+  });
+
+  it('signs nobody in as somebody else by a cookie in the place of the console’s', async () => {
+    const { token } = await makeOrganization(test, 'Attackers');
+    const theirs = await signIn(test, token);
+    const { page } = await openConsole();
+    const other = await serveOther(test, [`${theirs.cookie}; Path=/; HttpOnly; SameSite=Strict`]);
+    const before = await halvesOf(page);
+    const preview = await page.context().newPage();
+    await preview.goto(other.url);
+    const planted = await halvesOf(page);
+    expect(planted).toEqual({ ...before, cookie: theirs.cookie });
+    expect(await tryEverywhere(target(), { cookie: planted.cookie })).toEqual(refusedEverywhere);
+    await page.goto('/sessions');
+    await page.getByLabel('Token').waitFor();
+    expect(await page.getByText('Attackers').count()).toBe(0);
+    // The console asks before it uses a link, though nobody is signed in: the link may be the attacker's.
+    await page.goto(`/sign-in#link=${'a'.repeat(52)}`);
+    await page.getByRole('heading', { name: 'You were signed in before' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Token').fill(test.adminToken);
+    await page.keyboard.press('Enter');
+    await page.locator('#main').waitFor();
+    await isIn(page);
+    // The sign-in before the planted cookie has ended with this one; the attacker's has not become anybody else's.
+    expect((await ask(test, before, '{ __typename }')).status).toBe(401);
+    expect((await ask(test, theirs, '{ viewer { organization { name } } }')).data.viewer.organization.name).toBe(
+      'Attackers',
+    );
+    await page.context().close();
+  });
+
+  it('does not even sign out by a cookie beside the console’s', async () => {
+    const { token } = await makeOrganization(test, 'Attackers');
+    const theirs = await signIn(test, token);
+    const { page, complaints } = await openConsole();
+    // Browsers send the cookie with the longer path first.
+    const other = await serveOther(test, [
+      `${theirs.cookie}; Path=/graphql`,
+      `${theirs.cookie}; Path=/console`,
+      `switchyard=${'a'.repeat(52)}; Path=/graphql/`,
+    ]);
+    const preview = await page.context().newPage();
+    await preview.goto(other.url);
+    expect(
+      (await page.context().cookies(`${test.url}/graphql`)).filter(({ name }) => name === 'switchyard'),
+    ).toHaveLength(2);
+    await isIn(page);
+    expect(await page.getByText('Attackers').count()).toBe(0);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

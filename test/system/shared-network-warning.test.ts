@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startServer } from '../support/server.ts';
+
+it.each([
+  ['api', true],
+  ['worker', true],
+  ['scheduler', false],
+])(
+  'a process with the role %s warns of agents that share the network of the host: %s',
+  { timeout: 60_000 },
+  async (roles, isWarned) => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-warning-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+    const server = await startServer({ DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ROLES: roles });
+    const warnings = server.output().match(/share the network of their host: "demo"/g) ?? [];
+    expect(warnings).toHaveLength(isWarned ? 1 : 0);
+    await server.stop();
+  },
+);

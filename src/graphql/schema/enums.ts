@@ -246,6 +246,7 @@ const codeMeaning: Record<(typeof userErrorCodes)[number], string> = {
 
 /** ErrorCode of the contract. */
 export const ErrorCodeEnum = builder.enumType('ErrorCode', {
-  description: 'What is wrong with an input.',
+  description:
+    'What is wrong with an input. Other refusals are errors with a code in `extensions.code`: UNAUTHENTICATED, FORBIDDEN, CONFIRMATION_REQUIRED (a browser that is signed in to the console must show its token again), NOT_FOUND, BAD_CURSOR, RATE_LIMITED.',
   values: valuesOf(userErrorCodes, (code) => codeMeaning[code]),
 });

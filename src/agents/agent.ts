@@ -201,6 +201,11 @@ export interface AgentLaunch {
   readonly runtimeDir: string;
   /** Secrets for the child's environment only. */
   readonly env: Readonly<Record<string, string>>;
+  /**
+   * Variables that hold the paths of files in the runtime directory, by the names of the files, which may be written later. The
+   * profile's `env` and {@link AgentLaunch.env} go before them.
+   */
+  readonly runtimeFiles?: Readonly<Record<string, string>>;
   /** The session, as part of the mark by which left-over processes are found. */
   readonly runId: string;
   /** Hears of each request to the agent, when it is over; for a look at what an agent can do. Must not throw. */

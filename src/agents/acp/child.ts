@@ -7,7 +7,7 @@ import { spawnAgent } from '../isolation/spawn-agent.ts';
 import { childrenOf, killByEnvironment, processStart, signalProcess } from '../process-identity.ts';
 import { type ProcessSpool, runMark, runStopCommand, workerMark } from '../process-spool.ts';
 import { descendantsOf, findInDirectories, killKnown } from '../strays.ts';
-import { agentEnvironment, openAgentGateway } from './environment.ts';
+import { agentEnvironment, openAgentGateway, runtimeVariables } from './environment.ts';
 import { createPace } from './pace.ts';
 import { storable } from './wording.ts';
 
@@ -66,9 +66,15 @@ export async function spawnChild(
   });
   try {
     const env = agentEnvironment(launch, options.baseEnv, way);
-    const placement = await options.isolation.place({ launch, env, gatewaySocket: way?.socketPath ?? null });
+    // A driver has to know the names of all variables, and says where the agent sees the runtime directory.
+    const placement = await options.isolation.place({
+      launch,
+      env: { ...runtimeVariables(launch, launch.runtimeDir), ...env },
+      gatewaySocket: way?.socketPath ?? null,
+    });
     const marks = { [workerMark]: options.workerId, [runMark]: launch.runId };
-    const given = { ...env, ...placement.env, HOME: placement.paths.home, ...marks };
+    const files = runtimeVariables(launch, placement.paths.runtime);
+    const given = { ...files, ...env, ...placement.env, HOME: placement.paths.home, ...marks };
     const streams = await spawnPlaced(launch, placement, given);
     const end = async () => {
       await killByEnvironment(marks);

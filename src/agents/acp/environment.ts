@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { AgentLaunch, AgentUpdate } from '../agent.ts';
 import { type Gateway, openGateway } from '../gateway/gateway.ts';
 import { gatewayPort, gatewaySocketIn } from '../isolation/placement.ts';
@@ -47,4 +48,9 @@ export function agentEnvironment(
     ...Object.fromEntries(Object.entries(env).filter(([name]) => !withheld.includes(name))),
     ...gateway?.env,
   };
+}
+
+/** The variables of {@link AgentLaunch.runtimeFiles}, for an agent that sees the runtime directory here. */
+export function runtimeVariables({ runtimeFiles = {} }: AgentLaunch, runtimeDir: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(runtimeFiles).map(([name, file]) => [name, join(runtimeDir, file)]));
 }

@@ -13,6 +13,7 @@ import { FencedError } from '../sessions/log.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { failureOf, MissingProfile } from './failures.ts';
+import { gitVariables } from './git-identity.ts';
 import { HeldRun } from './held-run.ts';
 import { type LaunchPlan, planLaunch } from './launch.ts';
 import { createMask, type Mask } from './masking.ts';
@@ -173,6 +174,7 @@ class SessionRun {
       homeDir,
       runtimeDir,
       env,
+      runtimeFiles: gitVariables,
       runId: run.sessionId,
       onUpdate: (update) => this.#take(parts, update),
       safeLength: createSafeLength(plan.secretValues),

@@ -4,6 +4,7 @@ import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { collectOutputs } from '../prompts/collect-outputs.ts';
 import type { Reports } from '../reports/reports.ts';
 import type { Commands } from './commands.ts';
+import { readGitIdentity, writeGitConfig } from './git-identity.ts';
 import type { HeldRun } from './held-run.ts';
 import type { LaunchPlan } from './launch.ts';
 import type { Mask } from './masking.ts';
@@ -49,6 +50,7 @@ export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
     const { paths } = agent;
     const notes = { isInterrupted, isFirst, isForgetful, isAfterSuspension: isAfter };
     const blocks = await promptBlocks(held, { plan, messages, paths, tools: reports.tools, ...notes });
+    await setGitIdentity(held, plan, messages.at(-1)?.seq ?? null);
     if (held.isOver) return;
     await startTurn(context, run, { messages: inbox, isAfterSuspension: isAfter });
     const stopReason = await runTurn(held, parts, blocks);
@@ -58,6 +60,15 @@ export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
     isForgetful = false;
     isAfter = false;
   }
+}
+
+// Commits of a turn are those of whoever asked for it. Without an identity the agent can still do everything else.
+async function setGitIdentity({ context, run }: HeldRun, plan: LaunchPlan, seq: number | null): Promise<void> {
+  const { sessionId } = run;
+  const identity = await readGitIdentity(context, sessionId, seq);
+  await writeGitConfig(plan.runtimeDir, identity).catch((err: unknown) => {
+    context.log.warn({ err, sessionId }, 'An agent has no identity for Git: its configuration could not be written.');
+  });
 }
 
 // One turn, until its end is written; gives how it stopped. Null: the run was over before.

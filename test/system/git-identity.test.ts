@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { gitConfigOf, writeGitConfig } from '../../src/domain/runs/git-identity.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { whyNoSandbox } from '../support/sandbox.ts';
+import { createSession } from '../support/sessions.ts';
+import { readMessages, untilOver } from '../support/watching.ts';
+
+const problem = await whyNoSandbox();
+if (problem !== null && process.env.CI) throw new Error(problem);
+const sandboxes = problem === null ? (['none', 'bwrap'] as const) : (['none'] as const);
+
+/** An ACP agent that gives the last words of each prompt to a shell, and says what that printed. */
+const shellAgent = `
+  const put = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method === 'initialize') put({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
+    if (method === 'session/new') put({ id, result: { sessionId: 's1' } });
+    if (method !== 'session/prompt') return;
+    const { stdout, stderr } = require('child_process').spawnSync('sh', ['-ec', params.prompt.at(-1).text], { encoding: 'utf8' });
+    const content = { type: 'text', text: stdout + stderr };
+    put({ method: 'session/update', params: { sessionId: 's1', update: { sessionUpdate: 'agent_message_chunk', content } } });
+    put({ id, result: { stopReason: 'end_turn' } });
+  });`;
+
+let test: TestApp;
+beforeAll(async () => {
+  const shell = (sandbox: string) => ({
+    id: sandbox,
+    command: [process.execPath, '-e', shellAgent],
+    sandbox,
+    mcp: false,
+  });
+  const agentsConfig = await writeProfiles({}, shell('none'), shell('bwrap'));
+  test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 });
+});
+afterAll(() => test.close());
+
+const commit = [
+  '[ -d .git ] || git init -q',
+  'git commit -q --allow-empty -m work',
+  `git log -1 --format='%an <%ae> %cn <%ce>'`,
+].join('\n');
+const twice = (identity: string) => `${identity} ${identity}\n`;
+
+it.each(sandboxes)('commits of an agent are those of whoever asks (sandbox %s)', async (agent) => {
+  const ada = await makeUser(test, { name: 'Ada Lovelace' });
+  const run = async (id: string, token?: string, words = commit) => {
+    if (token) await runMutation(test, 'sendMessage', '', { sessionId: id, message: words }, token);
+    await untilOver(test, id);
+    return (await readMessages(test, id)).at(-1)?.replace('AGENT_MESSAGE: ', '');
+  };
+  const { organizationId } = test;
+  const id = await createSession(test, { agent, prompt: commit, organizationId }, ada.token);
+  const own = `Ada Lovelace <${ada.email}>`;
+  expect(await run(id)).toBe(twice(own));
+
+  // Somebody else goes on with it.
+  const said = await run(id, test.adminToken);
+  const [serviceUser] = await test.app.services.store.query<{ id: string; name: string }>(
+    'select x.id, x.name from log_entry e join service_user x on x.id = e.service_user_id where e.session_id = $1',
+    [id],
+  );
+  const noreply = `${serviceUser?.name} <${serviceUser?.id}@noreply.switchyard.invalid>`;
+  expect(said).toBe(twice(noreply));
+
+  // A repository's own configuration wins, and so does the agent's.
+  const global = `git config --global user.name Own\n${commit}`;
+  expect(await run(id, ada.token, global)).toContain(`Own <${ada.email}>`);
+  const local = `git config user.email own@example.com\n${commit}`;
+  expect(await run(id, ada.token, local)).toContain('Own <own@example.com>');
+});
+
+it.each([
+  [
+    'a line break, a section and a command',
+    'Eve\n[core]\n\tsshCommand = touch pwned\n\tname = "x\\',
+    'Eve [core] sshCommand = touch pwned name = "x',
+  ],
+  ['an address', 'Eve <root@example.com>', 'Eve root@example.com'],
+  ['control characters and marks of direction', 'E\u0000\u001b[31mv\u202ee\u0007', 'E [31mv e'],
+  ['quotes, backslashes and comments', 'E"v\\e; # x', 'E"v\\e; # x'],
+  ['nothing that Git takes', ' <.,;:"\'\\> ', 'eve'],
+  ['no character', '', 'eve'],
+  ['more than anybody reads', 'x'.repeat(5_000), 'x'.repeat(200)],
+])('a name of %s makes a commit, and nothing else', (_, name, written) => {
+  const dir = mkdtempSync(join(tmpdir(), 'switchyard-git-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, 'gitconfig');
+  writeFileSync(file, gitConfigOf({ name, email: 'eve@example.test' }));
+  const env = { PATH: process.env.PATH ?? '', HOME: dir, GIT_CONFIG_SYSTEM: file };
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: dir, env, encoding: 'utf8' });
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'work');
+  expect(git('log', '-1', '--format=%an <%ae>')).toBe(`${written} <eve@example.test>\n`);
+  const names = git('config', '--file', file, '--list', '--name-only').trim().split('\n');
+  expect(names).toEqual(['user.name', 'user.email', 'include.path']);
+});
+
+it('a link that an agent lays in the way of the file is replaced, not followed', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'switchyard-git-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const victim = join(dir, 'secret.key');
+  writeFileSync(victim, 'kept');
+  symlinkSync(victim, join(dir, 'gitconfig'));
+  await writeGitConfig(dir, { name: 'Ada', email: 'ada@example.test' });
+  expect(readFileSync(victim, 'utf8')).toBe('kept');
+  expect(lstatSync(join(dir, 'gitconfig')).isFile()).toBe(true);
+  expect(readFileSync(join(dir, 'gitconfig'), 'utf8')).toContain('ada@example.test');
+});

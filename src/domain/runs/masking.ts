@@ -1,3 +1,5 @@
+import { unfinishedAt } from './decoded-text.ts';
+import { createDecodedView } from './decoded-view.ts';
 import { formsOf, shortestMasked } from './masked-forms.ts';
 import { project } from './projection.ts';
 import { createFinder, type Span } from './secret-finder.ts';
@@ -12,7 +14,8 @@ const blot = '********';
 export type Mask = (text: string, isPiece?: boolean) => string;
 
 /**
- * A {@link Mask} for these values, in all the ways of {@link formsOf}, also where line breaks have been put into them. Values
+ * A {@link Mask} for these values, in all the ways of {@link formsOf}, also where line breaks have been put into them, and where any of
+ * their characters are encoded for addresses, HTML or JSON. Values
  * under six characters are left alone: they would blot out ordinary words. One pass, however many there are.
  */
 export function createMask(values: readonly string[]): Mask {
@@ -25,10 +28,12 @@ export function createMask(values: readonly string[]): Mask {
       /\s+/g,
     ),
   ].filter((view) => view !== null);
-  if (views.length === 0) return (text) => text;
+  const decodedView = createDecodedView(values);
+  if (views.length === 0 || decodedView === null) return (text) => text;
   return (text, isPiece = false) => {
     const hasBreaks = /[\r\n]/.test(text);
     const spans = (hasBreaks ? views : views.slice(0, 1)).flatMap((view) => view(text, isPiece));
+    for (const span of decodedView(text, isPiece ? endsOf(text, cutMark) : [])) spans.push(span);
     return spans.length === 0 ? text : blotted(text, spans);
   };
 }
@@ -44,7 +49,7 @@ function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece:
   return (original, isPiece) => {
     const { text, at } = project(original, gaps);
     const spans = finder.all(text);
-    if (isPiece) spans.push(...finder.atBorders(text, endsOf(text, gaps)));
+    if (isPiece) spans.push(...finder.atBorders(text, endsOf(text, project(cutMark, gaps).text)));
     return spans.map(([from, to]): Span => [at(from), at(to - 1) + 1]);
   };
 }
@@ -52,9 +57,11 @@ function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece:
 // Where tool output is cut, words of the service follow (agents/acp/updates.ts).
 const cutMark = '… (';
 
-function endsOf(text: string, gaps: RegExp): number[] {
-  const cut = text.lastIndexOf(project(cutMark, gaps).text);
-  return cut < 0 ? [text.length] : [cut, text.length];
+function endsOf(text: string, mark: string): number[] {
+  const cut = text.lastIndexOf(mark);
+  const ends = cut < 0 ? [text.length] : [cut, text.length];
+  // A piece may also end in the middle of an encoded character.
+  return [...new Set(ends.flatMap((end) => [end, unfinishedAt(text.slice(0, end))]))];
 }
 
 function blotted(text: string, spans: Span[]): string {

@@ -1,0 +1,129 @@
+/**
+ * One encoded character: a byte of percent-encoding (%41), an HTML entity by number (&#65; &#x41;, the semicolon may be missing)
+ * or by name, or an escape of JSON and JavaScript (\u0041, \x41). Zeros before a number are bounded, so that a match is short.
+ */
+const encoded =
+  /%([0-9a-fA-F]{2})|&#(0{0,64}[0-9]{1,7});?|&#[xX](0{0,64}[0-9a-fA-F]{1,6});?|&(amp|lt|gt|quot|apos);|\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))/g;
+
+/** Cheap test for {@link encoded}: most texts have none of it. */
+const mayBeEncoded = /%[0-9a-fA-F]{2}|&(?:#|amp|lt|gt|quot|apos)|\\[ux]/;
+
+/** The beginning of a character at the end of a text, or a whole encoded one that more digits may follow. */
+const unfinished =
+  /(?:%[0-9a-fA-F]?|&(?:#(?:[xX]?|0{0,64}[0-9]{0,7}|[xX]0{0,64}[0-9a-fA-F]{0,6})|[a-z]{0,4})|(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?|\\u[dD][89abAB][0-9a-fA-F]{2}|[\uD800-\uDBFF])$/;
+/** Longer than any match of {@link unfinished}. */
+const maxUnfinished = 80;
+
+const named: Readonly<Record<string, number>> = { amp: 0x26, lt: 0x3c, gt: 0x3e, quot: 0x22, apos: 0x27 };
+
+/** A text with encoded characters decoded. */
+export interface DecodedText {
+  /** UTF-8, one character for each byte; `+` is a space, as in forms. */
+  readonly bytes: string;
+  /** The first index in the original of what a byte stands for. */
+  startOf(index: number): number;
+  /** The index behind it. */
+  endOf(index: number): number;
+  /** The first byte that stands for what begins at this index of the original, or behind it. */
+  byteAt(original: number): number;
+}
+
+/**
+ * Decodes a text, in time linear in its length; null where nothing in it is encoded. `isBytes`: it is a decoded one already, to be
+ * decoded once more.
+ */
+export function decode(text: string, isBytes = false): DecodedText | null {
+  if (!mayBeEncoded.test(text)) return null;
+  const parts: string[] = [];
+  // Segments of bytes: plain ones count on in step with the original, as long as they are ASCII.
+  const byteStarts: number[] = [];
+  const starts: number[] = [];
+  const ends: number[] = [];
+  let count = 0;
+  const add = (bytes: string, from: number, to: number) => {
+    byteStarts.push(count);
+    starts.push(from);
+    ends.push(to);
+    parts.push(bytes);
+    count += bytes.length;
+  };
+  const addPlain = (from: number, to: number) => {
+    if (isBytes) return add(text.slice(from, to), from, to);
+    for (const { 0: part, index } of text.slice(from, to).matchAll(/[\0-\x7f]+|[^\0-\x7f]/gu)) {
+      add(toBytes(part), from + index, from + index + part.length);
+    }
+  };
+  let done = 0;
+  let isSurrogate = false;
+  for (const match of text.matchAll(encoded)) {
+    const { 0: whole, 1: percent, 2: decimal, 3: hex, 4: name, 5: unicode, 6: short, index } = match;
+    const to = index + whole.length;
+    if (index > done) addPlain(done, index);
+    done = to;
+    if (percent !== undefined) {
+      add(String.fromCharCode(Number.parseInt(percent, 16)), index, to);
+      continue;
+    }
+    const code =
+      name === undefined ? Number.parseInt(decimal ?? hex ?? unicode ?? short ?? '', decimal ? 10 : 16) : named[name];
+    const unit = code !== undefined && code <= 0x10ffff ? code : 0xfffd;
+    const last = parts.length - 1;
+    // The second half of a character that JSON writes as two escapes.
+    if (isSurrogate && unit >= 0xdc00 && unit <= 0xdfff && ends[last] === index) {
+      const high = Number.parseInt(text.slice(index - 4, index), 16);
+      const bytes = toBytes(String.fromCharCode(high, unit));
+      count += bytes.length - (parts[last] as string).length;
+      parts[last] = bytes;
+      ends[last] = to;
+      isSurrogate = false;
+      continue;
+    }
+    isSurrogate = unicode !== undefined && unit >= 0xd800 && unit <= 0xdbff;
+    add(toBytes(String.fromCodePoint(unit)), index, to);
+  }
+  if (done === 0) return null;
+  if (done < text.length) addPlain(done, text.length);
+
+  const segmentOf = (index: number) => lastAtMost(byteStarts, index);
+  // In a plain segment each byte stands for one character; an encoded one is one segment.
+  const isPlain = (n: number) => (ends[n] as number) - (starts[n] as number) === (parts[n] as string).length;
+  return {
+    bytes: parts.join('').replaceAll('+', ' '),
+    startOf(index) {
+      const n = segmentOf(index);
+      return (starts[n] as number) + (isPlain(n) ? index - (byteStarts[n] as number) : 0);
+    },
+    endOf(index) {
+      const n = segmentOf(index);
+      return isPlain(n) ? (starts[n] as number) + index - (byteStarts[n] as number) + 1 : (ends[n] as number);
+    },
+    byteAt(original) {
+      const n = lastAtMost(starts, original);
+      const offset = original - (starts[n] as number);
+      if (offset === 0) return byteStarts[n] as number;
+      if (offset >= (ends[n] as number) - (starts[n] as number)) return count;
+      return isPlain(n) ? (byteStarts[n] as number) + offset : (byteStarts[n + 1] ?? count);
+    },
+  };
+}
+
+/** A text as {@link DecodedText} has it, without looking for encoded characters. */
+export const toBytes = (text: string): string =>
+  /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text.toWellFormed()).toString('latin1');
+
+/** Where an encoded character begins that a text ends in the middle of; its length where there is none. */
+export function unfinishedAt(text: string): number {
+  const tail = text.slice(-maxUnfinished);
+  const found = tail.search(unfinished);
+  return found < 0 ? text.length : text.length - tail.length + found;
+}
+
+function lastAtMost(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((sorted[middle] as number) <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

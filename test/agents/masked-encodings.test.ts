@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createMask } from '../../src/domain/runs/masking.ts';
+import { createSafeLength } from '../../src/domain/runs/safe-length.ts';
+
+const bytesOf = (character: string) => [...Buffer.from(character)];
+const hexOf = (byte: number) => byte.toString(16).padStart(2, '0');
+const codeOf = (character: string) => character.codePointAt(0) as number;
+const mixCase = (text: string) => [...text].map((each, n) => (n % 2 ? each.toUpperCase() : each)).join('');
+const escaped = (character: string) =>
+  Array.from({ length: character.length }, (_, n) => `\\u${character.charCodeAt(n).toString(16).padStart(4, '0')}`);
+
+/** Ways in which one character can be written. Those without a semicolon end where no digit follows. */
+const encodings: readonly ((character: string) => string)[] = [
+  (character) => character,
+  (character) =>
+    bytesOf(character)
+      .map((byte) => `%${hexOf(byte)}`)
+      .join(''),
+  (character) =>
+    bytesOf(character)
+      .map((byte) => `%${hexOf(byte).toUpperCase()}`)
+      .join(''),
+  (character) =>
+    bytesOf(character)
+      .map((byte) => `%${mixCase(hexOf(byte))}`)
+      .join(''),
+  (character) => `&#${codeOf(character)};`,
+  (character) => `&#${codeOf(character)}`,
+  (character) => `&#00000${codeOf(character)};`,
+  (character) => `&#x${codeOf(character).toString(16)};`,
+  (character) => `&#X${codeOf(character).toString(16).toUpperCase()}`,
+  (character) => `&#x${'0'.repeat(40)}${codeOf(character).toString(16)};`,
+  (character) => escaped(character).join(''),
+  (character) =>
+    escaped(character)
+      .join('')
+      .replaceAll(/[A-F]/g, (digit) => digit.toLowerCase()),
+];
+
+const join = (parts: readonly string[]) =>
+  parts.reduce(
+    (text, part) =>
+      text + (/&#(?:[0-9]+|[xX][0-9a-fA-F]+)$/.test(text) && /^[0-9a-fA-F;]/.test(part) ? ';' : '') + part,
+    '',
+  );
+
+/** A text as somebody reads it who decodes it once. */
+const decoded = (text: string) => {
+  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+  const one = /(?:%[0-9a-f]{2})+|&#[0-9]+;?|&#x[0-9a-f]+;?|&(?:amp|lt|gt|quot|apos);|(?:\\u[0-9a-f]{4})+/gi;
+  return text.replaceAll(one, (each) => {
+    if (each.startsWith('%')) return Buffer.from(each.replaceAll('%', ''), 'hex').toString();
+    if (each.startsWith('\\')) return JSON.parse(`"${each}"`) as string;
+    const name = named[each.slice(1, -1)];
+    if (name !== undefined) return name;
+    const code = /^&#x/i.test(each) ? Number.parseInt(each.slice(3), 16) : Number.parseInt(each.slice(2), 10);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+  });
+};
+
+const characters = [...'abcdefXYZ0123456789 /+=<>"\'&%_-.:é漢😀'];
+const secrets = fc
+  .string({ unit: fc.constantFrom(...characters), minLength: 8, maxLength: 90 })
+  .filter((secret) => secret.trim().length >= 8);
+const around = fc.string({ unit: fc.constantFrom(...'klm no\n{}[],.!'), maxLength: 20 });
+
+const written = fc
+  .tuple(secrets, around, around, fc.infiniteStream(fc.constantFrom(...encodings)))
+  .map(([secret, before, after, ways]) => {
+    const parts = [...secret].map((character) => (ways.next().value as (typeof encodings)[number])(character));
+    return { secret, text: `${before} ${join(parts)}! ${after}` };
+  });
+
+const runs = { numRuns: 2_000 };
+
+it('finds a secret whose characters are encoded each in another way, and leaves the text around it', () => {
+  fc.assert(
+    fc.property(written, ({ secret, text }) => {
+      const masked = createMask([secret])(text);
+      expect([text, masked, decoded(masked).includes(secret)]).toEqual([text, masked, false]);
+      expect(masked).toContain('********');
+    }),
+    runs,
+  );
+});
+
+it('finds it in any chunks in which the text may come', () => {
+  fc.assert(
+    fc.property(written, fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 }), ({ secret, text }, sizes) => {
+      const [mask, safeLength] = [createMask([secret]), createSafeLength([secret])];
+      let [stored, open, at] = ['', '', 0];
+      for (let n = 0; at < text.length; n++) {
+        const size = sizes[n % sizes.length] as number;
+        open += text.slice(at, at + size);
+        at += size;
+        const safe = at < text.length ? safeLength(open) : open.length;
+        stored += mask(open.slice(0, safe), true);
+        open = open.slice(safe);
+      }
+      expect([text, stored, decoded(stored).includes(secret)]).toEqual([text, stored, false]);
+    }),
+    runs,
+  );
+});
+
+it('leaves texts without a secret as they are, encoded or not', () => {
+  const secret = 'Qz-7kW/9pL+2vN=4';
+  const mask = createMask([secret]);
+  const any = fc.string({
+    unit: fc.constantFrom(...characters, '&#', '%2', '&amp;', '\\u00', '&#x', ';'),
+    maxLength: 300,
+  });
+  fc.assert(
+    fc.property(any, (text) => {
+      expect(mask(text, true)).toBe(text);
+    }),
+    runs,
+  );
+});
+
+it('holds no more of a text back than may be a part of a secret', () => {
+  const safeLength = createSafeLength(['correct horse battery staple']);
+  for (const text of ['100 % of all', '%63or no', '&#99;arrots', 'Tom & Jerry', '%41%42%43', 'a\\b']) {
+    expect([text, safeLength(text)]).toEqual([text, text.length]);
+  }
+  expect(safeLength('so %63orre')).toBe(3);
+  expect(safeLength('so &#99')).toBe(3);
+  expect(safeLength('so cor%7')).toBe(3);
+});

@@ -8,14 +8,14 @@ import type { ClaimedRun } from '../runs/claims.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
 import type { Mask } from '../runs/masking.ts';
 import { appendEntries, FencedError } from '../sessions/log.ts';
-import { listBelow, openInside } from './held-directory.ts';
+import { type FoundFile, listBelow, openInside } from './held-directory.ts';
 import { outputsDirectory, sessionDirectory } from './session-files.ts';
 
 /** The most files that the end of one turn makes attachments of; the others wait for the next. */
 const maxFiles = 100;
 /** How deep folders are looked into. */
 const maxDepth = 5;
-/** How many names are looked at: an agent may leave a whole tree there. */
+/** How many names are read: an agent may leave a whole tree there. */
 const maxNames = 5_000;
 
 /** What was collected, by its path: what the file was like then. Beside the workspace, where the agent has no business. */
@@ -30,7 +30,12 @@ export async function collectOutputs(context: Context, run: ClaimedRun, plan: La
   const { workspaceDir, organizationId } = plan;
   const known = await readCollected(plan);
   let count = 0;
-  for (const { path, state } of await changedFiles(workspaceDir, known)) {
+  const { files, isCut } = await listBelow(workspaceDir, [sessionDirectory, outputsDirectory], { maxDepth, maxNames });
+  if (isCut) {
+    const said = `\`${root}\` has more than ${maxNames} files and folders. The service reads no more of them: the others were left out.`;
+    await tell(context, run, said);
+  }
+  for (const { path, state } of await changedFiles(workspaceDir, files, known)) {
     const name = mask(posix.relative(root, path).replaceAll('/', '-'));
     // A worker that dies before it has noted what it kept keeps nothing twice.
     const onceKey = context.keyring.hashToken(`output:${run.sessionId}:${path}:${state}`);
@@ -55,10 +60,11 @@ const root = `${sessionDirectory}/${outputsDirectory}`;
 
 async function changedFiles(
   workspaceDir: string,
+  files: readonly FoundFile[],
   known: Collected,
 ): Promise<readonly { readonly path: string; readonly state: string }[]> {
   const changed: { path: string; state: string }[] = [];
-  for (const file of await listBelow(workspaceDir, [sessionDirectory, outputsDirectory], { maxDepth, maxNames })) {
+  for (const file of files) {
     if (changed.length >= maxFiles) break;
     const path = `${root}/${file.path}`;
     const { ino, size, mtimeMs } = (file.isLink ? await behindLink(workspaceDir, path) : null) ?? file;

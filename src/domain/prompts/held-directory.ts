@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants, createWriteStream, type Stats } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,8 +12,8 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
  * also in the middle of what is done here; through this nothing is written outside.
  */
 export interface HeldDirectory {
-  /** The names in it. */
-  names(): Promise<string[]>;
+  /** The names in it, as they are read: an agent may leave very many. */
+  names(): AsyncIterable<string>;
   /** Whether there is an ordinary file of this name; a link is none. */
   hasFile(name: string): Promise<boolean>;
   /** Writes a file whole or not at all, in place of whatever had its name. */
@@ -77,7 +77,7 @@ export async function emptyDirectory(
 ): Promise<number> {
   let taken = 0;
   await within(workspaceDir, names, async (directory) => {
-    for (const name of await readdir(directory)) {
+    for await (const name of namesIn(directory)) {
       const status = await lstat(join(directory, name)).catch(() => null);
       // By the change of the entry: that of the content is for the agent to set.
       if (status === null || status.isDirectory() || status.ctimeMs >= beforeMs) continue;
@@ -98,31 +98,50 @@ export interface FoundFile {
   readonly mtimeMs: number;
 }
 
+/** The files that {@link listBelow} found. */
+export interface FoundFiles {
+  readonly files: readonly FoundFile[];
+  /** Some names were not read: there are more than `maxNames`. */
+  readonly isCut: boolean;
+}
+
 /**
- * The ordinary files and the links below a directory of a workspace, by their names, down to `maxDepth`; at most `maxNames`
- * names are looked at. No link is followed, not even the directory itself: what lies behind one need not be the workspace's, and
- * the names there are told to nobody. Nothing when there is no such directory.
+ * The ordinary files and the links below a directory of a workspace, by their names, down to `maxDepth`. At most `maxNames` names
+ * are read in all, whichever the file system gives first. No link is followed, not even the directory itself: what lies behind one
+ * need not be the workspace's, and the names there are told to nobody. Nothing when there is no such directory.
  */
 export async function listBelow(
   workspaceDir: string,
   names: readonly string[],
   { maxDepth, maxNames }: { readonly maxDepth: number; readonly maxNames: number },
-): Promise<FoundFile[]> {
-  const found: FoundFile[] = [];
-  let seen = 0;
+): Promise<FoundFiles> {
+  const files: FoundFile[] = [];
+  let left = maxNames;
+  let isCut = false;
   const look = async (directory: string, prefix: string, depth: number): Promise<void> => {
-    for (const name of (await readdir(directory)).sort()) {
-      if (++seen > maxNames) return;
+    const read: string[] = [];
+    for await (const name of namesIn(directory)) {
+      isCut ||= left === 0;
+      if (isCut) break;
+      left--;
+      read.push(name);
+    }
+    for (const name of read.sort()) {
       const status = await lstat(join(directory, name)).catch(() => null);
       const isLink = status?.isSymbolicLink() ?? false;
-      if (status !== null && (status.isFile() || isLink)) found.push({ path: prefix + name, isLink, ...pick(status) });
+      if (status !== null && (status.isFile() || isLink)) files.push({ path: prefix + name, isLink, ...pick(status) });
       else if (status?.isDirectory() && depth < maxDepth) {
         await within(directory, [name], (inner) => look(inner, `${prefix}${name}/`, depth + 1));
       }
     }
   };
   await within(workspaceDir, names, (directory) => look(directory, '', 1));
-  return found;
+  return { files, isCut };
+}
+
+// A stream: a list of all names would be as long as whoever owns the directory likes.
+async function* namesIn(directory: string): AsyncGenerator<string> {
+  for await (const { name } of await opendir(directory)) yield name;
 }
 
 function pick({ ino, size, mtimeMs }: Stats): Omit<FoundFile, 'path' | 'isLink'> {
@@ -146,7 +165,7 @@ async function within(start: string, names: readonly string[], work: (path: stri
 function held(directory: string): HeldDirectory {
   const at = (name: string) => join(directory, requireName(name));
   return {
-    names: () => readdir(directory),
+    names: () => namesIn(directory),
     hasFile: (name) =>
       lstat(at(name)).then(
         (found) => found.isFile(),

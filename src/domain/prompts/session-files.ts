@@ -42,7 +42,7 @@ export async function placeSessionDirectory({ workspaceDir }: LaunchPlan): Promi
 export function placeSecretFiles({ workspaceDir, secretFiles }: LaunchPlan): Promise<PlacedFiles> {
   const paths = new Map<string, string>();
   return inDirectory(workspaceDir, [sessionDirectory, secretsDirectory], async (directory) => {
-    for (const name of await directory.names()) await directory.remove(name);
+    for await (const name of directory.names()) await directory.remove(name);
     for (const { key, content } of secretFiles) {
       // Other secrets' keys differ in what a name cannot have, or in upper and lower case.
       const name = fileName(key);
@@ -74,7 +74,7 @@ export async function placeNotes(
   const names = new Map(placed.map(({ id, name }) => [id, `${slugOf(name)}-${id.slice(-6)}.md`]));
   await inDirectory(plan.workspaceDir, [sessionDirectory, 'knowledge'], async (directory) => {
     const wanted = new Set(names.values());
-    for (const name of await directory.names()) if (!wanted.has(name)) await directory.remove(name);
+    for await (const name of directory.names()) if (!wanted.has(name)) await directory.remove(name);
     for (let from = 0; from < placed.length; from += noteBatch) {
       const batch = placed.slice(from, from + noteBatch);
       const bodies = await readNoteBodies(

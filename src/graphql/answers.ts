@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { noGoodKey } from '../auth/authenticate.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
+import { maxJsonDepth, nestsDeeper } from '../domain/json-depth.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import { refusalOf } from './charge.ts';
 import type { Charge } from './context.ts';
@@ -79,6 +80,9 @@ export function findBadAddress(request: Request): Response | null {
   const given = new URL(request.url).searchParams;
   for (const name of ['variables', 'extensions']) {
     const text = given.get(name);
+    if (text && nestsDeeper(text)) {
+      return failure(400, 'BAD_REQUEST', `"${name}" in the address must not nest deeper than ${maxJsonDepth} levels.`);
+    }
     if (text && !isJsonObject(text)) {
       return failure(400, 'BAD_REQUEST', `"${name}" in the address must be a JSON object.`);
     }

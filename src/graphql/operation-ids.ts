@@ -1,3 +1,5 @@
+import { nestsDeeper, withoutDepth } from '../domain/json-depth.ts';
+
 /** The ids of one socket's operations, as the client has them and as the server knows them. */
 export interface OperationIds {
   /** A message from the client, with the server's id in it. */
@@ -36,8 +38,10 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
 
   return {
     fromClient(text) {
-      const message = readMessage(text);
-      if (!message) return text;
+      const isDeep = nestsDeeper(text);
+      const message = readMessage(isDeep ? withoutDepth(text) : text);
+      // graphql-ws closes the socket for what is no JSON.
+      if (!message) return isDeep ? tooDeep : text;
       let id = inside.get(message.id);
       if (message.type === 'subscribe' && id === undefined) {
         id = String(count++).padStart(idLength, '0');
@@ -49,7 +53,9 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
         onLeave(id);
       }
       // An operation that is not there: graphql-ws answers nothing to that either.
-      return id === undefined ? text : jsonOf(id, { ...message, ...withText(message) });
+      if (id === undefined) return isDeep ? JSON.stringify({ ...message, payload: undefined }) : text;
+      if (isDeep) return JSON.stringify({ type: message.type, id, payload: { query: tooDeep } });
+      return JSON.stringify({ ...message, ...withText(message), id });
     },
     toClient(text) {
       if (!text.startsWith(beginning)) return text;
@@ -68,16 +74,6 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
       return reason?.replace(/\d{12}/, (id) => outside.get(id) ?? id);
     },
   };
-}
-
-// JSON is read at any depth, but written by a function that calls itself.
-function jsonOf(id: string, message: { type: string }): string {
-  try {
-    return JSON.stringify({ ...message, id });
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-  }
-  return JSON.stringify({ type: message.type, id, payload: { query: tooDeep } });
 }
 
 // graphql-ws closes a socket for an operation without a text, where a trusted document is named instead.

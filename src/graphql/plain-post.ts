@@ -4,6 +4,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import { findKnownViewer } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
 import type { Services } from '../domain/context.ts';
+import { nestsDeeper } from '../domain/json-depth.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { JsonAnswer } from '../http/outside.ts';
 import { isNamedOnce, isPlainHost, readWhole } from '../http/plain-request.ts';
@@ -115,9 +116,11 @@ function prepare({ plans, trusted, isIntrospectable }: PlainPostOptions, body: B
 function readParams(body: Buffer): Record<string, unknown> | null {
   // A byte order mark is for the long way too.
   if (body[0] !== 0x7b || !isUtf8(body)) return null;
+  const text = body.toString('utf8');
+  if (nestsDeeper(text)) return null;
   let params: Record<string, unknown>;
   try {
-    params = JSON.parse(body.toString('utf8'));
+    params = JSON.parse(text);
   } catch {
     return null;
   }

@@ -1,3 +1,5 @@
+import { maxJsonDepth, nestsDeeper } from '../domain/json-depth.ts';
+
 /** The largest body of an operation. */
 export const mostBytes = 1_024 * 1_024;
 
@@ -30,6 +32,9 @@ export async function readBody(request: Request, signal: AbortSignal): Promise<R
     text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch (error) {
     throw new BodyError('The body must be UTF-8 text.', { status: 400, cause: error });
+  }
+  if (nestsDeeper(text)) {
+    throw new BodyError(`The body must not nest deeper than ${maxJsonDepth} levels.`, { status: 400 });
   }
   const headers = new Headers(request.headers);
   headers.delete('content-length');

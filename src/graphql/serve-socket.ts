@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Log } from '../domain/context.ts';
+import { nestsDeeper } from '../domain/json-depth.ts';
 import { createOperationIds, type OperationIds } from './operation-ids.ts';
 import type { Pings } from './pings.ts';
 import { type PacedSocket, paceSocket, slowReaderClose } from './slow-reader.ts';
@@ -84,7 +85,7 @@ export function serveSocket(
 const serversOwn: readonly unknown[] = ['connection_ack', 'next', 'error'];
 
 function isServersOwn(text: string): boolean {
-  if (!/"(?:connection_ack|next|error)"|\\u/.test(text)) return false;
+  if (!/"(?:connection_ack|next|error)"|\\u/.test(text) || nestsDeeper(text)) return false;
   try {
     return serversOwn.includes((JSON.parse(text) as { type?: unknown } | null)?.type);
   } catch {

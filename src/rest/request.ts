@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import { maxJsonDepth, nestsDeeper } from '../domain/json-depth.ts';
 import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
 
 /** The largest body that is read, in bytes (pinned 2). */
@@ -8,9 +9,6 @@ export const maxBodyBytes = 1_048_576; // 1 MiB
 const maxSkippedBytes = 16 * maxBodyBytes;
 
 const inWords: Readonly<Record<number, string>> = { [maxBodyBytes]: ' (1 MiB)', 65536: ' (64 KiB)' };
-
-/** How deep a body may nest. JSON.stringify recurses, so that a deeper value would end in a stack overflow further in. */
-const maxDepth = 128;
 
 /** The JSON of a request's body. 413 when it is too large, 400 when it is not UTF-8 or not JSON. */
 export async function readJson(request: Request): Promise<unknown> {
@@ -29,16 +27,15 @@ export async function readText(request: Request, most: number): Promise<string> 
 
 /** The JSON of a text. 400 when it is none, or nests too deep. */
 export function parseJson(text: string): unknown {
-  let value: unknown;
+  if (nestsDeeper(text)) {
+    throw new RequestError(`The body must not nest deeper than ${maxJsonDepth} levels.`, { status: 400 });
+  }
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (cause) {
     const message = text.trim() === '' ? 'The body must be JSON, but is empty.' : 'The body is not valid JSON.';
     throw new RequestError(message, { status: 400, cause });
   }
-  if (isDeeper(value, maxDepth))
-    throw new RequestError(`The body must not nest deeper than ${maxDepth} levels.`, { status: 400 });
-  return value;
 }
 
 // Content-Length is only a promise, and chunked bodies have none: what counts is what arrives. What is a little too large
@@ -79,15 +76,6 @@ function decode(bytes: Uint8Array): string {
   } catch (cause) {
     throw new RequestError('The body is not valid UTF-8.', { status: 400, cause });
   }
-}
-
-function isDeeper(value: unknown, depth: number): boolean {
-  let level: unknown[] = [value];
-  for (let n = 0; level.length > 0; n++) {
-    if (n > depth) return true;
-    level = level.flatMap((each) => (each !== null && typeof each === 'object' ? Object.values(each) : []));
-  }
-  return false;
 }
 
 /** Checks a value's shape: 422 with an issue per complaint, its `loc` beginning with `place`. Rules are the domain's. */

@@ -6,6 +6,7 @@ import { attachmentPath } from '../attachments/links.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { parseInput, text } from '../input.ts';
+import { nestsDeeper } from '../json-depth.ts';
 import { findSessionNote } from '../prompts/knowledge.ts';
 import { readSessionFacts } from '../prompts/session-facts.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
@@ -157,7 +158,7 @@ const quoted = (given: string) => JSON.stringify(given.slice(0, 200));
 function givenOutput(args: Readonly<Record<string, unknown>>): unknown {
   if (!Object.hasOwn(args, 'output')) return Object.keys(args).length > 0 ? args : undefined;
   const { output } = args;
-  if (typeof output !== 'string') return output;
+  if (typeof output !== 'string' || nestsDeeper(output)) return output;
   try {
     return JSON.parse(output);
   } catch {

@@ -1,3 +1,5 @@
+import { nestsDeeper } from '../json-depth.ts';
+
 /** Of a longer text only its end is looked at: what is meant as the answer stands last. */
 const mostCharacters = 300_000;
 /** How many characters the search for objects may look at in all: unbalanced braces would make it quadratic. */
@@ -47,6 +49,7 @@ function endOfObject(text: string, from: number): number | null {
 }
 
 function parse(text: string): unknown {
+  if (nestsDeeper(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

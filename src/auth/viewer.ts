@@ -78,6 +78,23 @@ export function requireEnterprisePermission(viewer: Viewer, permission: Enterpri
   if (!viewer.enterprisePermissions.has(permission)) throw missingPermission(permission);
 }
 
+/**
+ * FORBIDDEN, naming the first permission, unless the viewer holds one of them in the organization of a bare id, or in any one
+ * where none is named. For acts on a thing by its id: a caller who lacks the permission learns nothing about the id.
+ */
+export function requireSomewhere(
+  viewer: Viewer,
+  anyOf: readonly [OrganizationPermission, ...OrganizationPermission[]],
+  organizationId?: string,
+): void {
+  const { all, ids } = organizationsWith(viewer, ...anyOf);
+  const isHeld =
+    organizationId === undefined
+      ? all || ids.length > 0
+      : anyOf.some((permission) => holds(viewer, permission, organizationId));
+  if (!isHeld) throw missingPermission(anyOf[0]);
+}
+
 /** FORBIDDEN, naming the permission. */
 export function missingPermission(permission: string): DomainError {
   return new DomainError('FORBIDDEN', `Missing permission ${permission}.`, [

@@ -1,4 +1,9 @@
-import { type OpenedWebhook, openWebhook, receiveWebhook } from '../domain/automations/receive-webhook.ts';
+import {
+  type OpenedWebhook,
+  openWebhook,
+  type Received,
+  receiveWebhook,
+} from '../domain/automations/receive-webhook.ts';
 import type { Services } from '../domain/context.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isStorable } from '../domain/input.ts';
@@ -6,11 +11,8 @@ import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import type { RestEnv } from './arrival.ts';
 import { complaintAboutNames } from './json-names.ts';
 import { RequestError, refusalOf } from './refusal.ts';
-import { parseJson, readText } from './request.ts';
+import { decode, maxBodyBytes, parseJson, readBytes } from './request.ts';
 import { dialect as v3 } from './v3/dialect.ts';
-
-/** The largest body that a webhook takes, in bytes. */
-const maxWebhookBytes = 65_536; // 64 KiB
 
 /** `/webhooks/automations/{id}`: where others tell an automation that something happened. Of no version; refusals are v3's. */
 export interface IncomingWebhooks {
@@ -28,10 +30,13 @@ export function createIncomingWebhooks(services: Services): IncomingWebhooks {
       try {
         const automationId = requirePost(request, pathname);
         if (automationId === null) return new Response(null, { status: 204, headers: { allow } });
-        const secret = request.headers.get('x-webhook-secret');
-        opened = await openWebhook(services, { automationId, secret, address: env.address });
-        if (opened === null) throw noWebhook(secret);
-        answer = await receive(services, request, opened);
+        const { secrets, signature } = readProof(request.headers);
+        // Only a signature needs the body before its sender is known.
+        const signed = signature === null ? null : { signature, body: await readBytes(request, maxBodyBytes) };
+        opened = await openWebhook(services, { automationId, secrets, signature: signed, address: env.address });
+        if (opened === null) throw noWebhook();
+        const bytes = signed?.body ?? (await readBytes(request, maxBodyBytes));
+        answer = await receive(services, request, { automationId: opened.automationId, bytes });
       } catch (error) {
         answer = refuse(services, error, pathname);
       }
@@ -43,14 +48,41 @@ export function createIncomingWebhooks(services: Services): IncomingWebhooks {
   };
 }
 
-// Nobody reads of an automation's id whether there is one.
-function noWebhook(secret: string | null): RequestError {
-  const said =
-    secret === null
-      ? 'The header X-Webhook-Secret is required: it holds the secret of the webhook.'
-      : 'There is no webhook of this address and secret (X-Webhook-Secret).';
-  return new RequestError(said, { status: 401, headers: { 'www-authenticate': 'X-Webhook-Secret' } });
+/** The headers that hold the secret itself: ours, and GitLab's. */
+const secretHeaders = ['x-webhook-secret', 'x-gitlab-token'] as const;
+const signatureHeader = 'x-hub-signature-256';
+
+/** What a caller proves with that it has the secret. */
+interface Proof {
+  readonly secrets: readonly string[];
+  /** In hexadecimal. */
+  readonly signature: string | null;
 }
+
+/** The proof of a request. 401 without any, and for a signature of another form. */
+function readProof(headers: Headers): Proof {
+  const secrets = secretHeaders.flatMap((name) => headers.get(name) ?? []);
+  const signed = headers.get(signatureHeader);
+  if (signed === null) {
+    if (secrets.length > 0) return { secrets, signature: null };
+    const weak = headers.has('x-hub-signature') ? ' X-Hub-Signature, which is SHA-1, is not enough.' : '';
+    throw unproved(
+      `The secret of the webhook is required: in X-Webhook-Secret or X-Gitlab-Token, or as X-Hub-Signature-256, the signature of the body.${weak}`,
+    );
+  }
+  const [, signature] = /^sha256=([0-9a-f]{64})$/i.exec(signed.trim()) ?? [];
+  if (signature === undefined) throw unproved('X-Hub-Signature-256 must be "sha256=" and 64 hexadecimal digits.');
+  return { secrets, signature };
+}
+
+// The answer does not tell whether an automation of the id exists.
+const noWebhook = () =>
+  unproved(
+    'There is no webhook of this address and secret (X-Webhook-Secret, X-Gitlab-Token), or the body was not signed with it (X-Hub-Signature-256).',
+  );
+
+const unproved = (said: string) =>
+  new RequestError(said, { status: 401, headers: { 'www-authenticate': 'X-Webhook-Secret' } });
 
 const allow = 'POST, OPTIONS';
 
@@ -63,10 +95,15 @@ function requirePost(request: Request, pathname: string): string | null {
   throw new RequestError('Method not allowed: a webhook takes POST.', { status: 405, headers: { allow } });
 }
 
-async function receive(services: Services, request: Request, { automationId }: OpenedWebhook): Promise<Response> {
-  requireJson(request);
+/** A request whose sender has the secret. */
+interface Arrived {
+  readonly automationId: string;
+  readonly bytes: Uint8Array;
+}
+
+async function receive(services: Services, request: Request, { automationId, bytes }: Arrived): Promise<Response> {
   const id = deliveryIdOf(request);
-  const text = await readText(request, maxWebhookBytes);
+  const text = jsonOf(request, decode(bytes));
   const body = parseJson(text);
   if (!isStorable(body)) {
     const said = 'The body must be Unicode text without NUL characters and lone surrogates.';
@@ -74,29 +111,52 @@ async function receive(services: Services, request: Request, { automationId }: O
   }
   const complaint = complaintAboutNames(text);
   if (complaint !== null) throw new RequestError(complaint, { status: 400 });
+  // GitHub sends it once when a webhook is set up, to see that it is answered.
+  if (request.headers.get('x-github-event') === 'ping') return answerOf({ run: null, isReplay: false });
   const delivery = { id, text, body, headers: headersOf(request) };
-  const { run, isReplay } = await receiveWebhook(services, automationId, delivery);
+  return answerOf(await receiveWebhook(services, automationId, delivery));
+}
+
+function answerOf({ run, isReplay }: Received): Response {
   const said = { run_id: run?.id ?? null, status: run?.status ?? 'ignored', is_replay: isReplay };
   return Response.json(said, { status: isReplay ? 200 : 202 });
 }
 
-/** What a sender may say that its body is: JSON of any kind, in UTF-8 if it says so. Nothing: what it is, shows. */
-function requireJson(request: Request): void {
+/**
+ * The JSON of a body, which is all of it, or the field "payload" of a form, as GitHub sends it unless told otherwise. 415 for a
+ * body that is said to be anything else; without a Content-Type it is JSON.
+ */
+function jsonOf(request: Request, text: string): string {
   const given = request.headers.get('content-type');
-  if (given === null) return;
+  if (given === null) return text;
   const [type = '', ...parameters] = given
     .toLowerCase()
     .split(';')
     .map((part) => part.trim());
   const charset = parameters.find((each) => each.startsWith('charset='))?.slice('charset='.length);
-  const isJson = /^(?:application|text)\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/.test(type);
-  if (isJson && (charset === undefined || /^"?utf-?8"?$/.test(charset))) return;
-  const said = `A webhook takes JSON in UTF-8, such as "application/json", but the Content-Type was ${JSON.stringify(given.slice(0, 80))}.`;
-  throw new RequestError(said, { status: 415, headers: { accept: 'application/json' } });
+  const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
+  if (isUtf8 && /^(?:application|text)\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/.test(type)) return text;
+  if (isUtf8 && type === 'application/x-www-form-urlencoded') {
+    const payload = new URLSearchParams(text).get('payload');
+    if (payload !== null) return payload;
+    throw new RequestError('The body is a form, which must have its JSON in the field "payload".', { status: 400 });
+  }
+  const said = `A webhook takes JSON in UTF-8, such as "application/json", or a form with a field "payload", but the Content-Type was ${JSON.stringify(given.slice(0, 80))}.`;
+  throw new RequestError(said, {
+    status: 415,
+    headers: { accept: 'application/json, application/x-www-form-urlencoded' },
+  });
 }
 
 /** The headers in which senders name a delivery, the first of which counts. */
-const deliveryHeaders = ['webhook-id', 'x-delivery-id', 'x-github-delivery', 'idempotency-key'] as const;
+// GitLab's Idempotency-Key is the same in each retry; the events that a webhook's own effects cause share their UUID.
+const deliveryHeaders = [
+  'webhook-id',
+  'x-delivery-id',
+  'x-github-delivery',
+  'idempotency-key',
+  'x-gitlab-event-uuid',
+] as const;
 
 function deliveryIdOf(request: Request): string | null {
   for (const name of deliveryHeaders) {
@@ -111,7 +171,9 @@ function deliveryIdOf(request: Request): string | null {
 }
 
 const credentials: ReadonlySet<string> = new Set([
-  'x-webhook-secret',
+  ...secretHeaders,
+  signatureHeader,
+  'x-hub-signature',
   'authorization',
   'proxy-authorization',
   'cookie',
@@ -125,7 +187,7 @@ function refuse(services: Services, error: unknown, pathname: string): Response 
   if (error instanceof DomainError) {
     // Deleted since its secret was looked at: as if it had been before.
     const isGone = error.code === 'NOT_FOUND';
-    return v3.problem(isGone ? noWebhook('') : refusalOf(error, v3, nowhere), pathname);
+    return v3.problem(isGone ? noWebhook() : refusalOf(error, v3, nowhere), pathname);
   }
   if (error instanceof RequestError) {
     const { status, message, issues, headers } = error;

@@ -8,7 +8,7 @@ export const maxBodyBytes = 1_048_576; // 1 MiB
 /** How much of a larger one is still received before its sender is cut off. */
 const maxSkippedBytes = 16 * maxBodyBytes;
 
-const inWords: Readonly<Record<number, string>> = { [maxBodyBytes]: ' (1 MiB)', 65536: ' (64 KiB)' };
+const inWords: Readonly<Record<number, string>> = { [maxBodyBytes]: ' (1 MiB)' };
 
 /** The JSON of a request's body. 413 when it is too large, 400 when it is not UTF-8 or not JSON. */
 export async function readJson(request: Request): Promise<unknown> {
@@ -18,11 +18,6 @@ export async function readJson(request: Request): Promise<unknown> {
 /** The JSON of a whole body. 400 when it is not UTF-8 or not JSON. */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   return parseJson(decode(bytes));
-}
-
-/** A request's body as text. 413 when it has more bytes than `most`, 400 when it is not UTF-8. */
-export async function readText(request: Request, most: number): Promise<string> {
-  return decode(await readBytes(request, most));
 }
 
 /** The JSON of a text. 400 when it is none, or nests too deep. */
@@ -38,10 +33,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** A request's body. 413 when it has more bytes than `most`, 400 when it breaks off. */
 // Content-Length is only a promise, and chunked bodies have none: what counts is what arrives. What is a little too large
 // is read to its end, though not kept: a client that is still sending often does not see an answer, and a connection with
 // half a body on it cannot be used again.
-async function readBytes(request: Request, most: number): Promise<Uint8Array> {
+export async function readBytes(request: Request, most: number): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > maxSkippedBytes) throw tooLarge(most, { isCutOff: true });
   if (!request.body) return new Uint8Array();
@@ -70,7 +66,8 @@ function tooLarge(most: number, { isCutOff }: { isCutOff: boolean }): RequestErr
   return new RequestError(`The body must be at most ${most} bytes${inWords[most] ?? ''}.`, { status: 413, headers });
 }
 
-function decode(bytes: Uint8Array): string {
+/** Bytes as text. 400 when they are not UTF-8. */
+export function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {

@@ -51,11 +51,13 @@ it.each(['messages { nodes { body } }', 'events { nodes { kind } }'])(
   },
 );
 
-it('neither reads nor follows a session, as if it were not there', async () => {
+it('neither reads nor follows a session, whether it is there or not', async () => {
   const id = await makeSession();
   const { data } = await graphql(test, token, 'query($id: ID!) { session(id: $id) { title } }', { id });
   expect(data).toEqual({ session: null });
   const query = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
-  const errors = await follow(connect(test.url, token), query, { id }).errors();
-  expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+  for (const each of [id, '0'.repeat(32)]) {
+    const errors = await follow(connect(test.url, token), query, { id: each }).errors();
+    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+  }
 });

@@ -103,7 +103,10 @@ describe('the secret of an incoming webhook', () => {
     const [one, two, three] = ['first', 'second', 'third'].map((name) => `the ${name} secret key of this test`);
     const at = (secretKey = '', previousSecretKey: string | null = null) =>
       createKeyring({ secretKey, previousSecretKey });
-    const { secret, hash } = newWebhookSecret();
+    const { secret, hash } = newWebhookSecret(
+      { keyring: at(one) },
+      { id: 'automation', organizationId: 'organization' },
+    );
     for (const keyring of [at(one), at(two, one), at(three)]) {
       expect(isWebhookSecret(keyring, secret, hash)).toBe(true);
       expect(isWebhookSecret(keyring, `${secret}x`, hash)).toBe(false);

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { sameBodyMs } from '../../src/domain/automations/receive-webhook.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
-import { createAutomation, makeAutomatic, startSession, updateAutomation } from '../support/automations.ts';
+import { createAutomation, startSession, updateAutomation } from '../support/automations.ts';
+import { incoming, makeWebhook, postTo, promptOf } from '../support/incoming-webhooks.ts';
 import { testDatabase } from '../support/test-store.ts';
 
 let test: TestApp;
@@ -12,42 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const incoming = (conditions?: object) => ({
-  eventType: 'webhook:incoming',
-  ...(conditions === undefined ? {} : { conditions: { any: [{ all: [conditions] }] } }),
-});
-
-/** An automation with a webhook, and how to call it. */
-async function make(input: Record<string, unknown> = {}) {
-  const { token, organizationId } = await makeAutomatic(test);
-  const { automation, webhookSecret } = await createAutomation(test, { triggers: [incoming()], ...input }, token);
-  const path = new URL(automation.triggers[0].webhookUrl).pathname;
-  const { automationId } = automation;
-  const send = (body: unknown, headers: Record<string, string> = {}, as: string | null = webhookSecret) =>
-    post(path, typeof body === 'string' ? body : JSON.stringify(body), {
-      ...(as === null ? {} : { 'x-webhook-secret': as }),
-      ...headers,
-    });
-  const runs = async () =>
-    (await call(test, token, 'GET', `/v3/organizations/${organizationId}/automations/${automationId}/runs`)).body.items;
-  return { token, organizationId, automationId, secret: webhookSecret as string, path, send, runs };
-}
-
-async function post(path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) {
-  const response = await fetch(test.url + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-  });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
-}
-
-const promptOf = async (sessionId: string) => {
-  const [row] = await test.app.services.store.query<{ prompt: string }>('select prompt from session where id = $1', [
-    parseId('session', sessionId),
-  ]);
-  return row?.prompt;
-};
+const make = (input: Record<string, unknown> = {}) => makeWebhook(test, input);
 
 describe('a delivery', () => {
   it('starts a session that is told what came, and says which run that is', async () => {
@@ -58,7 +24,7 @@ describe('a delivery', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     const [run] = await runs();
     expect(run).toMatchObject({ run_id: body.run_id, event_type: 'webhook:incoming', status: 'started' });
-    expect(await promptOf(run.session_id)).toBe(
+    expect(await promptOf(test, run.session_id)).toBe(
       [
         startSession.prompt,
         '',
@@ -92,7 +58,7 @@ describe('a delivery', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it.each(['webhook-id', 'x-delivery-id', 'x-github-delivery', 'idempotency-key'])(
+  it.each(['webhook-id', 'x-delivery-id', 'x-github-delivery', 'idempotency-key', 'x-gitlab-event-uuid'])(
     'with the same %s is one, whatever its body',
     async (name) => {
       const { send, runs } = await make();
@@ -192,12 +158,12 @@ describe('a caller', () => {
       `/webhooks/automations/${parseId('automation', plain.automation.automationId)}`,
     ];
     for (const other of others) {
-      const { status, body, headers } = await post(other, '{}', { 'x-webhook-secret': secret });
+      const { status, body, headers } = await postTo(test, other, '{}', { 'x-webhook-secret': secret });
       expect({ ...body, instance: path }).toEqual(wrong.body);
       expect([status, headers.get('www-authenticate')]).toEqual([401, wrong.headers.get('www-authenticate')]);
     }
     // The id may be written as everywhere.
-    const prefixed = await post(`/webhooks/automations/${automationId}`, '{}', { 'x-webhook-secret': secret });
+    const prefixed = await postTo(test, `/webhooks/automations/${automationId}`, '{}', { 'x-webhook-secret': secret });
     expect(prefixed.status).toBe(202);
     const nothing = await send({}, {}, null);
     expect(nothing).toMatchObject({ status: 401, body: { detail: expect.stringContaining('is required') } });
@@ -231,8 +197,8 @@ describe('a caller', () => {
 describe('a body', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   it.each([
-    ['too large', JSON.stringify('x'.repeat(65_536)), 413],
-    ['much too large', 'x'.repeat(1_000_000), 413],
+    ['too large', JSON.stringify('x'.repeat(1_048_575)), 413],
+    ['much too large', 'x'.repeat(3_000_000), 413],
     ['empty', '', 400],
     ['not JSON', '{"a":', 400],
     ['nested too deep', nested(200), 400],
@@ -254,15 +220,15 @@ describe('a body', () => {
   it('that is no UTF-8, or said to be no JSON, is refused', async () => {
     const { path, secret, send } = await make();
     const bytes = new Uint8Array([0x22, 0xff, 0x22]);
-    expect((await post(path, bytes, { 'x-webhook-secret': secret })).status).toBe(400);
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']) {
+    expect((await postTo(test, path, bytes, { 'x-webhook-secret': secret })).status).toBe(400);
+    for (const type of ['text/plain', 'multipart/form-data', 'application/json; charset=latin1']) {
       expect(await send({}, { 'content-type': type })).toMatchObject({ status: 415 });
     }
     expect((await send({}, { 'idempotency-key': 'x'.repeat(256) })).status).toBe(400);
   });
 
   it.each([
-    ['of 64 KiB', JSON.stringify('x'.repeat(65_534))],
+    ['of 1 MiB', JSON.stringify('x'.repeat(1_048_574))],
     ['with the same name in other objects', '{"a":{"b":1},"c":[{"b":1},{"b":":"}]}'],
     ['that is only a number', '12345678901234567890.5'],
     ['with spaces', ' {\n "a" : [ "\\"" , ":" ] } '],

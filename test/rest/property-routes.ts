@@ -49,7 +49,8 @@ const kindOf: Readonly<Record<string, string>> = {
   tag: 'tag',
 };
 
-function kindIn(route: Route, name: string): string {
+/** The kind of thing that a parameter of a route's path names: a key of the property world's things. */
+export function kindIn(route: Route, name: string): string {
   const kind = kindOf[name] ?? 'walk';
   const isOfEnterprise = /^\/v\d\/enterprise\//.test(route.path) && !route.path.includes('{org_id}');
   if (isOfEnterprise && kind === 'note') return 'enterpriseNote';

@@ -69,6 +69,7 @@ export async function plantAutomations(
   const automationId = newId();
   const at = `DTSTART:21000101T000000Z\nRRULE:FREQ=DAILY`;
   const conditions = { any: [{ all: [{ field: 'rrule', operator: 'recurrence', value: at }] }] };
+  const webhook = newWebhookSecret(test.app.services, { id: automationId, organizationId });
   await tx.prisma.automation.create({
     data: {
       id: automationId,
@@ -80,7 +81,8 @@ export async function plantAutomations(
         { eventType: 'schedule:recurring', conditions, replies: [], timeZone: 'UTC' },
         { eventType: 'webhook:incoming', conditions: null, replies: [] },
       ],
-      webhookSecretHash: newWebhookSecret().hash,
+      webhookSecretHash: webhook.hash,
+      webhookSecretSealed: webhook.sealed,
       actions: [{ type: 'start_session', prompt: canary('prompt'), session: sessionOf(canary) }],
       options: optionsOf(canary),
       // It shows as a schedule too.

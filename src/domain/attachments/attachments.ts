@@ -1,5 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { requirePermission } from '../../auth/viewer.ts';
+import { requirePermission, requireSomewhere } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
@@ -47,8 +47,13 @@ export interface AttachmentPlace {
   readonly organizationId?: string | undefined;
 }
 
-/** NOT_FOUND unless there is an attachment of that id and that name that the viewer may use. */
+/** FORBIDDEN for a caller who may use no attachments; NOT_FOUND unless there is one of that id and that name for the viewer. */
 export async function getAttachment(context: Context, place: AttachmentPlace): Promise<AttachmentRecord> {
+  requireSomewhere(
+    context.viewer,
+    [permissionFor.viewAttachment, permissionFor.viewSession],
+    place.organizationId === undefined ? undefined : (parseId('organization', place.organizationId) ?? ''),
+  );
   const bare = parseId('attachment', place.attachmentId);
   const [attachment] = bare === null ? [] : await findAttachments(context, [bare]);
   const isMeant =

@@ -1,5 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { holds } from '../../auth/viewer.ts';
+import { holds, requireSomewhere } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
@@ -26,8 +26,10 @@ export interface AutomationRecord {
   readonly options: AutomationOptions;
   /** What only schedules have; null: it was not made as one, or is none any more. */
   readonly schedule: ScheduleDefinition | null;
-  /** The secret itself is nowhere. Null: it has no incoming webhook. */
+  /** Null: it has no incoming webhook. */
   readonly webhookSecretHash: string | null;
+  /** The same secret, sealed; null also where the secret is older than the check of signatures. */
+  readonly webhookSecretSealed: string | null;
   /** The next time of its recurring triggers; null while it is disabled, or where it has none. */
   readonly nextRunAt: Date | null;
   /** When it is claimed for that time: later than it by its jitter, or because it has failed; null as the time is. */
@@ -48,7 +50,7 @@ export interface AutomationRecord {
 
 /** The columns of an {@link AutomationRecord} of an `automation` aliased `a`. */
 export const automationColumns = `a.id, a.organization_id as "organizationId", a.name, a.is_enabled as enabled, a.run_as as "runAs",
-  a.run_as_user_id as "runAsUserId", a.triggers, a.actions, a.options, a.schedule, a.webhook_secret_hash as "webhookSecretHash",
+  a.run_as_user_id as "runAsUserId", a.triggers, a.actions, a.options, a.schedule, a.webhook_secret_hash as "webhookSecretHash", a.webhook_secret_sealed as "webhookSecretSealed",
   a.next_run_at as "nextRunAt", a.due_at as "dueAt", a.last_run_at as "lastRunAt", a.last_error_at as "lastErrorAt",
   a.last_error_message as "lastErrorMessage", a.consecutive_failures as "consecutiveFailures", a.user_id as "userId",
   a.service_user_id as "serviceUserId", a.updated_by_user_id as "updatedByUserId",
@@ -126,8 +128,12 @@ export function findAutomations(context: Context, ids: readonly string[]): Promi
   return findInOrganizations<AutomationRecord>(context, table, ids, ...keepers);
 }
 
-/** Where the automation of an id in any form is, for an act that names no organization. NOT_FOUND, also for a deleted one. */
+/**
+ * Where the automation of an id in any form is, for an act that names no organization. FORBIDDEN for a caller who may change no
+ * automation; NOT_FOUND, also for a deleted one.
+ */
 export async function getAutomationPlace(context: Context, id: string): Promise<AutomationPlace> {
+  requireSomewhere(context.viewer, [permissionFor.changeAutomations]);
   const bare = parseId('automation', id);
   const [automation] = bare === null ? [] : await findAutomations(context, [bare]);
   if (!automation || automation.deletedAt !== null) throw notFound('automation');

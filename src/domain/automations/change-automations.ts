@@ -59,11 +59,15 @@ export async function createAutomation(
   const actions = await resolveActions(context, id, input.actions);
   const owner = ownerOf(context.viewer);
   const runAs = input.runAs?.type ?? 'organization';
-  const webhook = webhookSecretFor(input.triggers, null);
+  const place = { id: newId(), organizationId: id };
+  const webhook = webhookSecretFor(context, input.triggers, {
+    ...place,
+    webhookSecretHash: null,
+    webhookSecretSealed: null,
+  });
   if (webhook.secret !== undefined) requireConfirmation(context);
   const made: AutomationRecord = {
-    id: newId(),
-    organizationId: id,
+    ...place,
     name: input.name,
     enabled: input.enabled ?? true,
     runAs,
@@ -73,6 +77,7 @@ export async function createAutomation(
     options: changedOptions({}, input),
     schedule: null,
     webhookSecretHash: webhook.hash ?? null,
+    webhookSecretSealed: webhook.sealed ?? null,
     nextRunAt: null,
     dueAt: null,
     lastRunAt: null,
@@ -146,9 +151,13 @@ export async function updateAutomation(
     context.store.transact(async (tx) => {
       const before = await lockAutomation(tx, id, place.automationId);
       const wanted = combine(before);
-      const webhook = webhookSecretFor(wanted.triggers, before.webhookSecretHash);
+      const webhook = webhookSecretFor(context, wanted.triggers, before);
       if (webhook.secret !== undefined) requireConfirmation(context);
-      const written = { ...wanted, webhookSecretHash: webhook.hash ?? null };
+      const written = {
+        ...wanted,
+        webhookSecretHash: webhook.hash ?? null,
+        webhookSecretSealed: webhook.sealed ?? null,
+      };
       const automation = await saveAutomation(context, tx, before, written, plan);
       return { automation, webhookSecret: webhook.secret ?? null };
     }),
@@ -200,8 +209,13 @@ function changedOptions(before: AutomationOptions, change: Options): AutomationO
   return after as AutomationOptions;
 }
 
-// A webhook's callers prove with the secret that they may call; only its hash is kept.
-function webhookSecretFor(triggers: readonly Trigger[], present: string | null): Partial<NewWebhookSecret> {
+// What is kept of a webhook's secret: that of the present one where the automation had a webhook already.
+function webhookSecretFor(
+  context: Context,
+  triggers: readonly Trigger[],
+  present: Pick<AutomationRecord, 'id' | 'organizationId' | 'webhookSecretHash' | 'webhookSecretSealed'>,
+): Partial<NewWebhookSecret> {
   if (!hasWebhook(triggers)) return {};
-  return present === null ? newWebhookSecret() : { hash: present };
+  const { webhookSecretHash: hash, webhookSecretSealed: sealed } = present;
+  return hash === null ? newWebhookSecret(context, present) : { hash, sealed };
 }

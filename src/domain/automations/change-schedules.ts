@@ -61,6 +61,7 @@ export async function createSchedule(
     options: {},
     schedule,
     webhookSecretHash: null,
+    webhookSecretSealed: null,
     nextRunAt: null,
     dueAt: null,
     lastRunAt: null,

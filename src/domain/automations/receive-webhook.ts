@@ -4,6 +4,7 @@ import { DomainError, RateLimitedError } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import type { Spending } from '../limits/counter.ts';
 import { networkOf } from '../limits/network.ts';
+import { secretPlace } from '../secrets/secrets.ts';
 import { eventText } from './event-text.ts';
 import { webhookEvent } from './event-types.ts';
 import { fireLocked } from './fire.ts';
@@ -11,7 +12,7 @@ import { type Firing, lockForFiring } from './firing.ts';
 import { findRun } from './run-rows.ts';
 import type { AutomationRun } from './runs.ts';
 import { type Look, slowMessage, type Verdicts, withVerdicts } from './verdicts.ts';
-import { isWebhookSecret } from './webhook-secrets.ts';
+import { type BodySignature, isSignedWith, isWebhookSecret } from './webhook-secrets.ts';
 
 /** How long the same body without an id is the same delivery. */
 export const sameBodyMs = 10 * 60 * 1_000;
@@ -20,12 +21,14 @@ export const sameBodyMs = 10 * 60 * 1_000;
 export interface WebhookCall {
   /** In any form, as the path has it. */
   readonly automationId: string;
-  /** Null: there was none. */
-  readonly secret: string | null;
+  /** The secret, as the caller sent it in any header. Each one must be right; so must the signature. */
+  readonly secrets: readonly string[];
+  /** Of the body; null: it is not signed. */
+  readonly signature: BodySignature | null;
   readonly address: string | null;
 }
 
-/** A webhook whose secret the caller has. */
+/** A webhook whose caller has proved that it has the secret. */
 export interface OpenedWebhook {
   readonly automationId: string;
   /** What is left of its minute; null without a limit. */
@@ -33,24 +36,29 @@ export interface OpenedWebhook {
 }
 
 /**
- * The webhook of an automation for a caller that has its secret; null for everybody else, and where there is no such webhook:
- * nothing tells the two apart. Wrong secrets are counted for the address, as tokens that are not good are, and deliveries for
+ * The webhook of an automation for a caller that sends its secret, or signs the body with it; null for everybody else, and
+ * where there is no such webhook: nothing tells the two apart. Wrong secrets and signatures are counted for the address, as tokens that are not good are, and deliveries for
  * the automation: RATE_LIMITED.
  */
 export async function openWebhook(services: Services, call: WebhookCall): Promise<OpenedWebhook | null> {
-  const { secret, address } = call;
+  const { secrets, signature, address } = call;
+  if (secrets.length === 0 && signature === null) return null;
   const id = parseId('automation', call.automationId);
-  const [found] = await services.store.query<{ hash: string | null }>(
-    `select a.webhook_secret_hash as hash from automation a join organization o on o.id = a.organization_id
+  const [found] = await services.store.query<KeptSecret>(
+    `select a.organization_id as "organizationId", a.webhook_secret_hash as hash, a.webhook_secret_sealed as sealed from automation a join organization o on o.id = a.organization_id
       where a.id = $1 and a.deleted_at is null and o.deleted_at is null`,
     [id ?? ''],
   );
-  if (secret === null) return null;
-  if (!isWebhookSecret(services.keyring, secret, found?.hash ?? null) || id === null) {
+  const hasSecret = secrets.every((secret) => isWebhookSecret(services.keyring, secret, found?.hash ?? null));
+  const hasSigned = signature === null || isSignedWith(openSecret(services, id, found), signature);
+  if (!hasSecret || !hasSigned || id === null) {
     if (address === null) return null;
     const failures = await services.limits.login.spend(networkOf(address));
     if (failures?.isAllowed !== false) return null;
-    throw new RateLimitedError('Too many secrets from this address were wrong. Wait and try again.', failures);
+    throw new RateLimitedError(
+      'Too many secrets or signatures from this address were wrong. Wait and try again.',
+      failures,
+    );
   }
   const spending = await services.limits.webhook.spend(id);
   if (spending?.isAllowed === false) {
@@ -58,6 +66,33 @@ export async function openWebhook(services: Services, call: WebhookCall): Promis
     throw new RateLimitedError(said, spending);
   }
   return { automationId: id, spending };
+}
+
+interface KeptSecret {
+  readonly organizationId: string;
+  readonly hash: string | null;
+  readonly sealed: string | null;
+}
+
+function openSecret({ keyring, log }: Services, id: string | null, kept: KeptSecret | undefined): string | null {
+  if (id === null || !kept?.sealed) return null;
+  try {
+    return keyring.open(kept.sealed, secretPlace(kept.organizationId, id));
+  } catch (error) {
+    // Sealed with a key that is no longer given: as if the secret were older than signatures.
+    log.warn({ err: error, automationId: id }, 'The secret of an incoming webhook could not be opened.');
+    return null;
+  }
+}
+
+/** The most of a body that the prompt of a run shows, in characters. */
+const maxShownLength = 65_536;
+
+function textOf({ text }: Delivery): string {
+  const heading = `Something came from outside (${webhookEvent}).`;
+  if (text.length <= maxShownLength) return eventText(heading, text);
+  const cut = `Only the first ${maxShownLength} of its ${text.length} characters are shown.`;
+  return eventText(`${heading} ${cut}`, text.slice(0, maxShownLength).toWellFormed());
 }
 
 /** What a caller of a webhook delivers. */
@@ -108,7 +143,7 @@ function receive(services: Services, verdicts: Verdicts, automationId: string, d
     const run = await fireLocked(services, tx, firing, {
       deliveryKey,
       trigger: { eventType: webhookEvent, ...(delivery.id === null ? {} : { deliveryId: delivery.id }) },
-      addition: eventText(`Something came from outside (${webhookEvent}).`, delivery.text),
+      addition: textOf(delivery),
       ...(verdict === true ? {} : { skip: slowMessage(verdict) }),
     });
     return { run, isReplay: false };

@@ -31,15 +31,16 @@ export async function rotateIncomingWebhookSecret(
     if (before.webhookSecretHash === null) {
       throw new DomainError('INVALID_STATE', 'The automation has no trigger "webhook:incoming", and so no secret.');
     }
-    const { secret, hash } = newWebhookSecret();
+    const { secret, hash, sealed } = newWebhookSecret(context, before);
     const by = changedBy(context);
     await tx.query(
       `update automation set webhook_secret_hash = $2, updated_by_user_id = $3, updated_by_service_user_id = $4,
-              updated_at = $5::timestamptz where id = $1`,
-      [before.id, hash, by.updatedByUserId, by.updatedByServiceUserId, by.updatedAt],
+              updated_at = $5::timestamptz, webhook_secret_sealed = $6 where id = $1`,
+      [before.id, hash, by.updatedByUserId, by.updatedByServiceUserId, by.updatedAt, sealed],
     );
     const data = { name: before.name, changed: 'webhookSecret' };
     await audit(context, tx, 'update_automation', { organizationId, targetId: before.id, data });
-    return { automation: { ...before, ...by, webhookSecretHash: hash }, webhookSecret: secret };
+    const automation = { ...before, ...by, webhookSecretHash: hash, webhookSecretSealed: sealed };
+    return { automation, webhookSecret: secret };
   });
 }

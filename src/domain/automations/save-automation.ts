@@ -37,7 +37,7 @@ export async function insertAutomation(context: Context, tx: Transaction, made: 
   }
   await tx.query(
     `insert into automation (id, ${written}, organization_id, user_id, service_user_id, created_at)
-     values ($1, ${places}, $17, $18, $19, $20::timestamptz)`,
+     values ($1, ${places}, $18, $19, $20, $21::timestamptz)`,
     [made.id, ...valuesOf(made), made.organizationId, made.userId, made.serviceUserId, made.createdAt],
   );
   await followSessions(context, tx, made, null);
@@ -130,7 +130,7 @@ export async function removeAutomation(
   await tx.query(
     `update automation set deleted_at = $2::timestamptz, updated_at = $2::timestamptz, updated_by_user_id = $3,
             updated_by_service_user_id = $4, is_enabled = false, next_run_at = null, due_at = null, webhook_secret_hash = null,
-            session_events_since_at = null where id = $1`,
+            webhook_secret_sealed = null, session_events_since_at = null where id = $1`,
     [before.id, by.updatedAt, by.updatedByUserId, by.updatedByServiceUserId],
   );
   await skipQueuedRuns(tx, before.id);
@@ -148,9 +148,9 @@ export function changedBy(
 
 // The columns of a change, and their parameters from $2 on; when it last ran, and how that went, is the engine's to write.
 const written = `name, is_enabled, run_as, run_as_user_id, triggers, actions, options, schedule, webhook_secret_hash, next_run_at,
-  consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at, due_at`;
+  consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at, due_at, webhook_secret_sealed`;
 const places = `$2::text, $3::boolean, $4::text, $5::text, $6::jsonb, $7::jsonb, $8::jsonb, $9::jsonb, $10::text, $11::timestamptz,
-  $12::int, $13::text, $14::text, $15::timestamptz, $16::timestamptz`;
+  $12::int, $13::text, $14::text, $15::timestamptz, $16::timestamptz, $17::text`;
 
 function valuesOf(automation: AutomationRecord): unknown[] {
   return [
@@ -169,6 +169,7 @@ function valuesOf(automation: AutomationRecord): unknown[] {
     automation.updatedByServiceUserId,
     automation.updatedAt,
     automation.dueAt,
+    automation.webhookSecretSealed,
   ];
 }
 

@@ -1,19 +1,30 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../../store/cipher.ts';
+import { secretPlace } from '../secrets/secrets.ts';
 
 /** A secret for the callers of an incoming webhook, and what is kept of it. */
 export interface NewWebhookSecret {
   readonly secret: string;
+  /** Enough to check a secret that a caller sends. */
   readonly hash: string;
+  /** Needed to check a signature that a caller made with it; null for secrets of before signatures were checked. */
+  readonly sealed: string | null;
+}
+
+/** The automation whose webhook it is, by bare ids. */
+export interface WebhookOwner {
+  readonly id: string;
+  readonly organizationId: string;
 }
 
 /**
- * The hash is of the secret alone: 256 random bits cannot be guessed from it, and it outlives every rotation of SECRET_KEY,
- * also where nobody calls the webhook meanwhile.
+ * Makes a secret of 256 random bits, which cannot be guessed from its hash. The hash outlives every rotation of SECRET_KEY, also
+ * where nobody calls the webhook meanwhile; the sealed form is sealed again as all secrets are.
  */
-export function newWebhookSecret(): NewWebhookSecret {
+export function newWebhookSecret({ keyring }: { readonly keyring: Keyring }, owner: WebhookOwner): NewWebhookSecret {
   const secret = `whsec_${randomBytes(32).toString('base64url')}`;
-  return { secret, hash: hashOf(secret) };
+  const sealed = keyring.seal(secret, secretPlace(owner.organizationId, owner.id));
+  return { secret, hash: hashOf(secret), sealed };
 }
 
 /**
@@ -24,6 +35,20 @@ export function isWebhookSecret(keyring: Keyring, secret: string, hash: string |
   const candidates = [hashOf(secret), ...keyring.tokenHashes(secret)];
   const found = candidates.filter((candidate) => isSame(candidate, hash ?? nobodys));
   return found.length > 0 && hash !== null;
+}
+
+/** The HMAC-SHA256 of a body that a caller sends, in hexadecimal of either case, and the body as it came. */
+export interface BodySignature {
+  readonly signature: string;
+  readonly body: Uint8Array;
+}
+
+/** Whether a body was signed with a secret, compared in constant time; null in place of the secret takes as long, and never was. */
+export function isSignedWith(secret: string | null, { signature, body }: BodySignature): boolean {
+  const expected = createHmac('sha256', secret ?? nobodys)
+    .update(body)
+    .digest('hex');
+  return isSame(signature.toLowerCase(), expected) && secret !== null;
 }
 
 const hashOf = (secret: string) => `sha256:${createHash('sha256').update(secret).digest('hex')}`;

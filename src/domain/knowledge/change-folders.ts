@@ -12,6 +12,7 @@ import {
   reachOf,
   reachValues,
   requireInPlace,
+  requireInSomePlace,
   type UsedPlace,
   usePlace,
   withinReach,
@@ -157,6 +158,7 @@ async function readFolder(
   id: string,
   place: UsedPlace | null,
 ): Promise<FolderRecord> {
+  if (place === null) requireInSomePlace(context.viewer, changeNotes);
   const [folder] = await tx.query<FolderRecord>(
     `select ${folderColumns} from knowledge_folder f where f.id = $1 and ${withinReach('f')} for update of f`,
     [parseId('folder', id), ...reachValues(reachOf(context.viewer, place, viewNotes, changeNotes))],

@@ -15,6 +15,7 @@ import {
   reachOf,
   reachValues,
   requireInPlace,
+  requireInSomePlace,
   type UsedPlace,
   usePlace,
   withinReach,
@@ -160,6 +161,7 @@ export async function deleteNote(context: Context, id: string, place?: Place): P
 }
 
 async function lockNote(context: Context, tx: Transaction, id: string, place: UsedPlace | null): Promise<NoteRecord> {
+  if (place === null) requireInSomePlace(context.viewer, changeNotes);
   const [note] = await tx.query<NoteRecord>(
     `select ${noteColumns} from knowledge_note n where n.id = $1 and ${withinReach('n')} for update of n`,
     [parseId('note', id), ...reachValues(reachOf(context.viewer, place, viewNotes, changeNotes))],

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import type { EnterprisePermission, OrganizationPermission } from '../../auth/permissions.ts';
-import { organizationsWith, requireEnterprisePermission, requirePermission, type Viewer } from '../../auth/viewer.ts';
+import {
+  organizationsWith,
+  requireEnterprisePermission,
+  requirePermission,
+  requireSomewhere,
+  type Viewer,
+} from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
@@ -95,6 +101,12 @@ export function inReach(alias: string, reach: Reach, bind: Bind): string {
 /** The condition on a row of this alias not to be in an organization that was deleted. */
 export const inLivingOrganization = (alias: string): string =>
   `not exists (select 1 from organization gone where gone.id = ${alias}.organization_id and gone.deleted_at is not null)`;
+
+/** FORBIDDEN unless the viewer may act on what belongs to some organization, or to the enterprise: for acts that name no place. */
+export function requireInSomePlace(viewer: Viewer, permissions: PlacePermissions): void {
+  if (viewer.enterprisePermissions.has(permissions.enterprise)) return;
+  requireSomewhere(viewer, [permissions.organization]);
+}
 
 /** FORBIDDEN, naming the permission, unless the viewer may act on what belongs there. `organizationId` null: the enterprise. */
 export function requireInPlace(viewer: Viewer, organizationId: string | null, permissions: PlacePermissions): void {

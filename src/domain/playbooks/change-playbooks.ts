@@ -15,6 +15,7 @@ import {
   reachOf,
   reachValues,
   requireInPlace,
+  requireInSomePlace,
   type UsedPlace,
   usePlace,
   withinReach,
@@ -198,6 +199,7 @@ async function lockPlaybook(
   id: string,
   place: UsedPlace | null,
 ): Promise<PlaybookRecord> {
+  if (place === null) requireInSomePlace(context.viewer, changePlaybooks);
   const [playbook] = await tx.query<PlaybookRecord>(
     `select ${playbookColumns} from playbook p where p.id = $1 and ${withinReach('p')} and p.deleted_at is null for update of p`,
     [parseId('playbook', id), ...reachValues(reachOf(context.viewer, place, viewPlaybooks, changePlaybooks))],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
-import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { ownerOf, requirePermission, requireSomewhere } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
@@ -227,6 +227,7 @@ async function getSecretToChange(context: Context, place: SecretPlace): Promise<
     place.organizationId === undefined
       ? null
       : await useOrganization(context, place.organizationId, permissionFor.changeSecrets);
+  if (named === null) requireSomewhere(context.viewer, [permissionFor.changeSecrets]);
   const bare = parseId('secret', place.secretId);
   const [secret] = bare === null ? [] : await findSecrets(context, [bare]);
   if (!secret || (named && secret.organizationId !== named.id)) throw notFound('secret');

@@ -21,6 +21,7 @@ export async function keepSecrets(services: KeepServices, isStopped: () => boole
   await reseal(services, sessionSecrets, isStopped);
   await reseal(services, webhookSecrets, isStopped);
   await reseal(services, previousWebhookSecrets, isStopped);
+  await reseal(services, incomingWebhookSecrets, isStopped);
 }
 
 const deleteOfOrganizations = `
@@ -58,6 +59,12 @@ const webhookSecretsIn = (column: string) => ({
      where not starts_with(${column}, $1) and (organization_id, id) > ($2, $3) order by organization_id, id limit $4`,
   write: `update webhook_endpoint set ${column} = $4 where organization_id = $1 and id = $2 and ${column} = $3 returning id`,
 });
+const incomingWebhookSecrets = {
+  read: `select organization_id as owner, id as name, webhook_secret_sealed as sealed from automation
+     where not starts_with(webhook_secret_sealed, $1) and (organization_id, id) > ($2, $3) order by organization_id, id limit $4`,
+  write: `update automation set webhook_secret_sealed = $4
+     where organization_id = $1 and id = $2 and webhook_secret_sealed = $3 returning id`,
+};
 const webhookSecrets = webhookSecretsIn('sealed');
 const previousWebhookSecrets = webhookSecretsIn('previous_sealed');
 

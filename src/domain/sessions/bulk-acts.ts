@@ -1,13 +1,13 @@
 import { type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
 import { holds, missingPermission, ownerOf } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import { DomainError, notFound, refuse } from '../errors.ts';
+import { DomainError, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { listNested } from '../nested-pages.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
 import type { PageLimits } from '../pages.ts';
 import { archiveSeen, unarchiveSeen } from './archive-session.ts';
-import { findSessionsFor } from './find-session.ts';
+import { findSessionsFor, missingSession } from './find-session.ts';
 import { sessionsOf } from './list-sessions.ts';
 import type { SessionRecord } from './session.ts';
 import type { SessionFilter } from './session-filter.ts';
@@ -156,7 +156,7 @@ async function findByIds(
   const results = [...parsed.keys()].map((sessionId) => ({
     sessionId,
     index: indexes.get(sessionId) ?? null,
-    outcome: outcomes.get(sessionId) ?? notFound('session'),
+    outcome: outcomes.get(sessionId) ?? missingSession(context, act.permission),
   }));
   return { results, hasMore: false, endCursor: null };
 }

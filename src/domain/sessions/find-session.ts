@@ -4,9 +4,9 @@ import {
   permissionFor,
   type RolePermission,
 } from '../../auth/permissions.ts';
-import { holds, missingPermission, organizationsWith, ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { holds, missingPermission, organizationsWith, ownerOf } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import { type DomainError, notFound } from '../errors.ts';
+import { DomainError, notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { isLiveOrganization, readWithin } from '../organizations/read-within.ts';
@@ -67,11 +67,27 @@ export async function getSessionWithin(
   return session;
 }
 
-/** Like {@link findSession}, but NOT_FOUND. */
+/** Like {@link findSession}, but FORBIDDEN where the viewer may see no session at all, and NOT_FOUND otherwise. */
 export async function getSession(context: Context, id: string, organizationId?: string): Promise<SessionRecord> {
   const session = await findSession(context, id, organizationId);
-  if (!session) throw notFound('session');
+  if (!session) throw missingSession(context, permissionFor.viewSession, organizationId);
   return session;
+}
+
+/**
+ * The refusal for a session that the viewer cannot be told about: FORBIDDEN, naming the permission, unless the viewer holds it
+ * in the organization, or in any one where none is named; then NOT_FOUND. So a caller without the permission learns nothing
+ * about the id.
+ */
+export function missingSession(
+  context: Context,
+  permission: OrganizationPermission,
+  organizationId?: string,
+): DomainError {
+  const { viewer } = context;
+  const { all, ids } = organizationsWith(viewer, permission);
+  const isHeld = organizationId === undefined ? all || ids.length > 0 : holds(viewer, permission, organizationId);
+  return isHeld ? notFound('session') : missingPermission(permission);
 }
 
 /** A session that an act is about: its id in any form, and the organization that the path named, if any. */
@@ -82,8 +98,9 @@ export interface SessionTarget {
 
 /**
  * The session that an act is about, with the permission that the act needs. Permissions are given independently: who may
- * manage a session need not be one who may read it. NOT_FOUND for one that the viewer can neither read nor manage,
- * FORBIDDEN names the permission.
+ * manage a session need not be one who may read it. FORBIDDEN, naming the permission, for a caller who lacks it, whether the
+ * session exists or not; a caller who may act on its own sessions only gets it for every other id. NOT_FOUND for a caller who
+ * has the permission.
  */
 export async function getSessionFor(
   context: Context,
@@ -91,28 +108,29 @@ export async function getSessionFor(
   input: SessionTarget,
 ): Promise<SessionRecord> {
   const bare = parseId('session', input.sessionId);
-  const anyOf = [permissionFor.viewSession, permission, manageOwnSessions] as const;
-  const [session] = bare === null ? [] : await readWith(context, [bare], anyOf);
-  const isThere = session && (input.organizationId === undefined || session.organizationId === input.organizationId);
-  if (!isThere) throw notFound('session');
-  requirePermission(context.viewer, permission, session.organizationId, isOwn(context, session));
-  return session;
+  const [found] = bare === null ? [] : await findSessionsFor(context, permission, [bare], input.organizationId);
+  if (found && !(found instanceof DomainError)) return found;
+  throw found ?? missingSession(context, permission, input.organizationId);
 }
 
 /**
  * Sessions that an act is about, by their bare ids, in the ids' order and in one statement: each one, or the refusal that
- * {@link getSessionFor} would give for it.
+ * {@link getSessionFor} would give for it. `within`: the bare id of the organization that they must be in.
  */
 export async function findSessionsFor(
   context: Context,
   permission: OrganizationPermission,
   ids: readonly string[],
+  within?: string,
 ): Promise<(SessionRecord | DomainError)[]> {
+  const { viewer } = context;
   const sessions = await readWith(context, ids, [permissionFor.viewSession, permission, manageOwnSessions]);
+  const missing = missingSession(context, permission, within);
   return sessions.map((session) => {
-    if (!session) return notFound('session');
-    const isAllowed = holds(context.viewer, permission, session.organizationId, isOwn(context, session));
-    return isAllowed ? session : missingPermission(permission);
+    if (!session || (within !== undefined && session.organizationId !== within)) return missing;
+    const { organizationId } = session;
+    if (holds(viewer, permission, organizationId, isOwn(context, session))) return session;
+    return holds(viewer, permissionFor.viewSession, organizationId) ? missingPermission(permission) : missing;
   });
 }
 

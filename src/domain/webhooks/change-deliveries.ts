@@ -1,3 +1,5 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { requireSomewhere } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
@@ -36,6 +38,7 @@ export async function sendTestWebhook(context: Context, endpointId: string): Pro
  * sent at once. Its id stays. NOT_FOUND, FORBIDDEN, and INVALID_STATE where the endpoint is disabled.
  */
 export async function redeliverWebhook(context: Context, deliveryId: string): Promise<WebhookDeliveryRecord> {
+  requireSomewhere(context.viewer, [permissionFor.manageWebhooks]);
   const bare = parseId('webhookDelivery', deliveryId);
   const [seen] = bare === null ? [] : await findWebhookDeliveries(context, [bare]);
   if (!seen) throw notFound('webhook delivery');

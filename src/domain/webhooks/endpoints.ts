@@ -1,4 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
+import { requireSomewhere } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
@@ -66,8 +67,9 @@ export function findWebhookEndpoints(
   return findInOrganizations<WebhookEndpointRecord>(context, table, ids, permissionFor.manageWebhooks);
 }
 
-/** The endpoint of an id in any form. NOT_FOUND. */
+/** The endpoint of an id in any form. NOT_FOUND; FORBIDDEN for a caller who may manage no webhooks. */
 export async function getWebhookEndpoint(context: Context, id: string): Promise<WebhookEndpointRecord> {
+  requireSomewhere(context.viewer, [permissionFor.manageWebhooks]);
   const bare = parseId('webhookEndpoint', id);
   const [endpoint] = bare === null ? [] : await findWebhookEndpoints(context, [bare]);
   if (!endpoint) throw notFound('webhook endpoint');

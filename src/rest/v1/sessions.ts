@@ -100,7 +100,7 @@ function serveOne(door: Door): void {
       successor: 'GET /v3/organizations/{org_id}/sessions/{session_id}',
       summary: 'Read a session and all its messages',
       answer: sessionDetails,
-      refusals: [404],
+      refusals: [403, 404],
     },
     async ({ context, param }) => streamDetails(context, await getSession(context, param('session_id'))),
   );

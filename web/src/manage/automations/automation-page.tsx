@@ -236,6 +236,18 @@ function Incoming({ automation, mayChange, onMade }: IncomingProps) {
       {automation.triggers.flatMap(({ webhookUrl }) =>
         webhookUrl ? [<CopyLine key={webhookUrl} label="Address of the incoming webhook" value={webhookUrl} />] : [],
       )}
+      <details>
+        <summary>Set it up at GitHub or GitLab</summary>
+        <p>
+          GitHub: Settings → Webhooks → Add webhook. “Payload URL” is this address, “Content type” is application/json,
+          “Secret” is the secret of the webhook.
+        </p>
+        <p>
+          GitLab: Settings → Webhooks → Add new webhook. “URL” is this address, “Secret token” is the secret of the
+          webhook.
+        </p>
+        <p>Others send the secret in the header X-Webhook-Secret.</p>
+      </details>
       {mayChange && (
         <div className="actions">
           <Button size="small" icon="key" onClick={() => setAsked(true)}>

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "automation" ADD COLUMN     "webhook_secret_sealed" TEXT;

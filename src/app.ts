@@ -159,8 +159,8 @@ async function assemble(
   const watches = createWatches(services);
   const rest = createRest(services, watches);
   const web = createConsole(services, builtConsole);
-  const { isIntrospectable, hasExplorer } = config;
-  const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer });
+  const { isIntrospectable, hasExplorer, graphqlCacheBytes: cacheBytes } = config;
+  const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer, cacheBytes });
   const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
   const scheduled = [
     ...(config.roles.includes('scheduler')

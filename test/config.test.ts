@@ -131,6 +131,7 @@ describe('the GraphQL door', () => {
       isIntrospectable: true,
       hasExplorer: true,
       trustedDocuments: { path: null, isOnly: false },
+      graphqlCacheBytes: 64 * 1_048_576,
       maxSockets: 100,
     });
   });

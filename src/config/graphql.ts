@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { flag, text } from './forms.ts';
+import { flag, integer, text } from './forms.ts';
 
 /** Variables for GraphQL. */
 export const graphqlVariables = {
@@ -12,6 +12,8 @@ export const graphqlVariables = {
   TRUSTED_DOCUMENTS: text().optional(),
   /** Refuses all other documents. */
   TRUSTED_DOCUMENTS_ONLY: flag(false),
+  /** The most heap that cached documents may take, in MB. */
+  GRAPHQL_CACHE_MB: integer({ min: 1, max: 4_096 }).default(64),
 };
 
 type Variables = z.output<z.ZodObject<typeof graphqlVariables>>;
@@ -22,6 +24,8 @@ export interface GraphqlConfig {
   readonly isIntrospectable: boolean;
   readonly hasExplorer: boolean;
   /** The file of trusted documents (absolute; null: none), and whether all other documents are refused. */
+  /** The most heap that cached documents may take, in bytes. */
+  readonly graphqlCacheBytes: number;
   readonly trustedDocuments: { readonly path: string | null; readonly isOnly: boolean };
 }
 
@@ -37,6 +41,7 @@ export function readGraphqlConfig(env: Variables): GraphqlConfig {
   return {
     isIntrospectable: env.INTROSPECTION,
     hasExplorer: env.EXPLORER,
+    graphqlCacheBytes: env.GRAPHQL_CACHE_MB * 1_048_576,
     trustedDocuments: {
       path: env.TRUSTED_DOCUMENTS === undefined ? null : resolve(env.TRUSTED_DOCUMENTS),
       isOnly: env.TRUSTED_DOCUMENTS_ONLY,

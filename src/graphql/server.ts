@@ -41,6 +41,8 @@ export interface GraphqlOptions {
   readonly isIntrospectable: boolean;
   /** Whether browsers get the explorer. */
   readonly hasExplorer: boolean;
+  /** The most heap that cached documents may take, in bytes. */
+  readonly cacheBytes: number;
 }
 
 /** Where a request comes from. */
@@ -76,7 +78,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     return createContext(domain, watches, arrival);
   };
   const mask = (error: unknown) => maskError(error, report);
-  const plans = createPlans(schema);
+  const plans = createPlans(schema, { maxBytes: options.cacheBytes, isTrusted: trusted.has });
   const yoga = createYoga<GraphqlContext>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -91,6 +93,8 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     // Node's own: cancelling the reader of the stream that yoga brings along waits for the next event, and until then, or
     // for ever, a client that has gone stays subscribed.
     fetchAPI: { Request, Response, Headers, ReadableStream },
+    // Texts that do not parse are parsed again: there is no end of them, and their errors hold the text.
+    parserAndValidationCache: { documentCache: plans.documents, errorCache: { get: () => undefined, set: () => {} } },
     maskedErrors: { maskError: mask },
     plugins: [operationGate({ trusted, plans, isIntrospectable, maskError: mask }), useEventStreams()],
   });

@@ -12,10 +12,12 @@ export interface TrustedDocuments {
   readonly count: number;
   /** The text of an id: the manifest's own, or the SHA-256 of the text, bare or as `sha256:…`. */
   find(id: string): string | null;
+  /** Whether a text is that of one of them. */
+  has(text: string): boolean;
 }
 
 /** For a service that was given none. */
-export const noTrustedDocuments: TrustedDocuments = { isOnly: false, count: 0, find: () => null };
+export const noTrustedDocuments: TrustedDocuments = { isOnly: false, count: 0, find: () => null, has: () => false };
 
 /** How many problems of a manifest are told at once. */
 const mostProblems = 5;
@@ -45,11 +47,13 @@ export async function loadTrustedDocuments(
     const more = problems.length > mostProblems ? `\n  and ${problems.length - mostProblems} more` : '';
     throw new Error(`TRUSTED_DOCUMENTS: ${given.path} has documents that this service does not run:\n  ${told}${more}`);
   }
+  const texts = new Set(byId.values());
   const byHash = new Map([...byId.values()].map((text) => [createHash('sha256').update(text).digest('hex'), text]));
   return {
     isOnly: given.isOnly,
     count: byId.size,
     find: (id) => byId.get(id) ?? byHash.get(id.replace(/^sha256:/, '').toLowerCase()) ?? null,
+    has: (text) => texts.has(text),
   };
 }
 

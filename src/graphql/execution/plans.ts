@@ -1,13 +1,17 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { weighDocument } from './document-weight.ts';
 import { type DocumentPlan, planDocument } from './plan.ts';
 
-/** How many documents are remembered by their texts: as many as a few clients have. */
-const mostTexts = 1_000;
-/** How many letters their texts may have in all: anybody may send new ones, and long ones. */
-const mostLetters = 4_000_000;
+/** Documents by their texts, as Yoga's parser uses them. */
+export interface DocumentCache {
+  get(text: string): DocumentNode | undefined;
+  set(text: string, document: DocumentNode): void;
+}
 
-/** The plans of documents that have passed the gate. */
+/** The parsed documents of this process, and the plans of those that have passed the gate. */
 export interface Plans {
+  /** Parsed documents, also those that have not passed the gate. */
+  readonly documents: DocumentCache;
   /** The plan of a valid document: made once for each, and gone with it. */
   of(document: DocumentNode): DocumentPlan;
   /** Remembers a document that has passed the whole gate, by its text. True when it was there already. */
@@ -16,12 +20,52 @@ export interface Plans {
   find(text: string): DocumentPlan | null;
 }
 
-/** See {@link Plans}. What has not been asked for the longest is forgotten first. */
-export function createPlans(schema: GraphQLSchema, most = { texts: mostTexts, letters: mostLetters }): Plans {
-  const plans = new WeakMap<DocumentNode, DocumentPlan>();
-  const byText = new Map<string, DocumentPlan>();
-  let letters = 0;
+/** What {@link createPlans} keeps. */
+export interface PlanLimits {
+  /** The most heap that all cached documents may take, in bytes, estimated by {@link weighDocument}. */
+  readonly maxBytes: number;
+  /** Whether a text is one of the operator's documents, which are never evicted and do not count. */
+  readonly isTrusted?: (text: string) => boolean;
+}
 
+interface CachedDocument {
+  readonly document: DocumentNode;
+  readonly bytes: number;
+  hasPassed: boolean;
+}
+
+/**
+ * See {@link Plans}. The least recently used documents are evicted first. A document that is heavier than the whole cache is
+ * not kept.
+ */
+export function createPlans(schema: GraphQLSchema, { maxBytes, isTrusted = () => false }: PlanLimits): Plans {
+  const plans = new WeakMap<DocumentNode, DocumentPlan>();
+  /** The least recently used first. */
+  const cached = new Map<string, CachedDocument>();
+  let bytes = 0;
+
+  const use = (text: string): CachedDocument | undefined => {
+    const found = cached.get(text);
+    if (!found) return undefined;
+    cached.delete(text);
+    cached.set(text, found);
+    return found;
+  };
+  const keep = (text: string, document: DocumentNode): CachedDocument | undefined => {
+    const known = use(text);
+    if (known) return known;
+    const made = { document, bytes: isTrusted(text) ? 0 : weighDocument(document), hasPassed: false };
+    if (made.bytes > maxBytes) return undefined;
+    cached.set(text, made);
+    bytes += made.bytes;
+    for (const [each, { bytes: weight }] of cached) {
+      if (bytes <= maxBytes) break;
+      if (weight === 0) continue;
+      cached.delete(each);
+      bytes -= weight;
+    }
+    return made;
+  };
   const of = (document: DocumentNode): DocumentPlan => {
     const known = plans.get(document);
     if (known) return known;
@@ -30,27 +74,22 @@ export function createPlans(schema: GraphQLSchema, most = { texts: mostTexts, le
     return made;
   };
   return {
+    documents: {
+      get: (text) => use(text)?.document,
+      set: (text, document) => void keep(text, document),
+    },
     of,
     remember(document) {
       const text = document.loc?.source.body;
-      if (text === undefined || text.length > most.letters) return false;
-      if (byText.has(text)) return true;
-      byText.set(text, of(document));
-      letters += text.length;
-      for (const oldest of byText.keys()) {
-        if (byText.size <= most.texts && letters <= most.letters) break;
-        byText.delete(oldest);
-        letters -= oldest.length;
-      }
-      return false;
+      const entry = text === undefined ? undefined : keep(text, document);
+      if (!entry) return false;
+      const wasThere = entry.hasPassed;
+      entry.hasPassed = true;
+      return wasThere;
     },
     find(text) {
-      const found = byText.get(text);
-      if (!found) return null;
-      // Behind all others again.
-      byText.delete(text);
-      byText.set(text, found);
-      return found;
+      const found = cached.get(text);
+      return found?.hasPassed && use(text) ? of(found.document) : null;
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createPace } from '../acp/pace.ts';
+import { PieceBuffer } from './piece-buffer.ts';
 
 /** The most that one message may take: a structured output of 256 KB fits, also as text with each character escaped. */
 const mostKilobytes = 640;
@@ -160,27 +161,27 @@ function idIn([head, tail]: readonly [Buffer, Buffer]): string | number | null {
 type Line = { readonly whole: Buffer } | { readonly ends: readonly [Buffer, Buffer] };
 
 async function* readLines(socket: Socket): AsyncGenerator<Line> {
-  let line: Buffer[] = [];
+  let line = new PieceBuffer();
   let bytes = 0;
   let head: Buffer | null = null;
   let tail: Buffer = Buffer.alloc(0);
   const add = (piece: Buffer) => {
     bytes += piece.length;
     if (bytes <= mostMessageBytes) {
-      line.push(piece);
+      line.add(piece);
       return;
     }
     if (head === null) {
-      const before = Buffer.concat(line);
+      const before = line.join();
       head = Buffer.concat([before, piece]).subarray(0, keptEndBytes);
       tail = before.subarray(-keptEndBytes);
-      line = [];
+      line = new PieceBuffer();
     }
     tail = Buffer.concat([tail, piece.subarray(-keptEndBytes)]).subarray(-keptEndBytes);
   };
   const end = (): Line => {
-    const done: Line = head === null ? { whole: Buffer.concat(line) } : { ends: [head, tail] };
-    line = [];
+    const done: Line = head === null ? { whole: line.join() } : { ends: [head, tail] };
+    line = new PieceBuffer();
     bytes = 0;
     head = null;
     return done;

@@ -140,6 +140,7 @@ async function assemble(
     limits,
     patterns: createPatterns({ log, now: () => services.now() }),
     metering: config.metering,
+    concurrencyLimits: config.concurrencyLimits,
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     // Known once the port is: contexts are made from this per request, after that.
     get baseUrl() {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { sandboxChoices } from '../agents/isolation/isolation.ts';
+import type { ConcurrencyLimits } from '../domain/context.ts';
 import type { MeteringRates } from '../domain/metering/rates.ts';
 import { integer, number, text } from './forms.ts';
 
@@ -17,6 +18,10 @@ export const sessionVariables = {
   SANDBOX: z.enum(sandboxChoices, { error: `must be one of ${sandboxChoices.join(', ')}` }).default('auto'),
   /** How many sessions this process works on at once; derived from cores and memory by default. */
   MAX_CONCURRENT_SESSIONS: integer({ min: 1, max: 1_000 }).optional(),
+  /** The most running sessions of an organization, over all processes, where it has no limit of its own; 0: no limit. */
+  MAX_CONCURRENT_SESSIONS_PER_ORGANIZATION: integer({ min: 0, max: 1_000_000, minMeaning: 'no limit' }).default(0),
+  /** The most running sessions of one user in an organization, over all processes; 0: no limit. */
+  MAX_CONCURRENT_SESSIONS_PER_USER: integer({ min: 0, max: 1_000_000, minMeaning: 'no limit' }).default(0),
   /** How long a worker's claim on a session lasts without a heartbeat. */
   LEASE_SECONDS: integer({ min: 2, max: 3_600 }).default(45),
   /** Minutes of an agent's work that make one ACU. */
@@ -42,6 +47,8 @@ export interface SessionConfig {
   /** `auto`: bubblewrap where it works. */
   readonly sandbox: (typeof sandboxChoices)[number];
   readonly maxConcurrentSessions: number | null;
+  /** The most running sessions of an organization and of a user, over all processes. */
+  readonly concurrencyLimits: ConcurrencyLimits;
   readonly leaseMs: number;
   readonly affinityMs: number;
   /** In MiB; null: this machine's memory, or no limit when `maxConcurrentSessions` is set. */
@@ -60,6 +67,10 @@ export function readSessionConfig(env: Variables): SessionConfig {
     agentsConfig: env.AGENTS_CONFIG === undefined ? null : resolve(env.AGENTS_CONFIG),
     sandbox: env.SANDBOX,
     maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
+    concurrencyLimits: {
+      perOrganization: env.MAX_CONCURRENT_SESSIONS_PER_ORGANIZATION || null,
+      perUser: env.MAX_CONCURRENT_SESSIONS_PER_USER || null,
+    },
     leaseMs: env.LEASE_SECONDS * 1_000,
     affinityMs: env.WORKSPACE_AFFINITY_SECONDS * 1_000,
     agentMemoryMb: env.AGENT_MEMORY_MB ?? null,

@@ -21,6 +21,14 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
+/** Limits of running sessions, over all processes; null: no limit. */
+export interface ConcurrencyLimits {
+  /** In each organization that has no limit of its own. */
+  readonly perOrganization: number | null;
+  /** Of each user, or service user, in one organization. */
+  readonly perUser: number | null;
+}
+
 /** What every domain function works with: built once by the app. */
 export interface Services {
   readonly store: Store;
@@ -44,6 +52,8 @@ export interface Services {
   readonly metering: MeteringRates;
   /** Where the regular expressions of automations run. */
   readonly patterns: Patterns;
+  /** The most sessions that run at once, over all processes. */
+  readonly concurrencyLimits: ConcurrencyLimits;
   /** Whether webhooks may be sent to own networks, and unencrypted. */
   readonly isPrivateWebhookAllowed: boolean;
   readonly log: Log;

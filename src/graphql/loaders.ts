@@ -17,6 +17,7 @@ import {
   type RoleHolderKind,
 } from '../domain/people/list-role-assignments.ts';
 import { findRolesByIds } from '../domain/people/list-roles.ts';
+import { readQueueReasons } from '../domain/runs/queue-reasons.ts';
 import { ofAnySession } from '../domain/sessions/enterprise-scope.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../domain/sessions/list-log.ts';
@@ -153,6 +154,12 @@ const makeLoaders = lazily<From>()({
   attachments: resource('attachments'),
   insights: resource('insights'),
   sessions: ({ ofSessions }: From) => byId((ids) => findSessions(ofSessions, ids)),
+  /** Of sessions that the viewer sees. */
+  queueReasons: ({ context }: From) =>
+    byId(async (ids) => {
+      const reasons = await readQueueReasons(context, ids);
+      return ids.map((id) => reasons.get(id) ?? null);
+    }),
   /** The organizations of sessions that the viewer sees: it may know these, also when it may not use them. */
   sessionOrganizations: ({ ofSessions }: From) => byId((ids) => findOrganizations(ofSessions, ids)),
   organizations: ({ context }: From) => byId((ids) => findOrganizations(context, ids)),

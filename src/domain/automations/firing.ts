@@ -36,7 +36,8 @@ export async function lockForFiring(tx: Transaction, id: string): Promise<Firing
   const [row] = await tx.query<AutomationRecord & OfOrganization>(
     `select ${automationColumns}, o.deleted_at is not null as "isOrganizationGone", o.enterprise_id as "enterpriseId",
             o.name as "organizationName", o.max_cycle_acu_limit as "maxCycleAcuLimit",
-            o.max_session_acu_limit as "maxSessionAcuLimit", o.default_agent as "defaultAgent",
+            o.max_session_acu_limit as "maxSessionAcuLimit",
+            o.max_concurrent_sessions as "maxConcurrentSessions", o.default_agent as "defaultAgent",
             o.created_at as "organizationCreatedAt", o.updated_at as "organizationUpdatedAt"
        from automation a join organization o on o.id = a.organization_id
       where a.id = $1 and a.deleted_at is null for update of a`,
@@ -44,13 +45,15 @@ export async function lockForFiring(tx: Transaction, id: string): Promise<Firing
   );
   if (!row) throw notFound('automation');
   const { isOrganizationGone, organizationName, organizationCreatedAt, organizationUpdatedAt, ...rest } = row;
-  const { enterpriseId, maxCycleAcuLimit, maxSessionAcuLimit, defaultAgent, ...automation } = rest;
+  const { enterpriseId, maxCycleAcuLimit, maxSessionAcuLimit, maxConcurrentSessions, defaultAgent, ...automation } =
+    rest;
   const organization: OrganizationRecord = {
     id: automation.organizationId,
     enterpriseId,
     name: organizationName,
     maxCycleAcuLimit,
     maxSessionAcuLimit,
+    maxConcurrentSessions,
     defaultAgent,
     createdAt: organizationCreatedAt,
     updatedAt: organizationUpdatedAt,

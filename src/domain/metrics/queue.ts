@@ -1,6 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { countLimitedSessions } from '../runs/queue-reasons.ts';
 
 /** From how many waiting sessions on the queue is called elevated, and high. */
 const levels = { elevated: 10, high: 100 } as const;
@@ -8,6 +9,8 @@ const levels = { elevated: 10, high: 100 } as const;
 /** How many of the enterprise's sessions wait for an agent: new, resuming, or claimed and not yet running. */
 export interface QueueState {
   readonly size: number;
+  /** Those of them that wait because their organization or their user has as many running sessions as it may. */
+  readonly limitedSize: number;
   readonly level: 'normal' | 'elevated' | 'high';
 }
 
@@ -21,5 +24,6 @@ export async function getQueue(context: Context): Promise<QueueState> {
     [context.viewer.enterpriseId],
   );
   const size = row?.n ?? 0;
-  return { size, level: size >= levels.high ? 'high' : size >= levels.elevated ? 'elevated' : 'normal' };
+  const limitedSize = await countLimitedSessions(context, context.viewer.enterpriseId);
+  return { size, limitedSize, level: size >= levels.high ? 'high' : size >= levels.elevated ? 'elevated' : 'normal' };
 }

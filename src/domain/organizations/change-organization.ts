@@ -16,6 +16,12 @@ const changeSchema = z.object({
   name: text('name', { min: 1, max: 200, isBlankRefused: true }).optional(),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
   maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
+  maxConcurrentSessions: z
+    .number()
+    .int({ error: '"maxConcurrentSessions" must be an integer.' })
+    .min(0, '"maxConcurrentSessions" must not be negative; 0 means no limit.')
+    .max(1_000_000, '"maxConcurrentSessions" must be at most 1000000.')
+    .nullish(),
   defaultAgent: z.string().nullish(),
 });
 
@@ -24,6 +30,7 @@ export interface OrganizationChange {
   readonly name?: string | null | undefined;
   readonly maxCycleAcuLimit?: number | null | undefined;
   readonly maxSessionAcuLimit?: number | null | undefined;
+  readonly maxConcurrentSessions?: number | null | undefined;
   readonly defaultAgent?: string | null | undefined;
 }
 
@@ -55,16 +62,19 @@ export async function writeOrganization(
 ): Promise<OrganizationRecord> {
   return context.store.transact(async (tx) => {
     const before = await lockOrganization(context, tx, id);
-    const names = (['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'defaultAgent'] as const).filter(
-      (name) => change[name] !== undefined && change[name] !== before[name],
-    );
+    const names = (
+      ['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions', 'defaultAgent'] as const
+    ).filter((name) => change[name] !== undefined && change[name] !== before[name]);
     if (names.length === 0) return before;
     const given = Object.fromEntries(names.map((name) => [name, change[name]]));
     const after: OrganizationRecord = { ...before, ...given, updatedAt: context.now() };
     await tx.query(
       `update organization set name = $2, max_cycle_acu_limit = $3::bigint, max_session_acu_limit = $4::bigint,
-              default_agent = $5, updated_at = $6::timestamptz where id = $1`,
-      [after.id, after.name, after.maxCycleAcuLimit, after.maxSessionAcuLimit, after.defaultAgent, after.updatedAt],
+              default_agent = $5, updated_at = $6::timestamptz, max_concurrent_sessions = $7::int where id = $1`,
+      [
+        ...[after.id, after.name, after.maxCycleAcuLimit, after.maxSessionAcuLimit, after.defaultAgent],
+        ...[after.updatedAt, after.maxConcurrentSessions],
+      ],
     );
     const data = Object.fromEntries(
       names.flatMap((name) => [
@@ -72,6 +82,7 @@ export async function writeOrganization(
         [`${name}Before`, before[name]],
       ]),
     );
+    if (names.includes('maxConcurrentSessions')) tx.afterCommit(() => context.bell.ring('runs'));
     await audit(context, tx, 'update_org', { organizationId: after.id, targetId: after.id, data });
     return after;
   });

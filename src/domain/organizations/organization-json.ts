@@ -8,7 +8,7 @@ import type { OrganizationRecord } from './use-organization.ts';
 export const organizationAsJson = (...more: readonly string[]): string =>
   `json_build_array(${[columns, ...more].join(', ')})`;
 
-const columns = `o.id, o.enterprise_id, o.name, o.max_cycle_acu_limit, o.max_session_acu_limit, o.default_agent,
+const columns = `o.id, o.enterprise_id, o.name, o.max_cycle_acu_limit, o.max_session_acu_limit, o.max_concurrent_sessions, o.default_agent,
   ${timeAsNumber('o.created_at')}, ${timeAsNumber('o.updated_at')}`;
 
 /** The values of an organization, in the order of the columns. */
@@ -18,6 +18,7 @@ export type OrganizationValues<More extends readonly unknown[] = []> = readonly 
   name: string,
   maxCycleAcuLimit: number | null,
   maxSessionAcuLimit: number | null,
+  maxConcurrentSessions: number | null,
   defaultAgent: string | null,
   createdAtMs: number,
   updatedAtMs: number,
@@ -32,8 +33,9 @@ export function toOrganization(values: OrganizationValues<readonly unknown[]>): 
     name: values[2],
     maxCycleAcuLimit: values[3],
     maxSessionAcuLimit: values[4],
-    defaultAgent: values[5],
-    createdAt: new Date(values[6]),
-    updatedAt: new Date(values[7]),
+    maxConcurrentSessions: values[5],
+    defaultAgent: values[6],
+    createdAt: new Date(values[7]),
+    updatedAt: new Date(values[8]),
   };
 }

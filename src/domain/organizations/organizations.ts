@@ -118,6 +118,7 @@ export async function createOrganizationIn(
     name: input.name,
     maxCycleAcuLimit: input.maxCycleAcuLimit ?? null,
     maxSessionAcuLimit: input.maxSessionAcuLimit ?? null,
+    maxConcurrentSessions: null,
     defaultAgent: null,
     createdAt: now,
     updatedAt: now,

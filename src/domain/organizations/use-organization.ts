@@ -12,6 +12,8 @@ export interface OrganizationRecord {
   readonly name: string;
   readonly maxCycleAcuLimit: number | null;
   readonly maxSessionAcuLimit: number | null;
+  /** The most sessions that run at once; null: the service's default; 0: no limit. */
+  readonly maxConcurrentSessions: number | null;
   /** The agent profile of its sessions that name none; null: the default of the process that makes them. */
   readonly defaultAgent: string | null;
   readonly createdAt: Date;
@@ -20,7 +22,7 @@ export interface OrganizationRecord {
 
 /** The columns of an {@link OrganizationRecord} of an `organization` aliased `o`. */
 export const organizationColumns = `o.id, o.enterprise_id as "enterpriseId", o.name, o.max_cycle_acu_limit as "maxCycleAcuLimit",
-  o.max_session_acu_limit as "maxSessionAcuLimit", o.default_agent as "defaultAgent", o.created_at as "createdAt", o.updated_at as "updatedAt"`;
+  o.max_session_acu_limit as "maxSessionAcuLimit", o.max_concurrent_sessions as "maxConcurrentSessions", o.default_agent as "defaultAgent", o.created_at as "createdAt", o.updated_at as "updatedAt"`;
 
 /** Those of these bare ids that the viewer may use, in the ids' order; null for each other. */
 export async function findOrganizations(

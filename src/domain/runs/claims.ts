@@ -1,9 +1,7 @@
 import type { Context } from '../context.ts';
 import { changeSession, lockSession } from '../sessions/change-session.ts';
 import type { NewEntry } from '../sessions/log.ts';
-
-/** How long after its end a lease is still left alone: its worker must have stopped its agents by then. */
-const graceMs = 5_000;
+import { graceMs, type LaneCursor, type Looker, readCandidates } from './fair-queue.ts';
 
 /** A session that this worker holds, under its generation. */
 export interface ClaimedRun {
@@ -19,30 +17,20 @@ export interface ClaimedRun {
   readonly isTurnOpen: boolean;
 }
 
-// What waits for a worker. A deleted organization's sessions wait to be terminated, and for nothing else.
-const waiting = `
-    from run r join session s on s.id = r.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
-    left join lease l on l.session_id = r.session_id`;
+/** The most sessions of one claim. */
+const batchSize = 8;
 
-// A session whose question is open and not answered has nothing for an agent to do: it is claimed when an answer is there.
-const isForUserToAnswer = `
-  s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval')
-  and not exists (select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
-    and e.message_type <> 'agent_message' and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs))`;
+// One claim at a time, over all processes: each counts what the one before it took, so that no limit is exceeded.
+const takeTurn = `select pg_advisory_xact_lock(hashtext('switchyard:claims'))`;
 
-// Whoever has the workspace is waited for, from when the session began to wait or its last lease ended; as long as it is
-// alive it will come to this, also between two of its sessions, when it has no lease: another would begin with nothing.
-const candidates = `
-  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent ${waiting}
-   where r.queued_at <= $1::timestamptz and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')
-     and not (${isForUserToAnswer})
-     and (r.home_worker_id is null or r.home_worker_id = $3
-          or (r.queued_at <= $1::timestamptz - $4::int * interval '1 millisecond'
-              and (l.session_id is null or l.expires_at < now() - ($2::int + $4::int) * interval '1 millisecond')
-              and not exists (select 1 from worker h where h.id = r.home_worker_id
-                                and h.expires_at > now() - $4::int * interval '1 millisecond')))`;
-
-const oldestFirst = `${candidates} order by r.queued_at limit $5 for update of r skip locked`;
+// Takes all locks of a session at once, in the order that holds everywhere, and passes over a session that is locked: a
+// claim waits for no session, and so holds up no other claim.
+const lockCandidates = `
+  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent
+    from unnest($1::text[], $2::int[]) with ordinality as c(session_id, generation, rank)
+    join run r on r.session_id = c.session_id and r.generation = c.generation
+    join session_head h on h.session_id = r.session_id join session s on s.id = r.session_id
+   where r.queued_at is not null order by c.rank for update of r, h, s skip locked`;
 
 // The lease is the arbiter: a second worker may have read `lease` before the first one committed, so the condition is
 // asked again here, on the row itself.
@@ -64,7 +52,7 @@ const liveOn = `
   insert into worker (id, expires_at) values ($1, now() + $2::int * interval '1 millisecond')
   on conflict (id) do update set expires_at = excluded.expires_at`;
 
-interface Candidate {
+interface LockedCandidate {
   sessionId: string;
   generation: number;
   homeWorkerId: string | null;
@@ -77,6 +65,8 @@ export interface Claimant {
   readonly leaseMs: number;
   /** How long a session waits for the worker that has its workspace, and is not alive, before another may take it. */
   readonly affinityMs: number;
+  /** Left out: every claim begins at the beginning of the queue. */
+  readonly cursor?: LaneCursor;
 }
 
 /** What a worker has room for. */
@@ -94,21 +84,37 @@ const movedNotice: NewEntry = {
   body: 'Another worker has taken the session over. Its workspace stayed with the first one; this one begins empty.',
 };
 
+/** The result of a claim. */
+export interface Claim {
+  readonly claimed: ClaimedRun[];
+  /** The next session needs more memory than there is, and those after it wait with it. */
+  readonly isShort: boolean;
+  /** There may be more to claim at once. */
+  readonly hasMore: boolean;
+}
+
 /**
- * Claims waiting sessions, oldest first, as far as there is room, with a lease by the database's clock. Taking one moves its
- * generation, so that nothing an earlier holder still writes is accepted. `isShort`: the next one needs more memory than there
- * is, and those after it wait with it.
+ * Claims waiting sessions by fair shares, as far as there is room, with a lease by the database's clock. A claim moves the
+ * generation, so that nothing an earlier holder still writes is accepted.
  */
-export async function claimRuns(
-  context: Context,
-  { workerId, leaseMs, affinityMs }: Claimant,
-  room: Room,
-): Promise<{ claimed: ClaimedRun[]; isShort: boolean }> {
+export async function claimRuns(context: Context, { leaseMs, ...looker }: Claimant, room: Room): Promise<Claim> {
+  const { workerId } = looker;
+  const max = Math.min(room.slots, batchSize);
+  // Mostly nothing waits: that is found out without a lock.
+  const after = looker.cursor?.after ?? null;
+  if ((await readCandidates(context, context.store.query, looker, 1)).length === 0)
+    return { claimed: [], isShort: false, hasMore: false };
   return context.store.transact(async (tx) => {
     const claimed: ClaimedRun[] = [];
     let leftMb = room.memoryMb;
     let isShort = false;
-    const found = await tx.query<Candidate>(oldestFirst, [context.now(), graceMs, workerId, affinityMs, room.slots]);
+    await tx.query(takeTurn);
+    if (looker.cursor) looker.cursor.after = after;
+    const candidates = await readCandidates(context, (sql, values) => tx.query(sql, values), looker, max);
+    const found = await tx.query<LockedCandidate>(lockCandidates, [
+      candidates.map((candidate) => candidate.sessionId),
+      candidates.map((candidate) => candidate.generation),
+    ]);
     for (const { sessionId, generation, homeWorkerId, agent } of found) {
       const needsMb = room.memoryOf(agent);
       isShort = needsMb > leftMb && !(room.isEmpty && claimed.length === 0);
@@ -136,18 +142,13 @@ export async function claimRuns(
     // Last of all: renewals write the same row, after the leases. Whoever held it here while another has a session locked
     // would hold them up until all leases have run out, and two that wait for each other's would be a deadlock.
     if (claimed.length > 0) await tx.query(liveOn, [workerId, leaseMs]);
-    return { claimed, isShort };
+    return { claimed, isShort, hasMore: candidates.length === max && max < room.slots };
   });
 }
 
-/** How many sessions wait for this worker, of at most so many. Cheap: an index on what is queued. */
-export async function countWaiting(
-  context: Context,
-  { workerId, affinityMs }: Omit<Claimant, 'leaseMs'>,
-  most: number,
-): Promise<number> {
-  const values = [context.now(), graceMs, workerId, affinityMs, most];
-  return (await context.store.query(`${candidates} limit $5`, values)).length;
+/** Counts the sessions that this worker could claim now, up to `max`. */
+export async function countWaiting(context: Context, looker: Looker, max: number): Promise<number> {
+  return (await readCandidates(context, context.store.query, looker, max)).length;
 }
 
 /**

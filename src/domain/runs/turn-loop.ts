@@ -10,6 +10,7 @@ import type { LaunchPlan } from './launch.ts';
 import type { Mask } from './masking.ts';
 import { outcomeOf } from './outcome.ts';
 import { promptBlocks } from './prompt-blocks.ts';
+import { isOverLimit } from './queue-reasons.ts';
 import type { Recorder } from './recorder.ts';
 import { closeInterrupted, endTurn, isAfterSuspension, readInbox, readTurnMessages, startTurn } from './turns.ts';
 
@@ -36,6 +37,7 @@ export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
   let isForgetful = isFirst && run.agentSessionId !== null;
   // A suspension ends the run: only the first turn of a run can follow one.
   let isAfter = await isAfterSuspension(context, run.sessionId, isInterrupted);
+  let isWarm = false;
   while (!held.isOver) {
     held.listen();
     const inbox = isInterrupted ? [] : await readInbox(context, run.sessionId);
@@ -43,6 +45,8 @@ export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
       if (!(await held.idle(profile.warmTtlMs))) return;
       continue;
     }
+    // A claim has looked at the limits; a message to a warm agent comes without one.
+    if (isWarm && (await isOverLimit(context, run.sessionId))) return;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
     if (isInterrupted) await closeInterrupted(context, run);
@@ -59,6 +63,7 @@ export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
     isFirst = false;
     isForgetful = false;
     isAfter = false;
+    isWarm = true;
   }
 }
 

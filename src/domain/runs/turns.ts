@@ -203,6 +203,8 @@ export async function endTurn(
         where session_id = $1`,
       [run.sessionId, hasMore],
     );
+    // Another session of the same user or organization may have waited for this one.
+    if (!hasMore) tx.afterCommit(() => context.bell.ring('runs'));
     // What was cancelled says no more of its tools.
     const open = stopReason === 'end_turn' ? [] : await openToolCalls(tx, run.sessionId);
     const end: NewEntry = { kind: 'TURN', data: { turn: row.turnCount, phase: 'stopped', stopReason } };

@@ -41,6 +41,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const leaving = new Set<ActiveRun>();
   const { log, agentProfiles, defaultAgent } = context;
   const memoryOf = (agent: string | null) => agentProfiles.get(agent ?? defaultAgent)?.memoryMb ?? 0;
+  const claimant = { ...options, cursor: { after: null } };
   let isStopping = false;
   // Some may wait for which there is no room: the first agent that has nothing to do gives way.
   let isFull = false;
@@ -75,15 +76,16 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const slots = options.slots - runs.size;
       isFull = slots <= 0;
       if (slots <= 0) {
-        const waiting = await countWaiting(context, options, leaving.size + 1);
+        const waiting = await countWaiting(context, claimant, leaving.size + 1);
         // Meanwhile one may have left: then there is room.
         if (runs.size >= options.slots && waiting > leaving.size) evict();
         continue;
       }
       const takenMb = [...runs.values()].reduce((sum, run) => sum + memoryOf(run.agent), 0);
       const room = { slots, memoryMb: options.memoryMb - takenMb, isEmpty: runs.size === 0, memoryOf };
-      const { claimed, isShort } = await claimRuns(context, options, room);
+      const { claimed, isShort, hasMore } = await claimRuns(context, claimant, room);
       isFull = isShort || claimed.length === slots;
+      if (hasMore && claimed.length > 0) isAgain = true;
       for (const run of claimed) adopt(runSession(context, run, { ...options, onIdle }));
       if (isShort && leaving.size === 0) evict();
     } while (isAgain && !isStopping);

@@ -230,7 +230,8 @@ async function insertRows(
       updatedAt: now,
     },
   });
-  await tx.prisma.run.create({ data: { sessionId: id, queuedAt: now } });
+  const principalId = owner.userId ?? owner.serviceUserId ?? '';
+  await tx.prisma.run.create({ data: { sessionId: id, organizationId, principalId, queuedAt: now } });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });
   if (tags.length > 0) {
     await tx.prisma.sessionTag.createMany({

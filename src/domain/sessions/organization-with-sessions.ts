@@ -70,7 +70,7 @@ export async function findOrganizationWithSessions(
   );
   if (!row) return null;
   const organization = toOrganization(row.organization);
-  const isTooLong = row.organization[8];
+  const isTooLong = row.organization[9];
   if (isTooLong) return { organization, sessions: null, logs: new Map() };
   const found = row.sessions ?? [];
   const logs = new Map<string, Page<LogEntry>>();

@@ -3,6 +3,7 @@ import type { ApiKeyKind } from '../../auth/viewer.ts';
 import type { AttachmentRecord } from '../../domain/attachments/attachments.ts';
 import type { KeyStatus } from '../../domain/keys/list-api-keys.ts';
 import type { AccessType } from '../../domain/organizations/place.ts';
+import type { QueueReason } from '../../domain/runs/queue-reasons.ts';
 import type { SecretType } from '../../domain/secrets/secrets.ts';
 import type { SessionSize } from '../../domain/sessions/insights.ts';
 import { type EventKind, eventKinds, type MessageType } from '../../domain/sessions/log.ts';
@@ -54,6 +55,22 @@ export const SessionStatusDetailEnum = builder.enumType('SessionStatusDetail', {
     sessionStatusDetails,
     (detail) => detailMeaning[detail] ?? `Stopped: ${detail.replaceAll('_', ' ')}.`,
   ),
+});
+
+/** Why a session waits in the queue. */
+export const SessionQueueReasonEnum = builder.enumType('SessionQueueReason', {
+  description: 'Why a session waits in the queue.',
+  values: {
+    NO_WORKER: { value: 'no_worker', description: 'No worker has had room for it yet.' },
+    ORGANIZATION_LIMIT: {
+      value: 'organization_limit',
+      description: 'Its organization has as many running sessions as it may have.',
+    },
+    USER_LIMIT: {
+      value: 'user_limit',
+      description: 'Its user, or service user, has as many running sessions in the organization as it may have.',
+    },
+  } as const satisfies Record<Uppercase<QueueReason>, { value: QueueReason; description: string }>,
 });
 
 /** How a session that is over came to its end. */

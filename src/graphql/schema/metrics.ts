@@ -196,6 +196,10 @@ const Queue = builder.objectRef<QueueState>('Queue').implement({
   description: 'The sessions that wait for an agent.',
   fields: (t) => ({
     size: t.exposeInt('size', { description: 'How many: new, resuming, or claimed and not yet running.' }),
+    limitedSize: t.exposeInt('limitedSize', {
+      description:
+        'How many of them wait because their organization or their user has as many running sessions as it may have.',
+    }),
     level: t.expose('level', { type: QueueLevelEnum, description: 'Whether that is many.' }),
   }),
 });

@@ -55,6 +55,9 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     name: t.string({ description: 'What to call it from now on; not null.' }),
     maxCycleAcuLimit: t.int({ description: 'The ACUs that it may use in a cycle; null: as many as it likes.' }),
     maxSessionAcuLimit: t.int({ description: 'The ACUs that one session may use; null: no limit.' }),
+    maxConcurrentSessions: t.int({
+      description: 'The most of its sessions that run at once; null: the default of the service; 0: no limit.',
+    }),
     defaultAgent: t.string({ description: 'The agent of its sessions that name none; null: the default of `agents`.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),

@@ -37,6 +37,11 @@ builder.node(Organization, {
         'The ACUs that one session may use, whatever limit it has of its own; null: no limit. A limit above 2,147,483,647, the largest Int, is shown as that.',
       resolve: ({ maxSessionAcuLimit }) => toInt(maxSessionAcuLimit),
     }),
+    maxConcurrentSessions: t.exposeInt('maxConcurrentSessions', {
+      nullable: true,
+      description:
+        'The most of its sessions that run at once; others wait in the queue. Null: the default of the service. 0: no limit.',
+    }),
     defaultAgent: t.exposeString('defaultAgent', {
       nullable: true,
       description: 'The agent profile of its sessions that name none; null: the one that `agents` calls the default.',

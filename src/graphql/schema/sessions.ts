@@ -12,6 +12,7 @@ import {
   SessionEndedByEnum,
   SessionEventKindEnum,
   SessionOriginEnum,
+  SessionQueueReasonEnum,
   SessionStatusDetailEnum,
   SessionStatusEnum,
 } from './enums.ts';
@@ -57,6 +58,13 @@ builder.node(Session, {
       type: SessionStatusDetailEnum,
       nullable: true,
       description: 'Why it is there.',
+    }),
+    queueReason: t.field({
+      type: SessionQueueReasonEnum,
+      nullable: true,
+      description: 'Why it waits in the queue; null: it does not wait there.',
+      resolve: ({ id, status }, _args, { loaders }) =>
+        status === 'new' || status === 'resuming' ? loaders.queueReasons.load(id) : null,
     }),
     endedBy: t.expose('endedBy', {
       type: SessionEndedByEnum,

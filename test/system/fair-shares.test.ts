@@ -1,0 +1,192 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Context } from '../../src/domain/context.ts';
+import { type Claimant, claimRuns } from '../../src/domain/runs/claims.ts';
+import { asAdministrator } from '../rest/rest-app.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { plantQueue } from '../support/queue.ts';
+import { rowsRead } from '../support/rows-read.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+
+const hourAgo = new Date(Date.now() - 3_600_000);
+const start = async (overrides: Parameters<typeof startApp>[0] = {}) => {
+  const test = await startApp(overrides);
+  onTestFinished(() => test.close());
+  return { test, context: await asAdministrator(test) };
+};
+const claim = async (context: Context, slots: number, claimant: Partial<Claimant> = {}): Promise<string[]> => {
+  const room = { slots, memoryMb: 1_000_000, isEmpty: true, memoryOf: () => 1 };
+  const wanted = { workerId: 'w', leaseMs: 600_000, affinityMs: 0, ...claimant };
+  return (await claimRuns(context, wanted, room)).claimed.map(({ sessionId }) => sessionId);
+};
+/** A session that is in no queue, to make copies of. */
+const template = async (test: TestApp) => {
+  const id = await createSession(test);
+  await test.app.services.store.execute('update run set queued_at = null where session_id = $1', [id]);
+  return id;
+};
+const setLimit = async (test: TestApp, organizationId: string, maxConcurrentSessions: number | null) => {
+  const document = `mutation($input: UpdateOrganizationInput!) { updateOrganization(input: $input) {
+    organization { maxConcurrentSessions } userErrors { code path } } }`;
+  const { data } = await graphql(test, test.adminToken, document, { input: { organizationId, maxConcurrentSessions } });
+  return data.updateOrganization;
+};
+const reasonOf = async (test: TestApp, id: string) =>
+  (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { queueReason } }', { id })).data.session
+    .queueReason;
+const queueOf = async (test: TestApp) =>
+  (await graphql(test, test.adminToken, '{ enterprise { queue { size limitedSize } } }')).data.enterprise.queue;
+
+it('claims a new session next, though ten thousand of another organization wait, and reads few rows for it', async () => {
+  const { test, context } = await start();
+  const of = await template(test);
+  const { store } = context;
+  const crowd = { of, organizationId: test.organizationId, principalId: 'u', count: 10_000, prefix: 'crowd' };
+  await plantQueue(store, { ...crowd, queuedAt: hourAgo });
+  await store.execute('analyze run');
+  expect(await claim(context, 4)).toEqual(['crowd1', 'crowd2', 'crowd3', 'crowd4']);
+  const other = await makeOrganization(test, 'Other');
+  const fresh = await createSession(test, {}, other.token);
+  const { read, answer } = await rowsRead(test, () => claim(context, 1));
+  expect(answer).toEqual([fresh]);
+  expect(read.run).toBeLessThan(100);
+  expect(read.session ?? 0).toBeLessThan(100);
+  // Whose turn it is has not changed by that: both have fewer running sessions than the crowd, until it has as many.
+  expect(await claim(context, 2)).toEqual(['crowd5', 'crowd6']);
+});
+
+it('chooses as one who takes the organization, then the user, with the fewest running sessions, then the oldest', async () => {
+  const { test, context } = await start();
+  const of = await template(test);
+  // A fixed sequence that looks random.
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  const waiting: { id: string; organizationId: string; principalId: string; at: number }[] = [];
+  for (let o = 0; o < 3; o++) {
+    const { organizationId } = await makeOrganization(test, `Organization ${o}`);
+    const bare = organizationId.replace('org-', '');
+    for (let u = 0; u < 3; u++) {
+      const [prefix, count, at] = [`s-${o}-${u}-`, 1 + random(9), hourAgo.getTime() + random(30) * 1_000];
+      const crowd = { of, organizationId: bare, principalId: `u${u}`, count, prefix, queuedAt: new Date(at) };
+      await plantQueue(context.store, crowd);
+      for (let n = 1; n <= count; n++)
+        waiting.push({ id: `${prefix}${n}`, organizationId: bare, principalId: `u${u}`, at: at + n });
+    }
+  }
+  const running: typeof waiting = [];
+  const expected: string[] = [];
+  const countOf = (of: (each: (typeof waiting)[number]) => boolean) => running.filter(of).length;
+  while (waiting.length > 0) {
+    const rank = ({ organizationId, principalId, at }: (typeof waiting)[number]) => [
+      countOf((each) => each.organizationId === organizationId),
+      countOf((each) => each.organizationId === organizationId && each.principalId === principalId),
+      at,
+    ];
+    // Of each organization the one that it would choose; then of those the organization's own.
+    const heads = [...new Set(waiting.map(({ organizationId }) => organizationId))].map(
+      (organizationId) =>
+        waiting
+          .filter((each) => each.organizationId === organizationId)
+          .sort((a, b) => compare(rank(a).slice(1), rank(b).slice(1)))[0] as (typeof waiting)[number],
+    );
+    const next = heads.sort((a, b) =>
+      compare([rank(a)[0] as number, a.at], [rank(b)[0] as number, b.at]),
+    )[0] as (typeof waiting)[number];
+    waiting.splice(waiting.indexOf(next), 1);
+    running.push(next);
+    expected.push(next.id);
+  }
+  const claimed: string[] = [];
+  while (claimed.length < expected.length) {
+    // Two workers, with room for one or several.
+    const some = await claim(context, 1 + random(6), { workerId: `w${random(2)}` });
+    expect(some).not.toEqual([]);
+    claimed.push(...some);
+  }
+  expect(claimed).toEqual(expected);
+});
+
+const compare = (a: readonly number[], b: readonly number[]) => {
+  const at = a.findIndex((value, n) => value !== b[n]);
+  return at < 0 ? 0 : (a[at] as number) - (b[at] as number);
+};
+
+it('reaches every user, also when more wait than one look at the queue reads', async () => {
+  const { test, context } = await start();
+  const of = await template(test);
+  for (let u = 0; u < 300; u++) {
+    const crowd = { of, organizationId: test.organizationId, principalId: `user-${u}`, count: 1 };
+    await plantQueue(context.store, { ...crowd, prefix: `s-${u}-`, queuedAt: hourAgo });
+  }
+  const cursor = { after: null };
+  const claimed = new Set<string>();
+  for (let n = 0; n < 60 && claimed.size < 300; n++)
+    for (const id of await claim(context, 8, { cursor })) {
+      expect(claimed).not.toContain(id);
+      claimed.add(id);
+    }
+  expect(claimed.size).toBe(300);
+});
+
+it('claims no more than an organization and a user may run, whoever claims', async () => {
+  const { test, context } = await start({ concurrencyLimits: { perOrganization: 5, perUser: 2 } });
+  const of = await template(test);
+  for (const principalId of ['u1', 'u2', 'u3'])
+    await plantQueue(context.store, {
+      ...{ of, organizationId: test.organizationId, principalId, count: 20, prefix: `${principalId}-` },
+      queuedAt: hourAgo,
+    });
+  const all = await Promise.all(Array.from({ length: 6 }, (_, n) => claim(context, 8, { workerId: `w${n}` })));
+  const claimed = all.flat();
+  expect(claimed).toHaveLength(5);
+  for (const user of ['u1', 'u2', 'u3'])
+    expect(claimed.filter((id) => id.startsWith(user)).length).toBeLessThanOrEqual(2);
+  expect(await queueOf(test)).toEqual({ size: 60, limitedSize: 55 });
+
+  // An organization's own limit stands above the service's.
+  expect(await setLimit(test, test.organizationId, 6)).toMatchObject({ organization: { maxConcurrentSessions: 6 } });
+  expect(await claim(context, 8)).toHaveLength(1);
+  expect(await setLimit(test, test.organizationId, 0)).toMatchObject({ organization: { maxConcurrentSessions: 0 } });
+  expect(await claim(context, 8)).toEqual([]);
+  // One that has nothing to do any more makes room, although its agent is kept warm.
+  await context.store.execute(
+    `update run set queued_at = null where session_id = (select session_id from run where session_id like 'u1-%'
+        and home_worker_id is not null order by session_id limit 1)`,
+    [],
+  );
+  expect(await claim(context, 8)).toEqual([expect.stringMatching(/^u1-/)]);
+  expect(await setLimit(test, test.organizationId, -1)).toMatchObject({
+    userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'maxConcurrentSessions'] }],
+  });
+  const [entry] = await context.store.query<{ data: object }>(
+    `select data from audit_entry where action = 'update_org' order by created_at limit 1`,
+  );
+  expect(entry?.data).toEqual({ maxConcurrentSessions: 6, maxConcurrentSessionsBefore: null });
+});
+
+it('keeps sessions in the queue until others of their organization are done, and says why', async () => {
+  const { test } = await start({ roles: ['api', 'worker'], maxConcurrentSessions: 3 });
+  await setLimit(test, test.organizationId, 1);
+  const send = (id: string, message: string) =>
+    call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message });
+  const first = await createSession(test, { prompt: 'ask Go on?' });
+  await untilWaiting(test, first);
+  const second = await createSession(test, { prompt: 'ask And you?' });
+  expect(await reasonOf(test, first)).toBeNull();
+  expect(await reasonOf(test, second)).toBe('ORGANIZATION_LIMIT');
+  expect(await queueOf(test)).toEqual({ size: 1, limitedSize: 1 });
+  await send(first, 'yes');
+  await untilWaiting(test, second);
+  expect(await reasonOf(test, second)).toBeNull();
+
+  // A message to a session whose agent is warm starts no turn beyond the limit.
+  await send(first, 'say more');
+  await expect.poll(() => reasonOf(test, first)).toBe('ORGANIZATION_LIMIT');
+  await send(second, 'yes');
+  await untilOver(test, second);
+  await untilSession(test, first, ({ status }) => status === 'EXIT');
+  expect((await readMessages(test, first)).at(-1)).toBe('AGENT_MESSAGE: more');
+});

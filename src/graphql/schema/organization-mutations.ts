@@ -75,7 +75,7 @@ builder.mutationField('updateOrganization', (t) =>
   t.field({
     type: UpdateOrganizationPayload,
     description:
-      'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. A session at work stops when a limit leaves nothing for it.',
+      'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. A session at work stops when a limit of ACUs leaves nothing for it; `maxConcurrentSessions` stops none.',
     args: { input: t.arg({ type: UpdateOrganizationInput, required: true, description: inputDescription }) },
     resolve: (_root, { input }, { domain }) =>
       toPayload(input, { organization: null }, async () => ({

@@ -25,6 +25,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         defaultAgent
         maxCycleAcuLimit
         maxSessionAcuLimit
+        maxConcurrentSessions
       }
     `,
     organization,
@@ -58,6 +59,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         defaultAgent: given.word('defaultAgent'),
         maxCycleAcuLimit: given.number('maxCycleAcuLimit'),
         maxSessionAcuLimit: given.number('maxSessionAcuLimit'),
+        maxConcurrentSessions: given.number('maxConcurrentSessions'),
       },
     });
     setErrors(refused);
@@ -112,8 +114,21 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           defaultValue={found.maxSessionAcuLimit ?? ''}
           error={errorOf(errors, 'maxSessionAcuLimit')}
         />
+        <TextField
+          label="Max concurrent sessions (0: no limit)"
+          name="maxConcurrentSessions"
+          type="number"
+          min={0}
+          readOnly={!mayChange}
+          placeholder="Default of the service"
+          defaultValue={found.maxConcurrentSessions ?? ''}
+          error={errorOf(errors, 'maxConcurrentSessions')}
+        />
       </div>
-      <FormErrors errors={errors} placed={['name', 'defaultAgent', 'maxCycleAcuLimit', 'maxSessionAcuLimit']} />
+      <FormErrors
+        errors={errors}
+        placed={['name', 'defaultAgent', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions']}
+      />
       {mayChange && (
         <div className="buttons">
           <Button type="submit" tone="primary" isBusy={isBusy}>

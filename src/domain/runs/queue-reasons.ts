@@ -2,9 +2,7 @@ import type { Context } from '../context.ts';
 import { graceMs, organizationLimit, runningSessions } from './fair-queue.ts';
 
 /** The reasons why a session waits in the queue. */
-export const queueReasons = ['organization_limit', 'user_limit', 'no_worker'] as const;
-/** See {@link queueReasons}. */
-export type QueueReason = (typeof queueReasons)[number];
+export type QueueReason = 'organization_limit' | 'user_limit' | 'no_worker';
 
 // Sessions in the queue that no worker holds, of the given ones or of an enterprise.
 const reasonOf = (condition: string) => `

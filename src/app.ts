@@ -27,6 +27,7 @@ import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-d
 import { hangUp, setHangUp } from './http/hang-up.ts';
 import { ignoreUpgrade } from './http/ignore-upgrade.ts';
 import { createInFlight } from './http/in-flight.ts';
+import { limitConnections } from './http/limit-connections.ts';
 import { listen, listeningAddress, serviceAddress } from './http/listen.ts';
 import { createOutside } from './http/outside.ts';
 import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
@@ -47,6 +48,9 @@ import { openStore, type Store } from './store/store.ts';
 
 /** Where `npm run build:console` puts the console: beside this file when it has been built, else where that will be. */
 const builtConsole = join(import.meta.dirname, '../dist/web');
+
+/** How long the headers of a request may take, and how often that is checked: Node waits 60 s and checks every 30 s. */
+const headerTimes = { headersTimeout: 20_000, connectionsCheckingInterval: 5_000 };
 
 /** How long a stop waits for answers that are under way. */
 const answerPatienceMs = 5_000;
@@ -254,7 +258,8 @@ async function assemble(
   );
   const inFlight = createInFlight();
   const { keepAliveMs: keepAliveTimeout } = config;
-  const server = createServer({ keepAliveTimeout }, inFlight.before(plainWays.before(listener)));
+  const server = createServer({ keepAliveTimeout, ...headerTimes }, inFlight.before(plainWays.before(listener)));
+  limitConnections(server, config);
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
     // From here on the HTTP server no longer listens to this socket: a client that goes away must not end the process.

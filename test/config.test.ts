@@ -122,6 +122,10 @@ describe('connections', () => {
     expect(readConfig({}).keepAliveMs).toBe(130_000);
     expect(readConfig({ KEEP_ALIVE_SECONDS: '620' }).keepAliveMs).toBe(620_000);
     expect(() => readConfig({ KEEP_ALIVE_SECONDS: '0' })).toThrow('KEEP_ALIVE_SECONDS must be at least 1.');
+    const limits = { MAX_CONNECTIONS: '50', MAX_CONNECTIONS_PER_ADDRESS: '5' };
+    expect(readConfig(limits)).toMatchObject({ maxConnections: 50, maxConnectionsPerAddress: 5 });
+    expect(readConfig({ ...limits, TRUST_PROXY: '1' }).maxConnectionsPerAddress).toBeNull();
+    expect(() => readConfig({ MAX_CONNECTIONS: '0' })).toThrow('MAX_CONNECTIONS must be at least 1.');
   });
 });
 

@@ -27,6 +27,10 @@ export const httpVariables = {
   WEBHOOK_ALLOW_PRIVATE: flag(false),
   /** WebSockets and event streams that one principal may have open in this process. */
   MAX_SOCKETS: integer({ min: 1, max: 100_000 }).default(100),
+  /** Connections that this process has open at once. */
+  MAX_CONNECTIONS: integer({ min: 1, max: 1_000_000 }).default(10_000),
+  /** The same from one network address; not counted behind a proxy that TRUST_PROXY names. */
+  MAX_CONNECTIONS_PER_ADDRESS: integer({ min: 1, max: 1_000_000 }).default(1_000),
 };
 
 type Variables = z.output<z.ZodObject<typeof httpVariables>>;
@@ -54,6 +58,10 @@ export interface HttpConfig {
   readonly isPrivateWebhookAllowed: boolean;
   /** WebSockets and event streams that one principal may have open in this process. */
   readonly maxSockets: number;
+  /** Connections that this process has open at once, WebSockets and event streams included. */
+  readonly maxConnections: number;
+  /** The same from one network address; null: no limit, since all connections come from a proxy. */
+  readonly maxConnectionsPerAddress: number | null;
 }
 
 /** Converts {@link httpVariables} to the service's names and units. */
@@ -71,5 +79,7 @@ export function readHttpConfig(env: Variables): HttpConfig {
     rateLimitWebhook: env.RATE_LIMIT_WEBHOOK,
     isPrivateWebhookAllowed: env.WEBHOOK_ALLOW_PRIVATE,
     maxSockets: env.MAX_SOCKETS,
+    maxConnections: env.MAX_CONNECTIONS,
+    maxConnectionsPerAddress: env.TRUST_PROXY === 0 ? env.MAX_CONNECTIONS_PER_ADDRESS : null,
   };
 }

@@ -108,7 +108,8 @@ const ranked = `
 
 /**
  * Reads sessions that the worker may claim now, at most `max`, in the order of fair shares and within the limits of
- * concurrent sessions. Reads at most {@link maxLanes} times `max` waiting sessions at once, however many wait.
+ * concurrent sessions. One look reads at most {@link maxLanes} times `max` waiting sessions, however many wait, beside those
+ * that run or whose question is open.
  */
 export async function readCandidates(
   context: Context,

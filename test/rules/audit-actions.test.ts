@@ -42,6 +42,15 @@ test(`${page} marks what versions 1 and 2 know`, () => {
   expect(names(marked), 'Mend the column "v1, v2".').toEqual([...earlierAuditActions].sort());
 });
 
+test('every recorded action is written somewhere', () => {
+  const writers = treeFiles()
+    .filter((path) => /^src\/(?:domain|auth|console)\/.*\.ts$/.test(path) && !/audit(?:-actions)?\.ts$/.test(path))
+    .map(readText)
+    .join('\n');
+  const unwritten = Object.keys(auditActions).filter((action) => !writers.includes(`'${action}'`));
+  expect(unwritten, 'Write the entry where the act is, or take the action out of auditActions.').toEqual([]);
+});
+
 test('no word stands twice in the enumerations', () => {
   const words = [...earlierAuditActions, ...laterAuditActions];
   expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);

@@ -25,7 +25,7 @@ const withoutFeature = [
   /\/git-providers\/permissions\/\{git_permission_id\}$/,
   /\/org-group-limits$/,
   /^(?!GET).*\/repositories\/indexing$/,
-  /\/repositories\/\{path\}\/indexing$/,
+  /\/repositories\/\{path\}\/indexing(?:\/branches\/\{branch_name\})?$/,
   /\/pr-reviews$/,
 ];
 

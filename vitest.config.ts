@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { builtPrograms } from './test/support/built-programs.ts';
 import { ClosingLine } from './test/support/closing-line.ts';
+import { FailedFiles } from './test/support/failed-files.ts';
 import { oneThread } from './test/support/one-thread.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
@@ -71,7 +72,7 @@ const ours = { resolve, plugins: [builtPrograms] };
 export default defineConfig({
   test: {
     maxWorkers: 4,
-    reporters: ['default', new ClosingLine()],
+    reporters: ['default', new FailedFiles(), new ClosingLine()],
     projects: [
       { ...ours, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },
       { ...ours, test: { ...onPglite, env: { TEST_DATABASE: 'pglite' } } },

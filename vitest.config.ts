@@ -7,7 +7,7 @@ import { oneThread } from './test/support/one-thread.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
 /** Tests that open no store: they run once. All others run on both databases. */
-const storeless = ['test/rules/**/*.test.ts', 'test/agents/**/*.test.ts', 'test/automations/**/*.test.ts'];
+const storeless = ['rules', 'agents', 'automations', 'http'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 const everywhere = {
   testTimeout: 60_000,

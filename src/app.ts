@@ -7,7 +7,7 @@ import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
 import { loadProfiles } from './agents/profiles.ts';
 import type { KnownKey } from './auth/authenticate.ts';
 import { createKnownKeys } from './auth/known-keys.ts';
-import { createAddressOf } from './client-address.ts';
+import { connectionNetwork, createAddressOf } from './client-address.ts';
 import type { Config } from './config/config.ts';
 import { createConsole } from './console/door.ts';
 import { createPatterns } from './domain/automations/create-patterns.ts';
@@ -31,6 +31,7 @@ import { limitConnections } from './http/limit-connections.ts';
 import { listen, listeningAddress, serviceAddress } from './http/listen.ts';
 import { createOutside } from './http/outside.ts';
 import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
+import { defaultRequestTimes, type RequestTimes, requireBodyRate, serverTimes } from './http/slow-requests.ts';
 import { refuseAddress, refuseUntidy } from './http/untidy.ts';
 import { openWorker } from './open-worker.ts';
 import { createRest } from './rest/router.ts';
@@ -49,9 +50,6 @@ import { openStore, type Store } from './store/store.ts';
 /** Where `npm run build:console` puts the console: beside this file when it has been built, else where that will be. */
 const builtConsole = join(import.meta.dirname, '../dist/web');
 
-/** How long the headers of a request may take, and how often that is checked: Node waits 60 s and checks every 30 s. */
-const headerTimes = { headersTimeout: 20_000, connectionsCheckingInterval: 5_000 };
-
 /** How long a stop waits for answers that are under way. */
 const answerPatienceMs = 5_000;
 
@@ -59,6 +57,7 @@ const answerPatienceMs = 5_000;
 export interface AppParts {
   readonly store?: Store;
   readonly log?: Log;
+  readonly requestTimes?: RequestTimes;
 }
 
 /** A whole Switchyard: every part built once, in the order of the picture in docs/architecture.md. */
@@ -91,7 +90,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
   await requirePlace(config);
   const store = parts.store ?? (await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log }));
   try {
-    return await assemble(config, store, log, profiles, trusted);
+    return await assemble(config, store, log, profiles, trusted, parts.requestTimes ?? defaultRequestTimes);
   } catch (error) {
     await store.close();
     throw error;
@@ -109,6 +108,7 @@ async function assemble(
   log: Log,
   profiles: Awaited<ReturnType<typeof loadProfiles>>,
   trusted: TrustedDocuments,
+  requestTimes: RequestTimes,
 ): Promise<App> {
   const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
   const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
@@ -258,8 +258,10 @@ async function assemble(
   );
   const inFlight = createInFlight();
   const { keepAliveMs: keepAliveTimeout } = config;
-  const server = createServer({ keepAliveTimeout, ...headerTimes }, inFlight.before(plainWays.before(listener)));
-  limitConnections(server, config);
+  const serverOptions = { keepAliveTimeout, ...serverTimes(requestTimes) };
+  const server = createServer(serverOptions, inFlight.before(plainWays.before(listener)));
+  limitConnections(server, config, connectionNetwork);
+  requireBodyRate(server, requestTimes);
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
     // From here on the HTTP server no longer listens to this socket: a client that goes away must not end the process.

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4, SocketAddress } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import type { Config } from './config/config.ts';
+import { networkOf } from './domain/limits/network.ts';
 
 /** Whose address a request has; null when its connection has gone. */
 export type AddressOf = (request: IncomingMessage) => string | null;
@@ -22,6 +23,11 @@ export function createAddressOf(trustProxy: Config['trustProxy']): AddressOf {
     const hops: (string | undefined)[] = proxyAddr.all(request, isTrusted);
     return hops.map(readAddress).findLast((address) => address !== null) ?? null;
   };
+}
+
+/** The IPv4 address, or the /64 of the IPv6 address, whose connections are counted together. */
+export function connectionNetwork(address: string): string {
+  return networkOf(readAddress(address) ?? address);
 }
 
 /**

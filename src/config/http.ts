@@ -29,7 +29,7 @@ export const httpVariables = {
   MAX_SOCKETS: integer({ min: 1, max: 100_000 }).default(100),
   /** Connections that this process has open at once. */
   MAX_CONNECTIONS: integer({ min: 1, max: 1_000_000 }).default(10_000),
-  /** The same from one network address; not counted behind a proxy that TRUST_PROXY names. */
+  /** The same from one address (of IPv6: one /64); not counted behind a proxy that TRUST_PROXY names. */
   MAX_CONNECTIONS_PER_ADDRESS: integer({ min: 1, max: 1_000_000 }).default(1_000),
 };
 
@@ -60,7 +60,7 @@ export interface HttpConfig {
   readonly maxSockets: number;
   /** Connections that this process has open at once, WebSockets and event streams included. */
   readonly maxConnections: number;
-  /** The same from one network address; null: no limit, since all connections come from a proxy. */
+  /** The same from one address (of IPv6: one /64); null: no limit, since all connections come from a proxy. */
   readonly maxConnectionsPerAddress: number | null;
 }
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 export interface ConnectionLimits {
   /** Connections that are open at once, WebSockets and event streams included. */
   readonly maxConnections: number;
-  /** The same from one network address; null: no limit, as behind a proxy, from which all connections come. */
+  /** The same from one address (of IPv6: one /64); null: no limit, as behind a proxy, from which all connections come. */
   readonly maxConnectionsPerAddress: number | null;
 }
 
@@ -23,29 +23,36 @@ const refusal = [
   said,
 ].join('\r\n');
 
-/** Refuses connections beyond the limits with 503, before anything is read of them. Call it before the server listens. */
-export function limitConnections(server: Server, limits: ConnectionLimits): void {
+/**
+ * Refuses connections beyond the limits with 503, before anything is read of them. `networkOf` maps an address to the network
+ * whose connections are counted together. Call it before the server listens.
+ */
+export function limitConnections(
+  server: Server,
+  limits: ConnectionLimits,
+  networkOf: (address: string) => string,
+): void {
   const accept = server.listeners('connection');
   const open = new Set<Socket>();
-  const byAddress = new Map<string, number>();
+  const byNetwork = new Map<string, number>();
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     // A connection may be handed to the server again, when an upgrade is ignored.
     if (!open.has(socket)) {
-      const address = socket.remoteAddress ?? '';
-      const count = byAddress.get(address) ?? 0;
+      const network = networkOf(socket.remoteAddress ?? '');
+      const count = byNetwork.get(network) ?? 0;
       const { maxConnections, maxConnectionsPerAddress: maxCount } = limits;
       if (open.size >= maxConnections || (maxCount !== null && count >= maxCount)) {
         refuse(socket);
         return;
       }
       open.add(socket);
-      byAddress.set(address, count + 1);
+      byNetwork.set(network, count + 1);
       socket.once('close', () => {
         open.delete(socket);
-        const left = (byAddress.get(address) ?? 1) - 1;
-        if (left > 0) byAddress.set(address, left);
-        else byAddress.delete(address);
+        const left = (byNetwork.get(network) ?? 1) - 1;
+        if (left > 0) byNetwork.set(network, left);
+        else byNetwork.delete(network);
       });
     }
     for (const listener of accept) listener.call(server, socket);

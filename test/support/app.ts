@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { type App, createApp } from '../../src/app.ts';
+import { type App, type AppParts, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import type { FirstStart } from '../../src/domain/bootstrap.ts';
 import { holdToDescription } from './described.ts';
@@ -37,10 +37,13 @@ const log = process.env.TEST_LOG ? { ...quiet, warn: say, error: say } : quiet;
  * Starts one. By default it has no worker, so that sessions stay `new` and their logs are the test's own to write; with
  * `roles: ['api', 'worker']` the demo agent runs as a real child process.
  */
-export async function startApp(overrides: Partial<Config> = {}): Promise<TestApp> {
+export async function startApp(
+  overrides: Partial<Config> = {},
+  parts: Pick<AppParts, 'requestTimes'> = {},
+): Promise<TestApp> {
   const test = await openTestStore();
   const config = testConfig(test.dataDir, test.databaseUrl, overrides);
-  const app = await createApp(config, { store: test.store, log });
+  const app = await createApp(config, { store: test.store, log, ...parts });
   const { firstStart } = app.installation;
   if (!firstStart) throw new Error('The database of a test was not new.');
   return wrap(app, test, firstStart, () => test.close());

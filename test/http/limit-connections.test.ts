@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { connectionNetwork } from '../../src/client-address.ts';
 import { type ConnectionLimits, limitConnections } from '../../src/http/limit-connections.ts';
 
-async function serve(limits: ConnectionLimits) {
+async function serve(limits: ConnectionLimits, networkOf = connectionNetwork) {
   const server = createServer((_, response) => response.end('answered'));
-  limitConnections(server, limits);
+  limitConnections(server, limits, networkOf);
   server.listen(0);
   await once(server, 'listening');
   onTestFinished(() => {
@@ -24,7 +25,7 @@ async function serve(limits: ConnectionLimits) {
   };
 }
 
-/** Sends a request; gives the first that comes back. */
+/** Sends a request, and returns the first bytes that come back. */
 async function ask(socket: Socket): Promise<string> {
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   const [data] = await once(socket, 'data');
@@ -51,4 +52,20 @@ it('limits the connections of one address, and no other’s', async () => {
   expect(await ask(await open('127.0.0.1'))).toContain('answered');
   expect(await ask(await open('127.0.0.1'))).toContain('503');
   expect(await ask(await open('127.0.0.2'))).toContain('answered');
+});
+
+it('counts the addresses of one network together', async () => {
+  const open = await serve({ maxConnections: 10, maxConnectionsPerAddress: 1 }, () => 'one network');
+  expect(await ask(await open('127.0.0.1'))).toContain('answered');
+  expect(await ask(await open('127.0.0.2'))).toContain('503');
+});
+
+it.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+])('counts a connection from %s to %s', (address, network) => {
+  expect(connectionNetwork(address)).toBe(network);
 });

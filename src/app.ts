@@ -88,13 +88,18 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
   const trusted = await loadTrustedDocuments(config.trustedDocuments, schema);
   // Before the first start makes tokens that are shown only once it listens.
   await requirePlace(config);
-  const store = parts.store ?? (await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl, log }));
+  const store = parts.store ?? (await openStore({ ...databaseOf(config), log }));
   try {
     return await assemble(config, store, log, profiles, trusted, parts.requestTimes ?? defaultRequestTimes);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Selects what says where and how to open the store. */
+function databaseOf({ dataDir, databaseUrl, databaseLimits }: Config) {
+  return { dataDir, databaseUrl, limits: databaseLimits };
 }
 
 function createLog(config: Config): Log {

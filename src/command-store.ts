@@ -13,9 +13,9 @@ const useAnother =
  * The store of the service, for a command on its host, whose warnings go to stderr. Throws a sentence where there is none
  * yet, and leaves nothing behind there: a command begins no database.
  */
-export async function openForCommand({ dataDir, databaseUrl }: Config): Promise<Store> {
+export async function openForCommand({ dataDir, databaseUrl, databaseLimits }: Config): Promise<Store> {
   if (databaseUrl === null && !existsSync(join(dataDir, 'pglite'))) throw new Error(emptyDatabase);
   const say = (_fields: object, message: string) => process.stderr.write(`${message}\n`);
   const whenHeld = databaseUrl === null ? stopIt : useAnother;
-  return openStore({ dataDir, databaseUrl, whenHeld, log: { warn: say, error: say } });
+  return openStore({ dataDir, databaseUrl, limits: databaseLimits, whenHeld, log: { warn: say, error: say } });
 }

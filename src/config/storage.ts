@@ -8,6 +8,16 @@ export const storageVariables = {
   DATA_DIR: text().default('./data'),
   /** A PostgreSQL server (15 or newer) to use instead of the embedded database. */
   DATABASE_URL: url(['postgres', 'postgresql']).optional(),
+  /** Connections to PostgreSQL, beside one that listens and two for heartbeats. */
+  DATABASE_POOL_SIZE: integer({ min: 1, max: 1_000 }).default(10),
+  /** How long a caller waits for a connection to PostgreSQL. */
+  DATABASE_CONNECT_TIMEOUT_SECONDS: integer({ min: 1, max: 600 }).default(10),
+  /** How long PostgreSQL may take over one statement. */
+  DATABASE_STATEMENT_TIMEOUT_SECONDS: integer({ min: 1, max: 3_600 }).default(30),
+  /** How long a connection to PostgreSQL without work is kept. */
+  DATABASE_IDLE_TIMEOUT_SECONDS: integer({ min: 1, max: 86_400 }).default(60),
+  /** How long PostgreSQL keeps a transaction that sends nothing. */
+  DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_SECONDS: integer({ min: 1, max: 3_600 }).default(60),
   /** A fixed administrator's token. */
   BOOTSTRAP_TOKEN: z
     .string()
@@ -40,6 +50,14 @@ export interface StorageConfig {
   readonly dataDir: string;
   /** Null: the embedded database. */
   readonly databaseUrl: string | null;
+  /** Sizes and timeouts of the connections to PostgreSQL. */
+  readonly databaseLimits: {
+    readonly poolSize: number;
+    readonly connectMs: number;
+    readonly statementMs: number;
+    readonly idleMs: number;
+    readonly idleInTransactionMs: number;
+  };
   readonly bootstrapToken: string | null;
   readonly secretKey: string | null;
   readonly previousSecretKey: string | null;
@@ -72,6 +90,13 @@ export function readStorageConfig(env: Variables): StorageConfig {
   return {
     dataDir: resolve(env.DATA_DIR),
     databaseUrl: env.DATABASE_URL ?? null,
+    databaseLimits: {
+      poolSize: env.DATABASE_POOL_SIZE,
+      connectMs: env.DATABASE_CONNECT_TIMEOUT_SECONDS * 1_000,
+      statementMs: env.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
+      idleMs: env.DATABASE_IDLE_TIMEOUT_SECONDS * 1_000,
+      idleInTransactionMs: env.DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_SECONDS * 1_000,
+    },
     bootstrapToken: env.BOOTSTRAP_TOKEN ?? null,
     secretKey: env.SECRET_KEY ?? null,
     previousSecretKey: env.SECRET_KEY_PREVIOUS ?? null,

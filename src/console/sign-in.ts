@@ -1,9 +1,10 @@
 import { authenticateConsole } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
 import type { Services } from '../domain/context.ts';
-import { DomainError, RateLimitedError } from '../domain/errors.ts';
+import { DomainError, RateLimitedError, UnavailableError } from '../domain/errors.ts';
 import { endConsoleSession } from '../domain/keys/console-sessions.ts';
 import { confirmSignIn, type SignInInput, signIn } from '../domain/keys/sign-in.ts';
+import { asRefusal } from '../domain/unavailable.ts';
 import {
   consoleCookie,
   noConsoleCookies,
@@ -94,9 +95,11 @@ function readSignIn(body: Readonly<Record<string, unknown>> | null): SignInInput
   return typeof token === 'string' ? { token: readToken(token, true) } : null;
 }
 
-function failed(services: Services, error: unknown): Response {
-  if (error instanceof RateLimitedError) {
-    return say(429, 'RATE_LIMITED', error.message, { 'retry-after': String(error.retryAfterSeconds) });
+function failed(services: Services, failure: unknown): Response {
+  const error = asRefusal(failure);
+  if (error instanceof RateLimitedError || error instanceof UnavailableError) {
+    const status = error instanceof RateLimitedError ? 429 : 503;
+    return say(status, error.code, error.message, { 'retry-after': String(error.retryAfterSeconds) });
   }
   if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') return say(401, error.code, mistyped);
   if (error instanceof DomainError && error.code === 'FORBIDDEN') return say(403, error.code, error.message);

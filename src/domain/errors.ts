@@ -17,6 +17,8 @@ export const errorCatalogue = {
   LIMIT_EXCEEDED: 'A stated limit would be exceeded.',
   IDEMPOTENCY_CONFLICT: 'The idempotency key was used with other input.',
   RATE_LIMITED: 'Too much was asked for in this minute; the answer says when to try again.',
+  SERVICE_UNAVAILABLE:
+    'The database or the file storage does not answer, or its disk is full; the answer says when to try again. A change may have been carried out.',
 } as const;
 
 /** A key of {@link errorCatalogue}. */
@@ -50,6 +52,25 @@ export class RateLimitedError extends DomainError {
     if (cause !== undefined) this.cause = cause;
     this.retryAfterSeconds = resetSeconds;
   }
+}
+
+/** SERVICE_UNAVAILABLE, and in how many whole seconds it is worth trying again. */
+export class UnavailableError extends DomainError {
+  readonly retryAfterSeconds: number;
+
+  constructor(
+    message: string,
+    { retryAfterSeconds, cause }: { readonly retryAfterSeconds: number; readonly cause: unknown },
+  ) {
+    super('SERVICE_UNAVAILABLE', message);
+    this.cause = cause;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Returns when it is worth trying again, in whole seconds; null for an error that does not say. */
+export function retryAfterOf(error: unknown): number | null {
+  return error instanceof RateLimitedError || error instanceof UnavailableError ? error.retryAfterSeconds : null;
 }
 
 /** INVALID_INPUT from its issues: the message joins theirs, so that a door with only one string can use it. */

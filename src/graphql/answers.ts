@@ -1,11 +1,12 @@
 import { GraphQLError } from 'graphql';
 import { noGoodKey } from '../auth/authenticate.ts';
-import { DomainError, RateLimitedError } from '../domain/errors.ts';
+import { DomainError, RateLimitedError, UnavailableError } from '../domain/errors.ts';
 import { maxJsonDepth, nestsDeeper } from '../domain/json-depth.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
+import { asRefusal } from '../domain/unavailable.ts';
 import { refusalOf } from './charge.ts';
 import type { Charge } from './context.ts';
-import { extensionsOf } from './errors.ts';
+import { extensionsOf, outageHeaders } from './errors.ts';
 import { BodyError } from './read-body.ts';
 
 /** In the same words whatever is wrong with a key: they must not say whether it was ever good. */
@@ -19,7 +20,8 @@ export function failure(status: number, code: string, message: string): Response
 }
 
 /** The answer to what was thrown before an operation could run; `report` is told of what is nobody's fault but ours. */
-export function failureOf(error: unknown, report: (error: unknown) => void): Response {
+export function failureOf(failed: unknown, report: (error: unknown) => void): Response {
+  const error = asRefusal(failed);
   if (error instanceof BodyError) {
     const answer = failure(error.status, 'INVALID_INPUT', error.message);
     // What is left of the body is not read: the connection can carry no other request.
@@ -28,7 +30,7 @@ export function failureOf(error: unknown, report: (error: unknown) => void): Res
   }
   if (error instanceof DomainError && error.code === 'UNAUTHENTICATED')
     return failure(401, error.code, error.message === noGoodKey ? unauthenticated : error.message);
-  if (error instanceof RateLimitedError)
+  if (error instanceof RateLimitedError || error instanceof UnavailableError)
     return refused(new GraphQLError(error.message, { extensions: extensionsOf(error) }));
   report(error);
   return failure(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
@@ -46,7 +48,7 @@ export async function charged(response: Response, charge: Charge): Promise<Respo
 // The same for every type of answer that was asked for.
 function refused(error: GraphQLError): Response {
   const headers = { 'retry-after': String(error.extensions.retryAfter) };
-  return Response.json({ errors: [error] }, { status: 429, headers });
+  return Response.json({ errors: [error] }, { status: outageHeaders([error]) ? 503 : 429, headers });
 }
 
 const answerTypes =

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
-import { DomainError, type ErrorCode, notFound, RateLimitedError } from '../domain/errors.ts';
+import { DomainError, type ErrorCode, notFound, retryAfterOf, UnavailableError } from '../domain/errors.ts';
+import { asRefusal } from '../domain/unavailable.ts';
 
 /** How this door says each refusal: as a user error in a mutation's payload, or as an error with an extension code. */
 const dialect = {
@@ -17,6 +18,7 @@ const dialect = {
   LIMIT_EXCEEDED: { as: 'userError', code: 'LIMIT_EXCEEDED' },
   IDEMPOTENCY_CONFLICT: { as: 'userError', code: 'IDEMPOTENCY_CONFLICT' },
   RATE_LIMITED: { as: 'error', code: 'RATE_LIMITED' },
+  SERVICE_UNAVAILABLE: { as: 'error', code: 'SERVICE_UNAVAILABLE' },
 } as const satisfies Record<ErrorCode, { as: 'error' | 'userError'; code: string }>;
 
 /** The codes of a user error: the enum ErrorCode of the schema. */
@@ -79,10 +81,13 @@ export function toItemErrors(error: DomainError, prefix: readonly string[], path
  */
 export function maskError(error: unknown, report: (error: unknown) => void): GraphQLError {
   if (!(error instanceof GraphQLError)) {
+    const refusal = asRefusal(error);
+    if (refusal instanceof UnavailableError)
+      return new GraphQLError(refusal.message, { extensions: extensionsOf(refusal) });
     report(error);
     return masked();
   }
-  const { originalError } = error;
+  const originalError = asRefusal(error.originalError) as Error | undefined;
   if (originalError === undefined) return withCode(error);
   const { nodes, source, positions, path } = error;
   const place = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
@@ -109,10 +114,24 @@ function withCode(error: GraphQLError): GraphQLError {
   return new GraphQLError(message, { ...place, originalError: originalError ?? null, extensions });
 }
 
-/** The extensions of a refusal's error. */
+/**
+ * The extensions of a refusal's error. That of an outage also makes the status of the HTTP response, from a property that is not
+ * enumerable, so that no response shows it.
+ */
 export function extensionsOf(error: DomainError): { code: string; retryAfter?: number } {
   const { code } = dialect[error.code];
-  return error instanceof RateLimitedError ? { code, retryAfter: error.retryAfterSeconds } : { code };
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter === null) return { code };
+  const extensions = { code, retryAfter };
+  if (!(error instanceof UnavailableError)) return extensions;
+  const http = { status: 503, headers: { 'retry-after': String(retryAfter) } };
+  return Object.defineProperty(extensions, 'http', { value: http });
+}
+
+/** Returns the headers of a 503 for a result whose errors tell of an outage; null for any other result. */
+export function outageHeaders(errors: readonly GraphQLError[] | undefined): Readonly<Record<string, string>> | null {
+  const found = errors?.find(({ extensions }) => extensions.code === dialect.SERVICE_UNAVAILABLE.code);
+  return found ? { 'retry-after': String(found.extensions.retryAfter) } : null;
 }
 
 function masked(place: object = {}): GraphQLError {

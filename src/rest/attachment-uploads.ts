@@ -4,6 +4,7 @@ import type { Services } from '../domain/context.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
 import { prefixedId } from '../domain/ids.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
+import { asRefusal } from '../domain/unavailable.ts';
 import type { RestEnv } from './arrival.ts';
 import type { Dialect } from './dialect.ts';
 import { receiveFile } from './multipart.ts';
@@ -52,7 +53,8 @@ export async function receiveUpload(
   }
 }
 
-function refuse(services: Services, dialect: Dialect, error: unknown, path: string): Response {
+function refuse(services: Services, dialect: Dialect, given: unknown, path: string): Response {
+  const error = asRefusal(given);
   const nowhere = { query: new Set<string>(), path: new Set<string>() };
   if (error instanceof DomainError) {
     // Not the words for a missing header: there is none to be sent.

@@ -4,7 +4,8 @@ import { type AttachmentRecord, getAttachment } from '../domain/attachments/atta
 import { attachmentLink, openAttachmentLink } from '../domain/attachments/links.ts';
 import type { Services } from '../domain/context.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import { DomainError, notFound } from '../domain/errors.ts';
+import { DomainError, notFound, retryAfterOf } from '../domain/errors.ts';
+import { asRefusal } from '../domain/unavailable.ts';
 import type { RestEnv } from './arrival.ts';
 import { isUpload, receiveUpload } from './attachment-uploads.ts';
 import type { Dialect } from './dialect.ts';
@@ -28,8 +29,9 @@ export function createAttachments(services: Services): Attachments {
       if (!isRead || !searchParams.has('signature')) return door.fetch(request, env);
       try {
         return await serveLinked(services, request, pathname, searchParams);
-      } catch (error) {
-        if (error instanceof DomainError) return refusal(statusOf[error.code], error.message);
+      } catch (failure) {
+        const error = asRefusal(failure);
+        if (error instanceof DomainError) return refusal(statusOf[error.code], error.message, retryAfterOf(error));
         services.log.error({ err: error, method: request.method, path: pathname }, 'A file could not be served.');
         return refusal(500, 'Something went wrong');
       }
@@ -51,10 +53,12 @@ const statusOf = {
   LIMIT_EXCEEDED: 400,
   IDEMPOTENCY_CONFLICT: 422,
   RATE_LIMITED: 429,
+  SERVICE_UNAVAILABLE: 503,
 } as const satisfies Record<ErrorCode, number>;
 
-function refusal(status: number, detail: string): Response {
-  return Response.json({ detail }, { status, headers: { 'cache-control': 'no-store' } });
+function refusal(status: number, detail: string, retryAfter: number | null = null): Response {
+  const headers = { 'cache-control': 'no-store', ...(retryAfter !== null && { 'retry-after': String(retryAfter) }) };
+  return Response.json({ detail }, { status, headers });
 }
 
 const missing = 'Missing or invalid Authorization header';

@@ -26,6 +26,7 @@ const statusOf = {
   LIMIT_EXCEEDED: 400,
   IDEMPOTENCY_CONFLICT: 400,
   RATE_LIMITED: 429,
+  SERVICE_UNAVAILABLE: 503,
 } as const satisfies Record<ErrorCode, number>;
 
 // The texts of wire-facts 1, where these generations have one; permissions have no names in them.

@@ -7,6 +7,7 @@ import type { LegacyRoute } from '../domain/legacy-calls/legacy-usage.ts';
 import { authenticateLimited } from '../domain/limits/authenticate-limited.ts';
 import type { Spending } from '../domain/limits/counter.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
+import { asRefusal } from '../domain/unavailable.ts';
 import type { JsonAnswer } from '../http/outside.ts';
 import { cachingOf, jsonAnswer } from './answer.ts';
 import type { Arrival } from './arrival.ts';
@@ -130,7 +131,8 @@ function readKey(credentials: Credentials, arrival: Arrival): string | null {
 export const isOfKind = ({ prefixes }: Credentials, token: string): boolean =>
   prefixes.some((prefix) => token.startsWith(prefix));
 
-function toRefusal(error: unknown, dialect: Dialect, places: Places): Refusal | null {
+function toRefusal(given: unknown, dialect: Dialect, places: Places): Refusal | null {
+  const error = asRefusal(given);
   if (error instanceof DomainError) return refusalOf(error, dialect, places);
   if (!(error instanceof RequestError)) return null;
   // Written out: an error's message is not enumerable and would be lost to a spread.

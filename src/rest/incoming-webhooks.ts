@@ -8,6 +8,7 @@ import type { Services } from '../domain/context.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isStorable } from '../domain/input.ts';
 import { limitHeaders } from '../domain/limits/limit-headers.ts';
+import { asRefusal } from '../domain/unavailable.ts';
 import type { RestEnv } from './arrival.ts';
 import { complaintAboutNames } from './json-names.ts';
 import { RequestError, refusalOf } from './refusal.ts';
@@ -182,7 +183,8 @@ const credentials: ReadonlySet<string> = new Set([
 const headersOf = (request: Request) =>
   Object.fromEntries([...request.headers].filter(([name]) => !credentials.has(name)));
 
-function refuse(services: Services, error: unknown, pathname: string): Response {
+function refuse(services: Services, given: unknown, pathname: string): Response {
+  const error = asRefusal(given);
   const nowhere = { query: new Set<string>(), path: new Set<string>() };
   if (error instanceof DomainError) {
     // Deleted since its secret was looked at: as if it had been before.

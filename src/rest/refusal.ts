@@ -1,4 +1,4 @@
-import { type DomainError, type ErrorCode, type Issue, RateLimitedError } from '../domain/errors.ts';
+import { type DomainError, type ErrorCode, type Issue, retryAfterOf } from '../domain/errors.ts';
 
 /** One complaint about one value of a request, as the validation error body of spec 7 has it. */
 export interface WireIssue {
@@ -72,11 +72,13 @@ export function refusalOf(error: DomainError, words: RefusalWords, places: Place
     issues:
       issues.length > 0 ? issues : [{ loc: fallback, msg: message, type: issueType[error.code] ?? 'value_error' }],
     ...(error.code === 'UNAUTHENTICATED' ? { headers: { 'www-authenticate': 'Bearer' } } : {}),
-    ...(error instanceof RateLimitedError ? retryOf(error) : {}),
+    ...retryOf(error),
   };
 }
 
-function retryOf({ retryAfterSeconds }: RateLimitedError): Pick<Refusal, 'headers' | 'retryAfterSeconds'> {
+function retryOf(error: DomainError): Pick<Refusal, 'headers' | 'retryAfterSeconds'> {
+  const retryAfterSeconds = retryAfterOf(error);
+  if (retryAfterSeconds === null) return {};
   return { retryAfterSeconds, headers: { 'retry-after': String(retryAfterSeconds) } };
 }
 

@@ -17,9 +17,13 @@ export interface Driver {
   readonly adapter: SqlDriverAdapterFactory;
   readonly scopes: Scopes;
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+  /** Runs a statement on a connection that is kept for heartbeats, so that a full pool does not delay it. */
+  urgentQuery<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+  /** Asks the database for a sign of life, on a connection that is kept for that. Rejects within seconds. */
+  ping(): Promise<void>;
   /** Begins a transaction, as soon as a connection is free. */
   begin(): Promise<Begun>;
-  /** Runs `work` on one connection; used for migrations, where locks and transactions span statements. */
+  /** Runs `work` on a connection of its own and without timeouts: for migrations, whose locks and transactions span statements. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

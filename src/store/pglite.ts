@@ -41,6 +41,11 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
     adapter: scopedAdapter(new PrismaPGlite(client), scopes, () => begin(client)),
     begin: () => begin(client),
     query,
+    // There is but one connection.
+    urgentQuery: query,
+    async ping() {
+      await client.query('select 1');
+    },
     session: (work) => {
       // There is but one connection: sessions take turns on it.
       const result = last.then(() => work(session));

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { refuseTransactionPooler } from './pooler.ts';
+import { isUnavailable } from './unavailable.ts';
 
 /** PostgreSQL before this lacks what the migrations and the audit order use. */
 const oldestVersion = 15;
@@ -7,17 +9,16 @@ const oldestVersion = 15;
 /** How a start waits for a server that is not there yet. */
 interface Patience {
   readonly ms: number;
-  /** Told once, in a sentence without the password, that it is being waited for. */
+  /** Called once, with a sentence without the password, when the wait begins. */
   readonly onWait: (sentence: string) => void;
 }
 
-const usualPatience: Patience = { ms: 10_000, onWait: () => undefined };
+const defaultPatience: Patience = { ms: 10_000, onWait: () => undefined };
 const connectRetryMs = 250;
+/** A server that accepts a connection and then sends nothing. */
+const answerMs = 10_000;
 
-/** Nobody listens yet, the name is not known yet, or the server says that it is starting. */
-const notYet = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', '57P03']);
-
-/** `host:port, database "name"` of an address, without user and password. Throws, without the address, when it is none. */
+/** Returns `host:port, database "name"` of an address, without user and password. Throws, without the address, if it is none. */
 export function describeServer(databaseUrl: string): string {
   if (!URL.canParse(databaseUrl)) {
     throw new Error('DATABASE_URL is not an address of the form postgresql://user:password@host:port/database.');
@@ -26,30 +27,54 @@ export function describeServer(databaseUrl: string): string {
   return `${host}:${port}, database "${database ?? ''}"`;
 }
 
-/** Waits a few seconds for a server to answer, and checks its version. Throws a sentence that holds no password. */
-export async function waitForServer(pool: pg.Pool, server: string, given: Partial<Patience> = {}): Promise<void> {
-  const version = await firstAnswer(pool, server, { ...usualPatience, ...given });
+/**
+ * Waits a few seconds for a server to answer, and checks its version and that no pooler in transaction mode stands before it.
+ * Throws a sentence that holds no password.
+ */
+export async function waitForServer(databaseUrl: string, patience: Partial<Patience> = {}): Promise<void> {
+  const server = describeServer(databaseUrl);
+  const version = await readVersion(databaseUrl, server, { ...defaultPatience, ...patience });
   if (version >= oldestVersion * 10_000) return;
   throw new Error(
     `PostgreSQL ${oldestVersion} or newer is needed, but the server at ${server} is version ${Math.floor(version / 10_000)}.`,
   );
 }
 
-async function firstAnswer(pool: pg.Pool, server: string, { ms, onWait }: Patience): Promise<number> {
+async function readVersion(databaseUrl: string, server: string, { ms, onWait }: Patience): Promise<number> {
   const deadline = performance.now() + ms;
   for (let isFirst = true; ; isFirst = false) {
+    const client = openProbe(databaseUrl);
     try {
-      const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version_num') as version`);
+      await client.connect();
+      const { rows } = await client.query<{ version: string; pid: number }>(
+        `select current_setting('server_version_num') as version, pg_backend_pid() as pid`,
+      );
+      await refuseTransactionPooler(client, rows[0]?.pid ?? 0, () => openProbe(databaseUrl));
       return Number(rows[0]?.version);
     } catch (error) {
       const { code, message } = error as { code?: string; message?: string };
-      if (!notYet.has(code ?? '') || performance.now() > deadline) {
+      if (!isUnavailable(error) || performance.now() > deadline) {
         const reason = message || code || 'no reason was given';
-        throw new Error(`PostgreSQL at ${server} cannot be used: ${reason}.`, { cause: error });
+        throw new Error(`PostgreSQL at ${server} cannot be used: ${reason.replace(/\.$/, '')}.`, { cause: error });
       }
-      if (isFirst)
-        onWait(`PostgreSQL at ${server} does not answer yet (${code}): waiting ${ms / 1_000} seconds for it.`);
+      if (isFirst) {
+        const why = code ?? message ?? 'no reason was given';
+        onWait(`PostgreSQL at ${server} does not answer yet (${why}): waiting ${ms / 1_000} seconds for it.`);
+      }
       await delay(connectRetryMs);
+    } finally {
+      client.end().catch(() => undefined);
     }
   }
+}
+
+function openProbe(databaseUrl: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    'connectionTimeoutMillis': answerMs,
+    'query_timeout': answerMs,
+    'application_name': 'switchyard start',
+  });
+  client.on('error', () => undefined);
+  return client;
 }

@@ -1,14 +1,22 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { connectionSettings } from './connection-settings.ts';
-import type { Driver, Session } from './driver.ts';
-import { describeServer, waitForServer } from './postgres-server.ts';
+import { type ConnectionLimits, defaultConnectionLimits, settingsWithTimeouts } from './connection-settings.ts';
+import type { Driver } from './driver.ts';
+import { PatientPool } from './patient-pool.ts';
+import { waitForServer } from './postgres-server.ts';
+import { openSession } from './postgres-session.ts';
 import { type Adapter, type Begun, createScopes, scopedAdapter } from './scope.ts';
 import { createStatementNames } from './statement-names.ts';
+import { isUnavailable } from './unavailable.ts';
 import { toParameter, valueParsers } from './values.ts';
 
-/** Connections of one process, beside the bell's own; PostgreSQL allows 100 unless told otherwise. */
-const poolSize = 10;
+/** How much later than the server the client gives up a statement: by then the connection is dead, or the server is. */
+const answerGraceMs = 3_000;
+/** Connections for heartbeats, one of them for pings. They stay open, so that a server without room keeps them. */
+const urgentLimits = { poolSize: 2, maxConnectMs: 5_000, maxStatementMs: 10_000 } as const;
+const pingMs = 3_000;
+/** When a connection without traffic is first probed. Node offers no setting for data that is never acknowledged. */
+const keepAliveMs = 10_000;
 
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
@@ -16,34 +24,28 @@ const types = {
     pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
-/** What an opened pool tells of itself. */
-interface Hearers {
-  /** An idle connection ended. */
+/** Limits of the connections, and callbacks for events of the pool. */
+export interface PostgresOptions {
+  readonly limits?: ConnectionLimits;
+  /** Called when a connection without work ended. */
   readonly onError: (error: Error) => void;
-  /** The server does not answer yet, and is waited for. */
+  /** Called once with a sentence when the server does not answer yet. */
   readonly onWait: (sentence: string) => void;
 }
 
 /** Opens a pool on a PostgreSQL server. The error of one that does not answer names host and port, never the password. */
-export async function openPostgres(databaseUrl: string, { onError, onWait }: Hearers): Promise<Driver> {
-  const server = describeServer(databaseUrl);
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    max: poolSize,
-    types,
-    keepAlive: true,
-    'application_name': 'switchyard',
-    'idle_in_transaction_session_timeout': 60_000,
-    onConnect: (client) => client.query(connectionSettings) as unknown as undefined,
+export async function openPostgres(databaseUrl: string, { onError, onWait, limits }: PostgresOptions): Promise<Driver> {
+  const all = limits ?? defaultConnectionLimits;
+  await waitForServer(databaseUrl, { onWait });
+  const pool = createPool(databaseUrl, all);
+  const urgent = createPool(databaseUrl, {
+    ...all,
+    poolSize: urgentLimits.poolSize,
+    connectMs: Math.min(all.connectMs, urgentLimits.maxConnectMs),
+    statementMs: Math.min(all.statementMs, urgentLimits.maxStatementMs),
+    idleMs: 0,
   });
-  // Without a listener an idle connection's end would end the process.
-  pool.on('error', onError);
-  try {
-    await waitForServer(pool, server, { onWait });
-  } catch (error) {
-    await pool.end();
-    throw error;
-  }
+  for (const each of [pool, urgent]) each.on('error', onError);
   const names = createStatementNames();
   const queryOn = async <Row>(client: Queries, text: string, given: readonly unknown[]): Promise<Row[]> => {
     const values = given.map(toParameter);
@@ -52,7 +54,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait }: Hea
       return (await client.query(name === undefined ? { text, values } : { name, text, values })).rows as Row[];
     } catch (error) {
       // On the pool the statement is a transaction of its own; inside another, transact() runs it all again.
-      if (!names.isOutdated(text, error) || client !== pool) throw error;
+      if (!names.isOutdated(text, error) || !(client instanceof PatientPool)) throw error;
       return (await client.query({ text, values })).rows as Row[];
     }
   };
@@ -60,26 +62,34 @@ export async function openPostgres(databaseUrl: string, { onError, onWait }: Hea
   let connected: Promise<Adapter> | null = null;
   const begin = async (): Promise<Begun> => {
     const client = await pool.connect();
-    // Without a listener the end of a connection would end the process; the statement that fails tells of it.
-    client.on('error', ignore);
+    let isBroken = false;
+    const watched: Queries = {
+      async query(config) {
+        try {
+          return await client.query(config);
+        } catch (error) {
+          isBroken ||= isUnavailable(error);
+          throw error;
+        }
+      },
+    };
     const send = async (sql: 'begin' | 'commit' | 'rollback') => {
-      let isBroken = true;
+      // A statement that was never answered still occupies the connection: ROLLBACK would wait for it.
+      if (isBroken && sql === 'rollback') return client.release(true);
+      let isSent = false;
       try {
         await client.query(sql);
-        isBroken = false;
+        isSent = true;
       } finally {
-        if (isBroken || sql !== 'begin') {
-          client.off('error', ignore);
-          client.release(isBroken);
-        }
+        if (!isSent || sql !== 'begin') client.release(!isSent);
       }
     };
     await send('begin');
     return {
-      query: (sql, values) => queryOn(client, sql, values),
+      query: (sql, values) => queryOn(watched, sql, values),
       async prismaSide() {
         connected ??= prisma.connect();
-        return onConnection(await connected, client);
+        return onConnection(await connected, watched);
       },
       commit: () => send('commit'),
       rollback: () => send('rollback'),
@@ -92,27 +102,32 @@ export async function openPostgres(databaseUrl: string, { onError, onWait }: Hea
     adapter: scopedAdapter(prisma, scopes, begin),
     begin,
     query: (sql, values) => queryOn(pool, sql, values),
-    async session(work) {
-      const client = await pool.connect();
-      const session: Session = {
-        query: async <Row>(text: string, values: readonly unknown[] = []) =>
-          (await client.query({ text, values: values.map(toParameter) })).rows as Row[],
-        script: async (text) => {
-          await client.query(text);
-        },
-      };
-      try {
-        const result = await work(session);
-        client.release();
-        return result;
-      } catch (error) {
-        // Not back into the pool: it may still be in a transaction, or hold a lock.
-        client.release(true);
-        throw error;
-      }
+    urgentQuery: (sql, values) => queryOn(urgent, sql, values),
+    async ping() {
+      await urgent.query({ text: 'select 1', 'query_timeout': pingMs } as pg.QueryConfig);
     },
-    close: once(() => pool.end()),
+    session: (work) => openSession(databaseUrl, work),
+    close: once(async () => {
+      await Promise.all([pool.end(), urgent.end()]);
+    }),
   };
+}
+
+function createPool(databaseUrl: string, limits: ConnectionLimits): PatientPool {
+  const { poolSize, connectMs, statementMs, idleMs } = limits;
+  const settings = settingsWithTimeouts(limits);
+  return new PatientPool({
+    connectionString: databaseUrl,
+    max: poolSize,
+    types,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    connectionTimeoutMillis: connectMs,
+    idleTimeoutMillis: idleMs,
+    'query_timeout': statementMs + answerGraceMs,
+    'application_name': 'switchyard',
+    onConnect: (client) => client.query(settings) as unknown as undefined,
+  });
 }
 
 interface Queries {
@@ -124,8 +139,6 @@ function onConnection(adapter: Adapter, client: Queries): Adapter {
   if (!Object.hasOwn(adapter, 'client')) throw new Error('@prisma/adapter-pg no longer keeps its pool in "client".');
   return Object.assign(Object.create(adapter), { client });
 }
-
-const ignore = () => undefined;
 
 function once(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
-import { type DataDirLock, lockDataDir } from './data-dir-lock.ts';
+import type { ConnectionLimits } from './connection-settings.ts';
+import { lockDataDir } from './data-dir-lock.ts';
 import type { Driver } from './driver.ts';
 import { PrismaClient } from './generated/client.ts';
+import { guardDriver } from './guarded-driver.ts';
 import { migrate } from './migrations.ts';
+import { createOutageLog } from './outages.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
 import { requireOutside } from './scope.ts';
@@ -10,7 +13,10 @@ import { type Transaction, transact } from './transact.ts';
 
 export type { Transaction } from './transact.ts';
 
-/** The database. Reads anywhere, writes through {@link Store.transact} or, one statement, {@link Store.execute}. */
+/**
+ * The database. Reads anywhere, writes through {@link Store.transact} or, one statement, {@link Store.execute}. All of it rejects
+ * with `StoreUnavailableError` while the database does not answer.
+ */
 export interface Store {
   readonly dialect: 'pglite' | 'postgres';
   /** For reads outside a transaction; throws inside one. */
@@ -28,7 +34,9 @@ export interface Store {
   transact<T>(fn: (tx: Transaction) => Promise<T>): Promise<T>;
   /** One writing statement that is a transaction of its own. Throws inside another. */
   execute<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Rejects when the database does not answer. */
+  /** {@link Store.execute} on a connection that is kept for heartbeats: it does not wait for a full pool. */
+  executeUrgent<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Rejects within seconds when the database does not answer. It does not wait for a full pool. */
   ping(): Promise<void>;
   /** Ends what is running and gives the data directory back; safe to call twice. */
   close(): Promise<void>;
@@ -38,6 +46,8 @@ export interface Store {
 export interface StoreOptions {
   readonly dataDir: string;
   readonly databaseUrl: string | null;
+  /** Sizes and timeouts of connections to PostgreSQL. */
+  readonly limits?: ConnectionLimits;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
   /** What to do when another process has the data directory; what is right for a service when not said. */
   readonly whenHeld?: string;
@@ -48,34 +58,51 @@ export interface StoreOptions {
  * worker's identity and the agents' workspaces live in it.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, databaseUrl, log, whenHeld } = options;
+  const { dataDir, databaseUrl, limits, log, whenHeld } = options;
   const lock = await lockDataDir(dataDir, {
     onWait: (sentence) => log.warn({ dataDir }, sentence),
     ...(whenHeld !== undefined && { whenHeld }),
   });
+  const outages = createOutageLog({ subject: 'The database', probe: () => opened.ping(), log });
+  let opened: Pick<Driver, 'ping'> = { ping: () => Promise.reject(new Error('The database is not open yet.')) };
   try {
     const driver =
       databaseUrl === null
         ? await openPglite({ directory: join(dataDir, 'pglite') })
         : await openPostgres(databaseUrl, {
-            onError: ({ message }) => log.error({ reason: message }, 'An idle database connection ended.'),
+            ...(limits && { limits }),
+            onError: (error) => outages.failed({ reason: error.message, isFull: false }),
             onWait: (sentence) => log.warn({}, sentence),
           });
+    opened = driver;
     try {
       await migrate(driver);
     } catch (error) {
       await driver.close();
       throw error;
     }
-    return storeOn(driver, lock, log);
+    return storeOn(guardDriver(driver, outages.failed), {
+      log,
+      async close() {
+        outages.stop();
+        await lock.release();
+      },
+    });
   } catch (error) {
     await lock.release();
     throw error;
   }
 }
 
+/** Parts of a store beside its driver. */
+export interface StoreParts {
+  readonly log?: StoreOptions['log'];
+  /** Called after the driver has been closed. */
+  readonly close?: () => Promise<void>;
+}
+
 /** A store on an open, migrated database. */
-export function storeOn(driver: Driver, lock: DataDirLock | null, log?: StoreOptions['log']): Store {
+export function storeOn(driver: Driver, { log, close }: StoreParts = {}): Store {
   const prisma = new PrismaClient({ adapter: driver.adapter });
   const onHookError = (error: unknown) => log?.error({ err: error }, 'What follows a commit failed.');
   const query = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
@@ -91,13 +118,18 @@ export function storeOn(driver: Driver, lock: DataDirLock | null, log?: StoreOpt
     query,
     execute: query,
     transact: (fn) => transact({ driver, prisma, onHookError }, fn),
+    async executeUrgent(sql, values = []) {
+      requireOutside(driver.scopes);
+      return driver.urgentQuery(sql, values);
+    },
     async ping() {
-      await query('select 1');
+      requireOutside(driver.scopes);
+      await driver.ping();
     },
     async close() {
       await prisma.$disconnect();
       await driver.close();
-      await lock?.release();
+      await close?.();
     },
   };
 }

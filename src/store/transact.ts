@@ -4,6 +4,7 @@ import type { Prisma, PrismaClient } from './generated/client.ts';
 import { joinPrisma } from './join-prisma.ts';
 import { openScope, requireOutside, type Scope } from './scope.ts';
 import { isCachedPlanError } from './statement-names.ts';
+import { StoreUnavailableError } from './unavailable.ts';
 
 /** How long a transaction waits for its turn, and then lasts, at most. PGlite's one connection makes turns long. */
 const transactionMs = 30_000;
@@ -81,7 +82,10 @@ async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     const said = `${what} longer than ${transactionMs / 1_000} seconds.`;
-    timer = setTimeout(() => reject(new Error(said)), transactionMs).unref();
+    timer = setTimeout(
+      () => reject(new StoreUnavailableError('database', { cause: new Error(said) })),
+      transactionMs,
+    ).unref();
   });
   try {
     return await Promise.race([work, late]);

@@ -4,9 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { describeServer, waitForServer } from '../../src/store/postgres-server.ts';
+import { waitForServer } from '../../src/store/postgres-server.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
@@ -111,14 +110,12 @@ onPostgres(
 onPostgres('names host and port of a server that is not there', async () => {
   // Port 1 (tcpmux) answers nowhere any more.
   const databaseUrl = 'postgresql://somebody:hunter2@127.0.0.1:1/switchyard';
-  const pool = new pg.Pool({ connectionString: databaseUrl });
   const told: string[] = [];
   const patience = { ms: 300, onWait: (sentence: string) => told.push(sentence) };
-  const { message, all } = await complaintOf(waitForServer(pool, describeServer(databaseUrl), patience));
+  const { message, all } = await complaintOf(waitForServer(databaseUrl, patience));
   expect(told).toEqual([
     'PostgreSQL at 127.0.0.1:1, database "switchyard" does not answer yet (ECONNREFUSED): waiting 0.3 seconds for it.',
   ]);
   expect(message).toMatch(/^PostgreSQL at 127\.0\.0\.1:1, database "switchyard" cannot be used: .*ECONNREFUSED/);
   expect(all).not.toContain('hunter2');
-  await pool.end();
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Driver } from '../../src/store/driver.ts';
+import { guardDriver } from '../../src/store/guarded-driver.ts';
 import { migrate, readMigrations } from '../../src/store/migrations.ts';
 import { openPglite } from '../../src/store/pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
@@ -26,7 +27,7 @@ export async function openTestStore(): Promise<TestStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-test-'));
   const databaseUrl = testDatabase === 'postgres' ? await createDatabase() : null;
   const driver = await openDriver(databaseUrl);
-  const store = storeOn(driver, null);
+  const store = storeOn(guardDriver(driver, () => undefined));
   return {
     store,
     databaseUrl,

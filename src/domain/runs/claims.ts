@@ -161,7 +161,7 @@ export async function renewLeases(
   leaseMs: number,
   held: readonly Pick<ClaimedRun, 'sessionId' | 'generation'>[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await context.store.execute<{ sessionId: string }>(
+  const rows = await context.store.executeUrgent<{ sessionId: string }>(
     `with alive as (${liveOn})
      update lease l set expires_at = now() + $2::int * interval '1 millisecond'
        from unnest($3::text[], $4::int[]) as h(session_id, generation)

@@ -92,6 +92,7 @@ const statusOf = {
   LIMIT_EXCEEDED: 400,
   IDEMPOTENCY_CONFLICT: 422,
   RATE_LIMITED: 429,
+  SERVICE_UNAVAILABLE: 503,
 } as const satisfies Record<ErrorCode, number>;
 
 /** The wire's names of our permissions (wire-facts 5). */

@@ -1,0 +1,70 @@
+import type { StoreUnavailableError } from './unavailable.ts';
+
+/** Least time between two lines about one outage. */
+const lineMs = 1_000;
+
+/** The log of an outage: when it begins, once a second while it lasts, and when it is over. */
+export interface OutageLog {
+  /** Records that an operation failed because the service is unavailable. */
+  failed(error: Pick<StoreUnavailableError, 'reason' | 'isFull'>): void;
+  stop(): void;
+}
+
+/** What {@link createOutageLog} needs. */
+export interface OutageLogOptions {
+  /** Begins the sentences: "The database". */
+  readonly subject: string;
+  /** Rejects while the service is unavailable. It is called once a second during an outage. */
+  readonly probe: () => Promise<unknown>;
+  readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
+}
+
+/** See {@link OutageLog}. */
+export function createOutageLog({ subject, probe, log }: OutageLogOptions): OutageLog {
+  let timer: NodeJS.Timeout | null = null;
+  let startedAt = 0;
+  let failures = 0;
+  let newFailures = 0;
+  let last = { reason: '', isFull: false };
+  let isProbing = false;
+
+  const end = () => {
+    if (timer) clearInterval(timer);
+    timer = null;
+  };
+  const tell = async () => {
+    if (newFailures > 0) {
+      log.error({ failures: newFailures, reason: last.reason }, `${subject} is still unavailable.`);
+      newFailures = 0;
+    }
+    if (isProbing) return;
+    isProbing = true;
+    const isBack = await probe().then(
+      () => true,
+      () => false,
+    );
+    isProbing = false;
+    // What failed while the probe ran makes it one more second.
+    if (timer === null || !isBack || newFailures > 0) return;
+    end();
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+    log.warn({ failures, seconds }, `${subject} is available again.`);
+  };
+
+  return {
+    failed({ reason, isFull }) {
+      last = { reason, isFull };
+      failures += 1;
+      if (timer !== null) {
+        newFailures += 1;
+        return;
+      }
+      startedAt = performance.now();
+      failures = 1;
+      newFailures = 0;
+      log.error({ reason }, isFull ? `${subject} has no disk space left.` : `${subject} is unavailable.`);
+      timer = setInterval(() => void tell(), lineMs).unref();
+    },
+    stop: end,
+  };
+}

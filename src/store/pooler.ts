@@ -1,0 +1,39 @@
+import type pg from 'pg';
+
+/** How often two connections are compared: a pooler may use several servers' connections in turn. */
+const comparisons = 5;
+
+/**
+ * Throws a sentence if a pooler in transaction mode (PgBouncer's `pool_mode = transaction`, or `statement`) stands before the
+ * server. There a connection is a different one of the server for each transaction: settings, prepared statements, LISTEN and
+ * locks of a session would be lost, or be somebody else's.
+ *
+ * `backendPid` is the server process that has answered `client`. Without a pooler it is the one that the handshake named, and
+ * nothing more is asked. A pooler in session mode gives two open connections two processes, for as long as they are open.
+ */
+export async function refuseTransactionPooler(
+  client: pg.Client,
+  backendPid: number,
+  open: () => pg.Client,
+): Promise<void> {
+  const { processID } = client as unknown as { processID: number | null };
+  if (processID === backendPid) return;
+  const other = open();
+  await other.connect();
+  try {
+    for (let n = 0; n < comparisons; n++) {
+      const pids = [await readPid(client), await readPid(other)];
+      if (pids[0] === backendPid && pids[0] !== pids[1]) continue;
+      throw new Error(
+        'a connection pooler in transaction mode stands before it, which is not supported: connect to PostgreSQL directly, or set pool_mode to session',
+      );
+    }
+  } finally {
+    other.end().catch(() => undefined);
+  }
+}
+
+async function readPid(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid ?? 0;
+}

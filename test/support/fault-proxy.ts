@@ -1,0 +1,142 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A TCP proxy in front of PostgreSQL that can fail in the ways in which networks and servers do. */
+export interface FaultProxy {
+  /** The database's address by way of the proxy. */
+  readonly databaseUrl: string;
+  readonly port: number;
+  /** Connections that are open. */
+  count(): number;
+  /** Connections that were accepted so far. */
+  accepted(): number;
+  /** Stops forwarding in both directions, for open and new connections. Nothing is closed. */
+  hold(): void;
+  /** Forwards again: first everything that came in the meantime. */
+  heal(): void;
+  /** Resets every connection, and new ones as soon as they are accepted. */
+  refuse(): void;
+  /** Takes connections again. */
+  accept(): void;
+  close(): Promise<void>;
+}
+
+/** How a {@link FaultProxy} forwards. */
+export interface FaultProxyOptions {
+  /** Collects the server's bytes for so long and sends them at once: errors and the end arrive in one piece. */
+  readonly bufferMs?: number;
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** Forwards what was held back. */
+  flush(): void;
+}
+
+/** Starts a proxy for a database's address, which may be a socket's folder (`?host=/folder`). */
+export async function startFaultProxy(databaseUrl: string, options: FaultProxyOptions = {}): Promise<FaultProxy> {
+  const { bufferMs = 0 } = options;
+  const url = new URL(databaseUrl);
+  const folder = url.searchParams.get('host');
+  const target = folder
+    ? { path: `${folder}/.s.PGSQL.${url.port || 5432}` }
+    : { host: url.hostname, port: Number(url.port || 5432) };
+  const pairs = new Set<Pair>();
+  let isHeld = false;
+  let isRefusing = false;
+  let accepted = 0;
+
+  const open = (client: Socket): void => {
+    accepted += 1;
+    if (isRefusing) {
+      client.on('error', () => undefined);
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect(target);
+    const toServer = createPipe(client, server, 0, () => isHeld);
+    const toClient = createPipe(server, client, bufferMs, () => isHeld);
+    const pair: Pair = {
+      client,
+      server,
+      flush() {
+        toServer();
+        toClient();
+      },
+    };
+    pairs.add(pair);
+    client.once('close', () => pairs.delete(pair));
+  };
+
+  const listener = createServer({ allowHalfOpen: true }, open);
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port } = listener.address() as { port: number };
+  url.searchParams.delete('host');
+  url.hostname = '127.0.0.1';
+  url.port = String(port);
+
+  const cut = () => {
+    for (const { client, server } of pairs) {
+      client.resetAndDestroy();
+      server.destroy();
+    }
+  };
+  return {
+    databaseUrl: url.href,
+    port,
+    count: () => pairs.size,
+    accepted: () => accepted,
+    hold() {
+      isHeld = true;
+    },
+    heal() {
+      isHeld = false;
+      for (const pair of pairs) pair.flush();
+    },
+    refuse() {
+      isRefusing = true;
+      cut();
+    },
+    accept() {
+      isRefusing = false;
+    },
+    async close() {
+      const closed = new Promise((resolve) => listener.close(resolve));
+      cut();
+      await closed;
+    },
+  };
+}
+
+/** Forwards one direction; gives the function that sends what was held back. */
+function createPipe(from: Socket, to: Socket, bufferMs: number, isHeld: () => boolean): () => void {
+  let waiting: Buffer[] = [];
+  let hasEnded = false;
+  let timer: NodeJS.Timeout | null = null;
+  const flush = () => {
+    timer = null;
+    if (isHeld()) return;
+    if (waiting.length > 0 && !to.destroyed) to.write(Buffer.concat(waiting));
+    waiting = [];
+    if (hasEnded) to.end();
+  };
+  const later = () => {
+    if (bufferMs === 0) flush();
+    else timer ??= setTimeout(flush, bufferMs);
+  };
+  from.on('data', (data) => {
+    waiting.push(data);
+    later();
+  });
+  from.on('end', () => {
+    hasEnded = true;
+    later();
+  });
+  // The other side hears of an error as of an end.
+  from.on('error', () => undefined);
+  from.on('close', () => {
+    hasEnded = true;
+    later();
+  });
+  return flush;
+}

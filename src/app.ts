@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { pino } from 'pino';
 import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
@@ -34,6 +35,8 @@ import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
 import { defaultRequestTimes, type RequestTimes, requireBodyRate, serverTimes } from './http/slow-requests.ts';
 import { refuseAddress, refuseUntidy } from './http/untidy.ts';
 import { openWorker } from './open-worker.ts';
+import { bellLog, withoutOutages } from './outage-logs.ts';
+import { createReadiness } from './readiness.ts';
 import { createRest } from './rest/router.ts';
 import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
 import { createDueAutomations } from './scheduler/due-automations.ts';
@@ -42,7 +45,7 @@ import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
 import { createRetention } from './scheduler/retention.ts';
 import { createSessionEvents } from './scheduler/session-events.ts';
 import { createWebhooks } from './scheduler/webhooks.ts';
-import { allowing, plain, readiness, welcome } from './service-pages.ts';
+import { allowing, outagePage, plain, welcome } from './service-pages.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -83,12 +86,13 @@ export interface App {
 
 /** Builds the app. Rejects with a sentence for the operator when something is in the way; nothing is left open then. */
 export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
-  const log = parts.log ?? createLog(config);
+  const storeLog = parts.log ?? createLog(config);
+  const log = withoutOutages(storeLog);
   const profiles = await loadProfiles(config.agentsConfig, config.readVariable);
   const trusted = await loadTrustedDocuments(config.trustedDocuments, schema);
   // Before the first start makes tokens that are shown only once it listens.
   await requirePlace(config);
-  const store = parts.store ?? (await openStore({ ...databaseOf(config), log }));
+  const store = parts.store ?? (await openStore({ ...databaseOf(config), log: storeLog }));
   try {
     return await assemble(config, store, log, profiles, trusted, parts.requestTimes ?? defaultRequestTimes);
   } catch (error) {
@@ -118,7 +122,7 @@ async function assemble(
   const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
   const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
   const { databaseUrl } = config;
-  const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
+  const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log: bellLog(log) });
   let baseUrl = config.baseUrl ?? '';
   const { attachmentsDir: directory, s3, maxAttachmentBytes } = config;
   const files = await openFiles({ spoolDir: join(config.dataDir, 'uploads'), directory, s3 });
@@ -185,7 +189,10 @@ async function assemble(
       : []),
     ...(config.roles.includes('api') ? [createOrphanedAttachments(services)] : []),
   ];
-  let isReady = false;
+  const readiness = createReadiness({
+    store,
+    directories: { DATA_DIR: config.dataDir, ...(s3 === null && { ATTACHMENTS_DIR: directory }) },
+  });
 
   const outside = createOutside(config);
   const open = async (request: Request, address: string | null): Promise<Response> => {
@@ -193,7 +200,7 @@ async function assemble(
     const isOptions = request.method === 'OPTIONS';
     if (isOptions && ['/', '/healthz', '/readyz'].includes(pathname)) return allowing('GET, HEAD, OPTIONS');
     if (pathname === '/healthz') return plain(200, 'ok');
-    if (pathname === '/readyz') return plain(...(await readiness(store, isReady)));
+    if (pathname === '/readyz') return plain(...(await readiness.check()));
     if (!config.roles.includes('api')) return plain(404, 'This process does not serve the API: its ROLES lack "api".');
     if (isOptions && pathname === '/graphql') return allowing('GET, POST, OPTIONS');
     if (isOptions && pathname === '/graphql/stream') return allowing('GET, POST, PUT, DELETE, OPTIONS');
@@ -214,7 +221,7 @@ async function assemble(
     keyUses,
     legacyUses,
     worker,
-    fetch: (request, address) => outside.answer(request, () => open(request, address)),
+    fetch: (request, address) => outside.answer(request, () => open(request, address).catch(outagePage)),
     plainWay(incoming, address) {
       if (!config.roles.includes('api')) return null;
       return incoming.url === '/graphql' ? graphql.plainPost(incoming, address) : rest.plain(incoming, address);
@@ -232,7 +239,7 @@ async function assemble(
       baseUrl = serviceAddress({ ...config, port });
       await worker?.start();
       for (const each of scheduled) each.start();
-      isReady = true;
+      readiness.setReason(null);
       log.info({ url, database: store.dialect, roles: config.roles }, 'Switchyard is listening.');
       return { url };
     },
@@ -282,7 +289,9 @@ async function assemble(
 
   let stopped: Promise<void> | null = null;
   const stopAll = async () => {
-    isReady = false;
+    readiness.setReason('stopping');
+    // A load balancer sees that and sends no more requests, before the port closes.
+    if (server.listening && config.stopDelayMs > 0) await delay(config.stopDelayMs);
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     openStreams.endAll();
     // What has been taken is answered: who gets no answer must not find it done.

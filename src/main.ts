@@ -11,7 +11,8 @@ const stopPatienceMs = 30_000;
 // these are parts of answers, which die with their request: as old objects they keep what they refer to, most of a page, alive
 // through every collection of young ones. Without this a page takes a third less of CPU (docs/performance.md).
 setFlagsFromString('--no-allocation-site-pretenuring');
-const { app, roles } = await readAndCreate();
+const { app, config } = await readAndCreate();
+const { roles } = config;
 // graphql-js leaves promises alone where something beside them is thrown: who asks so must not end the service for all.
 process.on('unhandledRejection', (error) => {
   app.services.log.error({ err: error }, 'A promise was rejected that nobody waited for.');
@@ -26,7 +27,7 @@ else process.stdout.write(`Switchyard is at ${url}. ${hint()}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    setTimeout(() => process.exit(1), stopPatienceMs).unref();
+    setTimeout(() => process.exit(1), config.stopDelayMs + stopPatienceMs).unref();
     app.stop().then(() => process.exit(0), giveUp);
   });
 }
@@ -34,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 async function readAndCreate() {
   try {
     const config = readConfig();
-    return { app: await createApp(config), roles: config.roles };
+    return { app: await createApp(config), config };
   } catch (error) {
     return giveUp(error);
   }

@@ -1,17 +1,17 @@
-import type { Store } from './store/store.ts';
-
-/** Returns the status and text of /readyz. */
-export async function readiness(store: Store, isReady: boolean): Promise<[number, string]> {
-  if (!isReady) return [503, 'starting or stopping'];
-  return store.ping().then(
-    () => [200, 'ready'],
-    () => [503, 'the database does not answer'],
-  );
-}
+import { UnavailableError } from './domain/errors.ts';
+import { asRefusal } from './domain/unavailable.ts';
 
 /** A plain-text answer of one line. */
-export function plain(status: number, text: string): Response {
-  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+export function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers } });
+}
+
+/** The answer for an error that a page of the service ends with: 503 in an outage. Rethrows any other error. */
+export function outagePage(error: unknown): Response {
+  const refusal = asRefusal(error);
+  if (!(refusal instanceof UnavailableError)) throw error;
+  const headers = { 'retry-after': String(refusal.retryAfterSeconds), 'cache-control': 'no-store' };
+  return plain(503, refusal.message, headers);
 }
 
 /** The answer to OPTIONS: the allowed methods. */

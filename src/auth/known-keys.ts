@@ -3,6 +3,10 @@ import type { Store } from '../store/store.ts';
 
 /** How long what was read of a key counts without a word from the database (pinned 5). */
 const trustedMs = 500;
+/** How long others wait for a read of the epoch that has begun already; after that they begin one of their own. */
+const joinMs = 1_000;
+/** How long a failed read answers for all: in an outage each request would otherwise wait twice. */
+const failedMs = 200;
 /** How many keys a process remembers: those used last. */
 const mostKeys = 10_000;
 
@@ -30,6 +34,8 @@ export function createKnownKeys<K extends ReadKey>(store: Pick<Store, 'query'>):
   let epoch = -1;
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
+  let readingSince = 0;
+  let failure: { readonly error: unknown; readonly at: number } | null = null;
 
   const see = (seen: number) => {
     if (seen <= epoch) return;
@@ -44,13 +50,16 @@ export function createKnownKeys<K extends ReadKey>(store: Pick<Store, 'query'>):
         // A ring since then wants it to be read once more.
         if (reading === mine) readAt = startedAt;
         if (reading === mine) reading = null;
+        failure = null;
       },
       (error: unknown) => {
         if (reading === mine) reading = null;
+        failure = { error, at: performance.now() };
         throw error;
       },
     );
     reading = mine;
+    readingSince = startedAt;
     return mine;
   };
   const take = (id: string): K | null => {
@@ -67,7 +76,10 @@ export function createKnownKeys<K extends ReadKey>(store: Pick<Store, 'query'>):
       const id = hash('sha256', token, 'base64');
       if (!known.has(id)) return null;
       if (performance.now() - readAt < trustedMs) return take(id);
-      return (reading ?? readEpoch()).then(() => take(id));
+      const now = performance.now();
+      if (failure !== null && now - failure.at < failedMs) return Promise.reject(failure.error);
+      const isYoung = reading !== null && now - readingSince < joinMs;
+      return (isYoung && reading ? reading : readEpoch()).then(() => take(id));
     },
     remember(token, key) {
       see(key.epoch);
@@ -79,6 +91,7 @@ export function createKnownKeys<K extends ReadKey>(store: Pick<Store, 'query'>):
     forget() {
       readAt = Number.NEGATIVE_INFINITY;
       reading = null;
+      failure = null;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integer } from './forms.ts';
 
 /** Roles of a process. By default one process has all three. */
 const roles = ['api', 'worker', 'scheduler'] as const;
@@ -20,6 +21,8 @@ export const processVariables = {
     .transform((value) => value as Role[]),
   /** The least severe level that is logged. */
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+  /** How long a stop keeps answering requests, with /readyz at 503, before the port closes. */
+  STOP_DELAY_SECONDS: integer({ min: 0, max: 600 }).default(0),
 };
 
 type Variables = z.output<z.ZodObject<typeof processVariables>>;
@@ -28,9 +31,11 @@ type Variables = z.output<z.ZodObject<typeof processVariables>>;
 export interface ProcessConfig {
   readonly roles: readonly Role[];
   readonly logLevel: (typeof logLevels)[number];
+  /** How long a stop keeps answering requests, not ready any more, before the port closes. */
+  readonly stopDelayMs: number;
 }
 
 /** Converts {@link processVariables} to the service's names. */
 export function readProcessConfig(env: Variables): ProcessConfig {
-  return { roles: env.ROLES, logLevel: env.LOG_LEVEL };
+  return { roles: env.ROLES, logLevel: env.LOG_LEVEL, stopDelayMs: env.STOP_DELAY_SECONDS * 1_000 };
 }

@@ -11,6 +11,7 @@ import { isNamedOnce, isPlainHost, readWhole } from '../http/plain-request.ts';
 import { isJson } from './answers.ts';
 import { chargeOperation } from './charge.ts';
 import type { ContextOf } from './context.ts';
+import { outageHeaders } from './errors.ts';
 import type { CompiledOperation } from './execution/compile.ts';
 import type { Plans } from './execution/plans.ts';
 import { weigh } from './operation-gate.ts';
@@ -74,8 +75,11 @@ export function createPlainPost(options: PlainPostOptions): PlainPost {
     }
     const running = ready.run({ context, variables: ready.variables });
     const result = running instanceof Promise ? await running : running;
-    const text = toText(result, ready.cost, maskError);
-    return { status: 200, headers: { 'content-type': `${type}; charset=utf-8`, ...limits }, text };
+    const masked = withMaskedErrors(result, maskError);
+    const outage = outageHeaders(masked.errors);
+    const text = toText(masked, ready.cost, maskError);
+    const all = { 'content-type': `${type}; charset=utf-8`, ...limits, ...outage };
+    return { status: outage ? 503 : 200, headers: all, text };
   };
 }
 
@@ -142,14 +146,17 @@ function textOf(trusted: TrustedDocuments, params: Readonly<Record<string, unkno
 
 function toText(result: ExecutionResult, cost: number, maskError: PlainPostOptions['maskError']): string {
   try {
-    return JSON.stringify(toAnswer(result, cost, maskError));
+    return JSON.stringify(toAnswer(result, cost));
   } catch (error) {
     // Longer than a text can be.
     return JSON.stringify({ errors: [maskError(error).toJSON()], extensions: { cost } });
   }
 }
 
-function toAnswer({ data, errors }: ExecutionResult, cost: number, maskError: PlainPostOptions['maskError']): object {
-  if (!errors) return { data, extensions: { cost } };
-  return { errors: errors.map((error) => maskError(error).toJSON()), data, extensions: { cost } };
+function withMaskedErrors(result: ExecutionResult, maskError: PlainPostOptions['maskError']): ExecutionResult {
+  return result.errors ? { ...result, errors: result.errors.map(maskError) } : result;
+}
+
+function toAnswer({ data, errors }: ExecutionResult, cost: number): object {
+  return { ...(errors && { errors: errors.map((error) => error.toJSON()) }), data, extensions: { cost } };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -9,6 +10,7 @@ import {
 } from 'graphql';
 import type { Viewer } from '../auth/viewer.ts';
 import type { LogBatch } from '../domain/sessions/log-feeds.ts';
+import { isOutage } from '../domain/unavailable.ts';
 import { coerceVariables } from './coerce-variables.ts';
 import { type GraphqlContext, lazyLoaders } from './context.ts';
 import { withoutDefer } from './defer.ts';
@@ -68,7 +70,9 @@ export function createSharedResults(plans: Plans, maskError: (error: unknown) =>
       const result = operation.run(entry, asking.context);
       if (!(result instanceof Promise)) return keep(toPayload(result), null);
       const key = rights();
-      const pending = result.then(toPayload, fail).then((payload) => keep(payload, key));
+      const pending = afterOutage(result, () => operation.run(entry, asking.context))
+        .then(toPayload, fail)
+        .then((payload) => keep(payload, key));
       made.byRights.set(key, pending);
       return pending;
     } catch (error) {
@@ -101,6 +105,22 @@ export function createSharedResults(plans: Plans, maskError: (error: unknown) =>
       return known ?? make(operation, batch.entries[n], context, made);
     },
   };
+}
+
+/** How long after an outage has spoilt a result it is made again. */
+const retryMs = 500;
+
+/** Runs an operation for an entry again until no outage spoils the result: a subscriber would take it for the entry. */
+async function afterOutage(
+  first: Promise<ExecutionResult>,
+  run: () => ExecutionResult | Promise<ExecutionResult>,
+): Promise<ExecutionResult> {
+  let result = await first;
+  while (result.errors?.some(({ originalError }) => isOutage(originalError))) {
+    await delay(retryMs, undefined, { ref: false });
+    result = await run();
+  }
+  return result;
 }
 
 /** Compiled where it can be; what is to be looked up in the document and the variables is looked up here, once. */

@@ -1,15 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ExecutionArgs, GraphQLError } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import type { Log } from '../domain/context.ts';
 import { DomainError, RateLimitedError } from '../domain/errors.ts';
 import type { LiveViewer, LiveViewers } from '../domain/keys/live-viewers.ts';
 import type { OpenStreams } from '../domain/limits/open-streams.ts';
+import { isOutage } from '../domain/unavailable.ts';
 import type { Callers } from './callers.ts';
 import { chargeLeast } from './charge.ts';
 import type { ContextOf } from './context.ts';
+import { outageHeaders } from './errors.ts';
 import type { Plans } from './execution/plans.ts';
 import { tooDeep } from './operation-ids.ts';
 import { createPings } from './pings.ts';
@@ -38,6 +40,12 @@ const tooManySockets = CloseCode.TooManyInitialisationRequests;
 
 /** Why a socket is closed by 4403, in the same words for whatever is wrong with its token, at first or later. */
 const noGoodToken = 'The token is missing, unknown, expired or revoked';
+
+/**
+ * The close code during an outage: 1013, Try Again Later. graphql-ws tries such a socket again, and each of its subscriptions from
+ * the cursor that the client gives; after most codes of its own (4xxx), and after 1011, it does not.
+ */
+const unavailable = { code: 1013, reason: 'Try again later' } as const;
 
 /** What {@link createSockets} needs. */
 export interface SocketOptions {
@@ -102,6 +110,10 @@ export function createSockets(options: SocketOptions) {
           extra.socket.close(CloseCode.Forbidden, reason);
           return false;
         }
+        if (isOutage(error)) {
+          extra.socket.close(unavailable.code, unavailable.reason);
+          return false;
+        }
         options.log.error({ err: error }, 'A socket could not be authenticated.');
         extra.socket.close(CloseCode.InternalServerError, 'Unexpected error.');
         return false;
@@ -143,10 +155,14 @@ export function createSockets(options: SocketOptions) {
           subscribe: async (asked: ExecutionArgs) => {
             const result = await subscribe(asked);
             // graphql-ws ends what it knows when a socket closes; what begins after that nobody would end.
-            if (!isIterable(result)) return result;
+            if (!isIterable(result)) {
+              if (outageHeaders(result.errors)) socket.close(unavailable.code, unavailable.reason);
+              return result;
+            }
             if (socket.readyState !== socket.OPEN) await result[Symbol.asyncIterator]().return?.();
             const delivered = delivery.begin(asked, context);
-            if (delivered === null) return result;
+            if (delivered === null)
+              return untilOutage(result, () => socket.close(unavailable.code, unavailable.reason));
             // graphql-ws keeps both for as long as the operation: most of what an idle subscription would cost.
             Object.assign(asked, { contextValue: null, rootValue: null, variableValues: null });
             Object.assign(payload, { query: '', variables: null });
@@ -156,6 +172,7 @@ export function createSockets(options: SocketOptions) {
         return { ...args, rootValue } as unknown as ExecutionArgs;
       } catch (error) {
         open.delete(id);
+        if (isOutage(error)) return [options.maskError(error)];
         options.log.error({ err: error }, 'An operation on a socket could not be started.');
         return [new GraphQLError('Unexpected error.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })];
       }
@@ -173,6 +190,7 @@ export function createSockets(options: SocketOptions) {
       try {
         if (!(await options.mayOpen(address))) return refuse(socket, '401 Unauthorized');
       } catch (error) {
+        if (isOutage(error)) return refuse(socket, '503 Service Unavailable', 'Retry-After: 2');
         options.log.error({ err: error }, 'Whether a socket may be opened could not be read.');
         return refuse(socket, '500 Internal Server Error');
       }
@@ -196,6 +214,18 @@ export function createSockets(options: SocketOptions) {
   };
 }
 
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+/** Passes results on until one of them fails in an outage: without it, the client would go on after what it has not seen. */
+async function* untilOutage(
+  results: AsyncIterable<ExecutionResult>,
+  close: () => void,
+): AsyncGenerator<ExecutionResult, void> {
+  for await (const result of results) {
+    if (!outageHeaders(result.errors)) yield result;
+    else return close();
+  }
+}
+
+function refuse(socket: Duplex, status: string, header?: string): void {
+  const more = header === undefined ? '' : `\r\n${header}`;
+  socket.end(`HTTP/1.1 ${status}${more}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

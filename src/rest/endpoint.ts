@@ -28,7 +28,7 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly answerTypes?: readonly string[];
   /** True where `Accept: text/event-stream` gets server-sent events instead of `answer`. */
   readonly isAlsoStream?: true;
-  /** The statuses that it may answer beside success, 401, 429, 500 and those of {@link parseRequest}. */
+  /** The statuses that it may answer beside success, 401, 429, 500, 503 and those of {@link parseRequest}. */
   readonly refusals: readonly number[];
   /** True where the Idempotency-Key header means something. */
   readonly takesIdempotencyKey?: boolean;
@@ -88,7 +88,14 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
   const ofParsing =
     endpoint.query || endpoint.body ? [endpoint.badInput ?? 422, ...(endpoint.body ? [400, 413] : [])] : [];
   const refusals = [
-    ...new Set([401, ...endpoint.refusals, ...ofParsing, 429, isRedirection ? 'default' : 500]),
+    ...new Set([
+      401,
+      ...endpoint.refusals,
+      ...ofParsing,
+      429,
+      isRedirection ? 'default' : 500,
+      ...(isRedirection ? [] : [503]),
+    ]),
   ].toSorted();
   const isValidated = endpoint.method === 'get' && endpoint.answer !== undefined && endpoint.answerTypes === undefined;
   const problem = { description: 'Refused.', content: { [dialect.problemType]: { schema: dialect.problemSchema } } };

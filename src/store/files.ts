@@ -7,6 +7,7 @@ import { Disk } from 'flydrive';
 import { FSDriver } from 'flydrive/drivers/fs';
 import type { ByteRange, FilePlace, S3Options } from './file-place.ts';
 import { refuseDirectory } from './refuse-directory.ts';
+import { isDiskFull, toStoreError } from './unavailable.ts';
 
 /** A file that has come in whole and is not kept yet. */
 export interface ReceivedFile {
@@ -64,32 +65,38 @@ export async function openFiles({ spoolDir, directory, s3 }: FilesOptions): Prom
   await mkdir(spoolDir, { recursive: true, mode: 0o700 });
   // The client of S3 is large: who keeps files on a disk does not load it.
   const { disk, read } = s3 ? (await import('./s3.ts')).openBucket(s3) : await openDirectory(directory);
+  const guard = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw toStoreError('files', error);
+    });
   const folderOf = (id: string) => join(spoolDir, requireId(id));
   return {
     keyOf,
-    read: (key, range) => read(key, range),
+    read: (key, range) => guard(read(key, range)),
     async receive(id, content, maxBytes) {
-      await mkdir(folderOf(id), { mode: 0o700 });
+      await guard(mkdir(folderOf(id), { mode: 0o700 }));
       try {
         return await spool(content, join(folderOf(id), 'content'), maxBytes);
       } catch (error) {
         await rm(folderOf(id), { recursive: true, force: true });
-        throw error;
+        // Other errors may be the sender's, who has gone.
+        throw isDiskFull(error) ? toStoreError('files', error) : error;
       }
     },
     async keep(id) {
       const path = join(folderOf(id), 'content');
       const { size } = await stat(path);
       // Not guessed from a name: what it is served as is decided when it is.
-      await disk.moveFromFs(path, keyOf(id), { contentLength: size, contentType: 'application/octet-stream' });
+      const options = { contentLength: size, contentType: 'application/octet-stream' };
+      await guard(disk.moveFromFs(path, keyOf(id), options));
       return keyOf(id);
     },
     async unsettle(id) {
-      await mkdir(folderOf(id), { recursive: true, mode: 0o700 });
+      await guard(mkdir(folderOf(id), { recursive: true, mode: 0o700 }));
     },
     settle: (id) => rm(folderOf(id), { recursive: true, force: true }),
     async discard(id) {
-      await disk.delete(keyOf(id));
+      await guard(disk.delete(keyOf(id)));
       await rm(folderOf(id), { recursive: true, force: true });
     },
     async unsettled(olderThanMs) {

@@ -7,6 +7,8 @@ const lineMs = 1_000;
 export interface OutageLog {
   /** Records that an operation failed because the service is unavailable. */
   failed(error: Pick<StoreUnavailableError, 'reason' | 'isFull'>): void;
+  /** Tells whether the last failure of an outage that lasts was a full disk. */
+  isFull(): boolean;
   stop(): void;
 }
 
@@ -14,8 +16,8 @@ export interface OutageLog {
 export interface OutageLogOptions {
   /** Begins the sentences: "The database". */
   readonly subject: string;
-  /** Rejects while the service is unavailable. It is called once a second during an outage. */
-  readonly probe: () => Promise<unknown>;
+  /** Rejects while the service is unavailable, or has no disk space. It is called once a second during an outage. */
+  readonly probe: (isFull: boolean) => Promise<unknown>;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
 }
 
@@ -39,7 +41,7 @@ export function createOutageLog({ subject, probe, log }: OutageLogOptions): Outa
     }
     if (isProbing) return;
     isProbing = true;
-    const isBack = await probe().then(
+    const isBack = await probe(last.isFull).then(
       () => true,
       () => false,
     );
@@ -65,6 +67,7 @@ export function createOutageLog({ subject, probe, log }: OutageLogOptions): Outa
       log.error({ reason }, isFull ? `${subject} has no disk space left.` : `${subject} is unavailable.`);
       timer = setInterval(() => void tell(), lineMs).unref();
     },
+    isFull: () => timer !== null && last.isFull,
     stop: end,
   };
 }

@@ -13,7 +13,9 @@ export function openBucket({ bucket, region, endpoint, credentials }: S3Options)
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: 5_000 },
+    // The second: without a byte in either direction.
+    requestHandler: { connectionTimeout: 5_000, socketTimeout: 20_000 },
+    maxAttempts: 3,
     // What fails is thrown and logged by whoever asked; the client would write to the console.
     logger: { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore },
   });

@@ -38,9 +38,14 @@ export interface Store {
   executeUrgent<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Rejects within seconds when the database does not answer. It does not wait for a full pool. */
   ping(): Promise<void>;
+  /** Tells whether the database had no disk space left when it last tried to write. Reads may still succeed. */
+  isFull(): boolean;
   /** Ends what is running and gives the data directory back; safe to call twice. */
   close(): Promise<void>;
 }
+
+/** Takes some pages of the disk for a moment: it fails for as long as the disk is full. */
+const writeProbe = `create temporary table disk_probe on commit drop as select repeat(md5(n::text), 100) from generate_series(1, 100) n`;
 
 /** Where and how to open. `databaseUrl` null: the embedded database in `dataDir`. */
 export interface StoreOptions {
@@ -63,8 +68,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     onWait: (sentence) => log.warn({ dataDir }, sentence),
     ...(whenHeld !== undefined && { whenHeld }),
   });
-  const outages = createOutageLog({ subject: 'The database', probe: () => opened.ping(), log });
-  let opened: Pick<Driver, 'ping'> = { ping: () => Promise.reject(new Error('The database is not open yet.')) };
+  let opened: Driver | null = null;
+  const outages = createOutageLog({
+    subject: 'The database',
+    probe: async (isFull) => (isFull ? opened?.urgentQuery(writeProbe, []) : opened?.ping()),
+    log,
+  });
   try {
     const driver =
       databaseUrl === null
@@ -83,6 +92,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     }
     return storeOn(guardDriver(driver, outages.failed), {
       log,
+      isFull: outages.isFull,
       async close() {
         outages.stop();
         await lock.release();
@@ -97,12 +107,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 /** Parts of a store beside its driver. */
 export interface StoreParts {
   readonly log?: StoreOptions['log'];
+  readonly isFull?: () => boolean;
   /** Called after the driver has been closed. */
   readonly close?: () => Promise<void>;
 }
 
 /** A store on an open, migrated database. */
-export function storeOn(driver: Driver, { log, close }: StoreParts = {}): Store {
+export function storeOn(driver: Driver, { log, close, isFull = () => false }: StoreParts = {}): Store {
   const prisma = new PrismaClient({ adapter: driver.adapter });
   const onHookError = (error: unknown) => log?.error({ err: error }, 'What follows a commit failed.');
   const query = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
@@ -122,6 +133,7 @@ export function storeOn(driver: Driver, { log, close }: StoreParts = {}): Store 
       requireOutside(driver.scopes);
       return driver.urgentQuery(sql, values);
     },
+    isFull,
     async ping() {
       requireOutside(driver.scopes);
       await driver.ping();

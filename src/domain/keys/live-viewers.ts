@@ -5,6 +5,8 @@ import type { Store } from '../../store/store.ts';
 
 /** How late a process hears of a revocation whose ring was lost (pinned 5). */
 const epochMs = 500;
+/** After this time without an answer the keys are read again. */
+const stuckMs = 5_000;
 /** Keys read at once. */
 const batchSize = 1_000;
 /** Node's longest timer, 24 days: a longer one would fire at once. */
@@ -54,7 +56,8 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
   const followed = new Set<Followed>();
   let epoch: number | null = null;
   let isRung = false;
-  let isReading = false;
+  /** The read under way. */
+  let reading: { readonly since: number } | null = null;
   let timer: NodeJS.Timeout | null = null;
   let unlisten: () => void = () => undefined;
 
@@ -78,8 +81,10 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
     epoch = row?.epoch ?? 0;
   };
   const look = () => {
-    if (isReading) return;
-    isReading = true;
+    // One that is stuck must not hold up a revocation.
+    if (reading !== null && performance.now() - reading.since < stuckMs) return;
+    const mine = { since: performance.now() };
+    reading = mine;
     readAgain()
       .catch((error: unknown) => {
         // Nothing was taken as read: the next look does it all again.
@@ -87,7 +92,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
         services.log.warn({ err: error }, 'The keys of open streams could not be read.');
       })
       .finally(() => {
-        isReading = false;
+        if (reading === mine) reading = null;
         if (isRung) look();
       });
   };

@@ -1,6 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { holds, type Viewer } from '../../auth/viewer.ts';
 import type { Services } from '../context.ts';
+import { isOutage } from '../unavailable.ts';
 import type { LogEntry } from './log.ts';
 import { batchSizes, upTo } from './log-batches.ts';
 import { type LogPlace, type PlaceRead, readLogsAt } from './read-logs-at.ts';
@@ -49,6 +50,8 @@ export interface LogFeedServices extends Pick<Services, 'store'> {
   readonly listen: (sessionId: string, listener: () => void) => () => void;
 }
 
+/** How long after a read that failed in an outage the next one begins. */
+const retryMs = 500;
 /** Places read in one statement. */
 const mostPlaces = 100;
 /** Statements at once: the next one takes in whatever is rung for while they run. */
@@ -92,6 +95,7 @@ class Follower implements LogFollowing {
   }
 
   next(seq: number): void {
+    if (!this.feed.followers.has(this)) return;
     this.after = seq;
     this.isBusy = false;
     if (this.wants()) this.owner.wake(this.feed);
@@ -155,6 +159,14 @@ export function createLogFeeds({ store, listen }: LogFeedServices): LogFeeds {
 
   const fail = (follower: Follower, error: unknown) => {
     if (!follower.feed.followers.has(follower)) return;
+    if (isOutage(error)) {
+      // It goes on from where it stands, as soon as the database is back.
+      setTimeout(() => {
+        follower.seen = -1;
+        follower.next(follower.after);
+      }, retryMs).unref();
+      return;
+    }
     queue.leave(follower);
     follower.reader.fail(error);
   };

@@ -4,6 +4,8 @@ import type { SessionFilter } from './session-filter.ts';
 
 /** Changes of one organization closer together than this come as one. */
 const gapMs = 100;
+/** How long others join a read that has begun. */
+const joinMs = 1_000;
 /** Sessions read at once for one subscriber: what a slow one holds in memory. */
 const batchSize = 20;
 
@@ -93,12 +95,18 @@ export function createOrganizationWatches(services: Pick<Services, 'store' | 'be
       const key = `${organization.id}|${watch?.rings ?? 0}|${numberOf(place)}|${JSON.stringify(filter)}`;
       const known = reads.get(key);
       if (known !== undefined) return known;
+      const forget = () => {
+        clearTimeout(timer);
+        if (reads.get(key) === read) reads.delete(key);
+      };
       const read = readChanges(store, organization, place, filter, batchSize)
         .then((changes) => {
           if (watch && changes && !changes.more) watch.place = changes.place;
           return changes;
         })
-        .finally(() => reads.delete(key));
+        .finally(forget);
+      // One that is stuck must not hold up those who come later.
+      const timer = setTimeout(forget, joinMs).unref();
       reads.set(key, read);
       return read;
     },

@@ -1,3 +1,8 @@
+import { isOutage } from '../unavailable.ts';
+
+/** How long after a read that failed in an outage the next one begins. */
+const retryMs = 500;
+
 /** What one read gave. */
 export interface Batch<T> {
   readonly items: readonly T[];
@@ -7,7 +12,8 @@ export interface Batch<T> {
 
 /**
  * What is read after each ring, item by item, for ever. `listen` has a function called on each ring, and gives the one that
- * stops it. Ends on `return()`, or when a read gives null.
+ * stops it. Ends on `return()`, or when a read gives null. While the database does not answer it waits: what it has missed is
+ * read when the database is back.
  *
  * Not an async generator: its return() would wait for the pending next(), and so leak the listener of a client that has
  * gone until the next ring. Here return() ends the wait.
@@ -36,6 +42,19 @@ export function pull<T>(
     wake?.();
     return { done: true, value: undefined };
   };
+  const readOrNot = async () => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      isRung = true;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, retryMs).unref();
+      });
+      return 'unavailable';
+    }
+  };
   const next = async (): Promise<IteratorResult<T>> => {
     if (!isListening && !isOver) begin();
     for (;;) {
@@ -47,7 +66,8 @@ export function pull<T>(
       if (isOver) return end();
       // Cleared before the read: a ring during it must cause another.
       isRung = false;
-      const batch = await read();
+      const batch = await readOrNot();
+      if (batch === 'unavailable') continue;
       if (batch === null) return end();
       buffer = [...batch.items];
       if (batch.more) isRung = true;

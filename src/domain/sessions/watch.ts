@@ -180,11 +180,19 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
   return watches;
 }
 
-/** What is being read under a key already, or a new read. */
+/** How long others join a read that has begun: one that is stuck must not hold up those who come later. */
+const joinMs = 1_000;
+
+/** Returns a read that is under way for a key, if it is young, or begins one. */
 function shared<T>(reads: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
   const known = reads.get(key);
   if (known !== undefined) return known;
-  const begun = read().finally(() => reads.delete(key));
+  const forget = () => {
+    clearTimeout(timer);
+    if (reads.get(key) === begun) reads.delete(key);
+  };
+  const begun = read().finally(forget);
   reads.set(key, begun);
+  const timer = setTimeout(forget, joinMs).unref();
   return begun;
 }

@@ -1,0 +1,32 @@
+import type { Log } from './domain/context.ts';
+import { isOutage } from './domain/unavailable.ts';
+import { toStoreError } from './store/unavailable.ts';
+
+type Write = (fields: object, message: string) => void;
+
+/**
+ * A log that writes what failed because of an outage at the level debug: the store itself logs the outage, once a second. Otherwise
+ * every request and every poller would add a line.
+ */
+export function withoutOutages(log: Log): Log {
+  const unlessOutage =
+    (write: Write): Write =>
+    (fields, message) =>
+      isOutage((fields as { err?: unknown }).err) ? log.debug(fields, message) : write(fields, message);
+  return {
+    debug: (fields, message) => log.debug(fields, message),
+    info: (fields, message) => log.info(fields, message),
+    warn: unlessOutage((fields, message) => log.warn(fields, message)),
+    error: unlessOutage((fields, message) => log.error(fields, message)),
+  };
+}
+
+/** A log for the bell, whose errors come from its own connection to the database. */
+export function bellLog(log: Log): { warn: Write } {
+  return {
+    warn(fields, message) {
+      const { err } = fields as { err?: unknown };
+      log.warn({ ...fields, err: toStoreError('database', err) }, message);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Store } from './store/store.ts';
+import { isDiskFull } from './store/unavailable.ts';
+
+/** How long the database and the disks may take to answer. */
+const patienceMs = 5_000;
+/** What is written to see whether a disk has room. */
+const probeBytes = 65_536;
+/** How long the result of that counts. */
+const diskResultMs = 5_000;
+
+/** Answers `/readyz`. */
+export interface Readiness {
+  /** The status and the text: 503 while the process starts or stops, and while the database or a disk cannot be used. */
+  check(): Promise<[status: number, text: string]>;
+  /** Sets why the process is not ready; null: it is, as far as it knows. */
+  setReason(reason: string | null): void;
+}
+
+/** What {@link createReadiness} needs. `directories`: those that the process writes to, by their variables. */
+export interface ReadinessOptions {
+  readonly store: Pick<Store, 'ping' | 'isFull'>;
+  readonly directories: Readonly<Record<string, string>>;
+}
+
+/** See {@link Readiness}. Requests that come together share one look. */
+export function createReadiness({ store, directories }: ReadinessOptions): Readiness {
+  let reason: string | null = 'starting';
+  let looking: Promise<string | null> | null = null;
+  let disks: { readonly problem: string | null; readonly at: number } | null = null;
+
+  const findDiskProblem = async (): Promise<string | null> => {
+    if (disks && performance.now() - disks.at < diskResultMs) return disks.problem;
+    const found = await Promise.all(Object.entries(directories).map(([name, path]) => probeDirectory(name, path)));
+    const problem = found.find((each) => each !== null) ?? null;
+    disks = { problem, at: performance.now() };
+    return problem;
+  };
+  const look = async (): Promise<string | null> => {
+    const [database, disk] = await Promise.all([
+      inTime(store.ping()).then(
+        () => (store.isFull() ? 'the disk of the database is full' : null),
+        () => 'the database does not answer',
+      ),
+      inTime(findDiskProblem()).catch(() => 'a disk does not answer'),
+    ]);
+    return database ?? disk;
+  };
+
+  return {
+    async check() {
+      if (reason !== null) return [503, reason];
+      looking ??= look().finally(() => {
+        looking = null;
+      });
+      const problem = await looking;
+      if (reason !== null) return [503, reason];
+      return problem === null ? [200, 'ready'] : [503, problem];
+    },
+    setReason(given) {
+      reason = given;
+    },
+  };
+}
+
+async function probeDirectory(name: string, path: string): Promise<string | null> {
+  const file = join(path, `.ready-${randomBytes(6).toString('hex')}`);
+  try {
+    await writeFile(file, Buffer.alloc(probeBytes), { mode: 0o600, flush: true });
+    return null;
+  } catch (error) {
+    return isDiskFull(error) ? `the disk of ${name} is full` : `${name} cannot be written to`;
+  } finally {
+    await rm(file, { force: true }).catch(() => undefined);
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('There was no answer in time.')), patienceMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

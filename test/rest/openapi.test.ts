@@ -40,7 +40,19 @@ test('path parameters, the idempotency header, the body and the answers are desc
   const post = v3.paths['/v3/organizations/{org_id}/sessions/{devin_id}/messages'].post;
   const named = post.parameters.map((each: { in: string; name: string }) => `${each.in} ${each.name}`);
   expect(named.toSorted()).toEqual(['header Idempotency-Key', 'path devin_id', 'path org_id']);
-  expect(Object.keys(post.responses)).toEqual(['200', '400', '401', '403', '404', '409', '413', '422', '429', '500']);
+  expect(Object.keys(post.responses)).toEqual([
+    '200',
+    '400',
+    '401',
+    '403',
+    '404',
+    '409',
+    '413',
+    '422',
+    '429',
+    '500',
+    '503',
+  ]);
   expect(post.responses[409].content['application/problem+json'].schema).toEqual({
     $ref: '#/components/schemas/ProblemDetail',
   });

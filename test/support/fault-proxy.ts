@@ -112,17 +112,19 @@ export async function startFaultProxy(databaseUrl: string, options: FaultProxyOp
 function createPipe(from: Socket, to: Socket, bufferMs: number, isHeld: () => boolean): () => void {
   let waiting: Buffer[] = [];
   let hasEnded = false;
-  let timer: NodeJS.Timeout | null = null;
+  let isPlanned = false;
   const flush = () => {
-    timer = null;
+    isPlanned = false;
     if (isHeld()) return;
     if (waiting.length > 0 && !to.destroyed) to.write(Buffer.concat(waiting));
     waiting = [];
     if (hasEnded) to.end();
   };
   const later = () => {
-    if (bufferMs === 0) flush();
-    else timer ??= setTimeout(flush, bufferMs);
+    if (bufferMs === 0) return flush();
+    if (isPlanned) return;
+    isPlanned = true;
+    setTimeout(flush, bufferMs);
   };
   from.on('data', (data) => {
     waiting.push(data);

@@ -16,6 +16,8 @@ export interface PostgresCluster {
   readonly url: string;
   /** The same by a socket in its folder: both ends of a statement take half the CPU that they take over TCP. */
   readonly socketUrl: string;
+  /** Ends all connections and starts the server again, with the same files and port. */
+  restart(): Promise<void>;
   /** Stops the server and removes its files. May be called twice. */
   stop(): Promise<void>;
 }
@@ -64,6 +66,12 @@ export async function startPostgresCluster(
   return {
     url,
     socketUrl: `${url}?host=${encodeURIComponent(folder)}`,
+    async restart() {
+      const args = ['restart', '-w', '-m', 'fast', '-D', join(folder, 'data'), '-l', join(folder, 'log')];
+      const restarting = spawn(join(binaries, 'pg_ctl'), args, { cwd: folder, stdio: 'ignore', ...owner });
+      const code = await new Promise((resolve) => restarting.once('exit', resolve));
+      if (code !== 0) throw new Error(`PostgreSQL did not start again: ${code}.`);
+    },
     async stop() {
       keeper.stdin.end();
       await ended;

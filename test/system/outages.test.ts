@@ -12,6 +12,8 @@ import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 const it = always.skipIf(testDatabase !== 'postgres');
 
+const patience = { timeout: 40_000 };
+
 let dataDir: string;
 let proxy: FaultProxy;
 let server: ServerProcess;
@@ -25,8 +27,8 @@ beforeEach(async () => {
     SECRET_KEY: 'a secret key that is only for the tests',
     PORT: '0',
     ROLES: 'api,scheduler',
-    DATABASE_CONNECT_TIMEOUT_SECONDS: '1',
-    DATABASE_STATEMENT_TIMEOUT_SECONDS: '1',
+    DATABASE_CONNECT_TIMEOUT_SECONDS: '2',
+    DATABASE_STATEMENT_TIMEOUT_SECONDS: '3',
   });
 });
 afterEach(async () => {
@@ -48,7 +50,7 @@ const readiness = async () => {
   const response = await fetch(`${server.url}/readyz`);
   return { status: response.status, text: await response.text() };
 };
-const untilReady = () => vi.waitFor(async () => expect((await readiness()).status).toBe(200), { timeout: 20_000 });
+const untilReady = () => vi.waitFor(async () => expect((await readiness()).status).toBe(200), patience);
 
 async function createSession(): Promise<{ id: string; organizationId: string }> {
   const { data } = await graphql(server, bootstrapToken, organizations);
@@ -108,7 +110,7 @@ it('logs an outage once a second at the most, and once that it is over', async (
   proxy.refuse();
   await Promise.all(Array.from({ length: 60 }, () => ask(organizations)));
   proxy.accept();
-  await vi.waitFor(() => expect(server.output()).toContain('The database is available again.'), { timeout: 20_000 });
+  await vi.waitFor(() => expect(server.output()).toContain('The database is available again.'), patience);
   const lines = server
     .output()
     .split('\n')
@@ -158,7 +160,7 @@ it('closes a subscription that is asked for in an outage so that clients come ag
     await vi.waitFor(async () => {
       const { body } = await ask(send, { input: { sessionId: id, message: text, idempotencyKey: text } });
       expect(body.errors).toBeUndefined();
-    });
+    }, patience);
   const payloads = await under.take(2);
   expect(payloads.map(({ data }) => data.sessionMessages.node.body)).toEqual(['two', 'three']);
 });
@@ -183,7 +185,7 @@ it('answers within the timeouts when the network is a black hole, and at once wh
     await vi.waitFor(async () => {
       const { status } = await ask(send, { input: { sessionId: id, message: `m${n}`, idempotencyKey: `key ${n}` } });
       expect(status).toBe(200);
-    });
+    }, patience);
   // Each once, whether it was carried out in the hole or after it.
   const bodies = (await following.take(30)).map(({ data }) => data.sessionMessages.node.body);
   expect(bodies.toSorted()).toEqual(Array.from({ length: 30 }, (_, n) => `m${n}`).toSorted());

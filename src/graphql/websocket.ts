@@ -214,15 +214,31 @@ export function createSockets(options: SocketOptions) {
   };
 }
 
-/** Passes results on until one of them fails in an outage: without it, the client would go on after what it has not seen. */
-async function* untilOutage(
+/**
+ * Passes results on until one of them fails in an outage: without it, the client would go on after what it has not seen. Not an
+ * async generator, whose return() would wait for the result that is pending.
+ */
+function untilOutage(
   results: AsyncIterable<ExecutionResult>,
   close: () => void,
-): AsyncGenerator<ExecutionResult, void> {
-  for await (const result of results) {
-    if (!outageHeaders(result.errors)) yield result;
-    else return close();
-  }
+): AsyncIterableIterator<ExecutionResult> {
+  const source = results[Symbol.asyncIterator]();
+  const end = async (): Promise<IteratorResult<ExecutionResult>> => {
+    await source.return?.();
+    return { done: true, value: undefined };
+  };
+  return {
+    async next() {
+      const step = await source.next();
+      if (step.done || !outageHeaders(step.value.errors)) return step;
+      close();
+      return end();
+    },
+    return: end,
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
 function refuse(socket: Duplex, status: string, header?: string): void {

@@ -49,13 +49,14 @@ export class PatientPool extends pg.Pool {
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: ConnectCallback): void;
-  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | void {
+  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
     const acquired = this.#acquire();
     if (!callback) return acquired;
     acquired.then(
       (client) => callback(undefined, client, client.release),
       (error: Error) => callback(error),
     );
+    return undefined;
   }
 
   async #acquire(): Promise<pg.PoolClient> {

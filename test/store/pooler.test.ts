@@ -28,9 +28,8 @@ async function startPooler(mode: 'session' | 'transaction' | 'statement'): Promi
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-pooler-'));
   chmodSync(folder, 0o777);
   const port = await freePort();
-  const host = url.searchParams.get('host') ?? url.hostname;
   const settings = `[databases]
-${database} = host=${host} port=${url.port || 5432} dbname=${database} user=${url.username}
+${database} = host=${url.hostname} port=${url.port || 5432} dbname=${database} user=${url.username}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}

@@ -65,3 +65,27 @@ it('makes no attachment when the bucket refuses it', async () => {
     await own.close();
   }
 });
+
+it('answers 503 with Retry-After while the bucket is down, to readers and to writers', async () => {
+  const own = await startS3Server();
+  const credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
+  const app = await startApp({
+    s3: { bucket: 'files', region: 'eu-central-1', endpoint: own.endpoint, credentials },
+  });
+  try {
+    const { url } = await uploadTo(app, app.organizationId, { name: 'kept.txt', content: 'x' });
+    const link = await linkOf(app.adminToken, url);
+    own.close();
+    const path = `/v3/organizations/${app.organizationId}/attachments`;
+    const answer = await upload(app, app.adminToken, path, { name: 'a.txt', content: 'x' });
+    expect(answer.status).toBe(503);
+    expect(answer.body.detail).toContain('The file storage does not answer at the moment.');
+    const read = await fetch(link);
+    expect(read.status).toBe(503);
+    expect(read.headers.get('retry-after')).toBe('2');
+    const [row] = await app.app.services.store.query<{ n: number }>('select count(*)::int as n from attachment');
+    expect(row?.n).toBe(1);
+  } finally {
+    await app.close();
+  }
+});

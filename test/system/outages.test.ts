@@ -107,12 +107,14 @@ it('answers 503 with Retry-After in each API while the database refuses, and wor
 });
 
 it('logs an outage once a second at the most, and once that it is over', async () => {
+  const before = server.output().length;
   proxy.refuse();
   await Promise.all(Array.from({ length: 60 }, () => ask(organizations)));
   proxy.accept();
   await vi.waitFor(() => expect(server.output()).toContain('The database is available again.'), patience);
   const lines = server
     .output()
+    .slice(before)
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as { level: number; msg: string; failures?: number; time: number });

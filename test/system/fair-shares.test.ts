@@ -51,7 +51,7 @@ it('claims a new session next, though ten thousand of another organization wait,
   expect(answer).toEqual([fresh]);
   expect(read.run).toBeLessThan(100);
   expect(read.session ?? 0).toBeLessThan(100);
-  // Whose turn it is has not changed by that: both have fewer running sessions than the crowd, until it has as many.
+  // The other organization has nothing left in the queue, so the crowd gets the free slots.
   expect(await claim(context, 2)).toEqual(['crowd5', 'crowd6']);
 });
 

@@ -13,6 +13,8 @@ const entries = [
   'ip-access-list',
   'agents-command',
   'schedules-command',
+  'maintenance-command',
+  'workspaces-command',
   'embedded-template',
   'agents/demo/main',
   'agents/isolation/shim',

@@ -19,6 +19,7 @@ import { createLiveViewers } from './domain/keys/live-viewers.ts';
 import { createLegacyUses, type LegacyUses } from './domain/legacy-calls/legacy-uses.ts';
 import { createLimits } from './domain/limits/limits.ts';
 import { createOpenStreams, type OpenStreams } from './domain/limits/open-streams.ts';
+import { createMaintenance, warnOfMaintenance } from './domain/maintenance/maintenance.ts';
 import type { Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
 import { createBell } from './events/create-bell.ts';
@@ -161,11 +162,17 @@ async function assemble(
     },
     agentProfiles: profiles.profiles,
     defaultAgent: profiles.defaultId,
+    maintenance: { mode: () => maintenance.mode() },
   };
   const installation = await prepareInstallation(services, {
     bootstrapToken: config.bootstrapToken,
     isKeyGenerated: isGenerated,
     isShared: databaseUrl !== null,
+    maintenance: config.maintenance,
+  });
+  const maintenance = createMaintenance(base, {
+    isConfigured: config.maintenance === true,
+    maintenanceSince: installation.maintenanceSince,
   });
   const isExposed = config.roles.includes('api') || config.roles.includes('worker');
   const warning = isExposed ? sharedNetworkWarning(profiles.profiles.values()) : null;
@@ -190,6 +197,7 @@ async function assemble(
     ...(config.roles.includes('api') ? [createOrphanedAttachments(services)] : []),
   ];
   const readiness = createReadiness({
+    isMaintenance: () => maintenance.mode() !== null,
     store,
     directories: { DATA_DIR: config.dataDir, ...(s3 === null && { ATTACHMENTS_DIR: directory }) },
   });
@@ -237,9 +245,12 @@ async function assemble(
       const { port } = server.address() as AddressInfo;
       const url = listeningAddress(config.host, port);
       baseUrl = serviceAddress({ ...config, port });
-      await worker?.start();
-      for (const each of scheduled) each.start();
+      await maintenance.start(async () => {
+        await worker?.start();
+        for (const each of scheduled) each.start();
+      });
       readiness.setReason(null);
+      warnOfMaintenance(log, maintenance);
       log.info({ url, database: store.dialect, roles: config.roles }, 'Switchyard is listening.');
       return { url };
     },
@@ -297,6 +308,7 @@ async function assemble(
     // What has been taken is answered: who gets no answer must not find it done.
     const answered = inFlight.finish(answerPatienceMs);
     await graphql.stop();
+    await maintenance.stop();
     await worker?.stop();
     await Promise.all(scheduled.map((each) => each.stop()));
     await answered;

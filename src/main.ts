@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { createApp } from './app.ts';
 import { readConfig } from './config/config.ts';
@@ -34,7 +35,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 async function readAndCreate() {
   try {
-    const config = readConfig();
+    const { values } = parseArgs({ options: { maintenance: { type: 'boolean' } } });
+    const config = { ...readConfig(), ...(values.maintenance && { maintenance: true }) };
     return { app: await createApp(config), config };
   } catch (error) {
     return giveUp(error);

@@ -23,10 +23,12 @@ export interface Readiness {
 export interface ReadinessOptions {
   readonly store: Pick<Store, 'ping' | 'isFull'>;
   readonly directories: Readonly<Record<string, string>>;
+  /** Whether the process is in maintenance mode, in which it is ready all the same. */
+  isMaintenance(): boolean;
 }
 
 /** See {@link Readiness}. Requests that come together share one look. */
-export function createReadiness({ store, directories }: ReadinessOptions): Readiness {
+export function createReadiness({ store, directories, isMaintenance }: ReadinessOptions): Readiness {
   let reason: string | null = 'starting';
   let looking: Promise<string | null> | null = null;
   let disks: { readonly problem: string | null; readonly at: number } | null = null;
@@ -57,7 +59,8 @@ export function createReadiness({ store, directories }: ReadinessOptions): Readi
       });
       const problem = await looking;
       if (reason !== null) return [503, reason];
-      return problem === null ? [200, 'ready'] : [503, problem];
+      if (problem !== null) return [503, problem];
+      return [200, isMaintenance() ? 'ready, in maintenance mode: nothing is run' : 'ready'];
     },
     setReason(given) {
       reason = given;

@@ -6,6 +6,8 @@ const commands = {
   agents: () => import('./agents-command.ts'),
   token: () => import('./token.ts'),
   'ip-access-list': () => import('./ip-access-list.ts'),
+  maintenance: () => import('./maintenance-command.ts'),
+  workspaces: () => import('./workspaces-command.ts'),
   schedules: () => import('./schedules-command.ts'),
 } satisfies Record<string, () => Promise<unknown>>;
 

@@ -1,5 +1,5 @@
 // npm run token: a new administrator token, for whoever has the host but has lost the token.
-import { openForCommand } from './command-store.ts';
+import { commandLog, openForCommand } from './command-store.ts';
 import { readConfig } from './config/config.ts';
 import { findEnterpriseId, newAdministratorToken, prepareInstallation } from './domain/bootstrap.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-sessions.ts';
@@ -14,7 +14,7 @@ try {
     await findEnterpriseId({ store });
     const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
     const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
-    const services = { store, keyring, now: () => new Date() };
+    const services = { store, keyring, log: commandLog, now: () => new Date() };
     const { enterpriseId } = await prepareInstallation(services, {
       bootstrapToken: null,
       isKeyGenerated: isGenerated,

@@ -150,4 +150,5 @@ export const permissionFor = {
   viewIpAccessList: 'ManageEnterpriseSettings',
   changeIpAccessList: 'ManageEnterpriseSettings',
   viewAuditLog: 'ManageEnterpriseSettings',
+  endMaintenance: 'ManageEnterpriseSettings',
 } as const satisfies Record<string, Permission>;

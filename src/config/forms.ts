@@ -38,6 +38,9 @@ export const flag = (isOnByDefault: boolean) =>
     .transform((value) => ['true', '1', 'on'].includes(value))
     .default(isOnByDefault);
 
+/** {@link flag} without a default: null if it is not set. */
+export const optionalFlag = () => flag(false).unwrap().optional();
+
 /** A key of 32 to 1,000 characters. */
 export const secretKey = () =>
   z.string().min(32, 'must have at least 32 characters').max(1_000, 'must have at most 1,000 characters');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer } from './forms.ts';
+import { integer, optionalFlag } from './forms.ts';
 
 /** Roles of a process. By default one process has all three. */
 const roles = ['api', 'worker', 'scheduler'] as const;
@@ -19,6 +19,8 @@ export const processVariables = {
       error: `must be a comma-separated list of ${roles.join(', ')}`,
     })
     .transform((value) => value as Role[]),
+  /** Whether the service starts in maintenance mode; by default it does on a copy of a database. */
+  MAINTENANCE: optionalFlag(),
   /** The least severe level that is logged. */
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   /** How long a stop keeps answering requests, with /readyz at 503, before the port closes. */
@@ -30,6 +32,8 @@ type Variables = z.output<z.ZodObject<typeof processVariables>>;
 /** Configuration of the process as a whole. */
 export interface ProcessConfig {
   readonly roles: readonly Role[];
+  /** True: nothing is run. False: maintenance mode ends at the start. Null: it begins on a copy of a database. */
+  readonly maintenance: boolean | null;
   readonly logLevel: (typeof logLevels)[number];
   /** How long a stop keeps answering requests, not ready any more, before the port closes. */
   readonly stopDelayMs: number;
@@ -37,5 +41,10 @@ export interface ProcessConfig {
 
 /** Converts {@link processVariables} to the service's names. */
 export function readProcessConfig(env: Variables): ProcessConfig {
-  return { roles: env.ROLES, logLevel: env.LOG_LEVEL, stopDelayMs: env.STOP_DELAY_SECONDS * 1_000 };
+  return {
+    roles: env.ROLES,
+    maintenance: env.MAINTENANCE ?? null,
+    logLevel: env.LOG_LEVEL,
+    stopDelayMs: env.STOP_DELAY_SECONDS * 1_000,
+  };
 }

@@ -32,6 +32,10 @@ export const sessionVariables = {
   IDLE_SUSPEND_MINUTES: number({ min: 0, max: 1_000_000, minMeaning: 'never' }).default(60),
   /** The time after which a waiting or suspended session expires; 0: never. */
   SESSION_EXPIRY_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(30),
+  /** The time after which a session that is over loses its workspace and home; 0: never. */
+  WORKSPACE_RETENTION_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(14),
+  /** The time after which a finished or failed session, which a message would resume, loses them; 0: never. */
+  WORKSPACE_INACTIVE_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(90),
   /** How long a session waits for a lost worker that has its workspace, before another worker starts with an empty one. */
   WORKSPACE_AFFINITY_SECONDS: integer({ min: 0, max: 86_400 }).default(30),
   /** The memory that all agents of this process may use together, by the limits in their profiles. */
@@ -59,6 +63,10 @@ export interface SessionConfig {
   readonly idleSuspendMs: number | null;
   /** The time after which a waiting or suspended session expires; null: never. */
   readonly sessionExpiryMs: number | null;
+  /** The time after which a session that is over loses its workspace and home; null: never. */
+  readonly workspaceRetentionMs: number | null;
+  /** The same for a finished or failed session that a message would resume. */
+  readonly workspaceInactiveMs: number | null;
 }
 
 /** Converts {@link sessionVariables} to the service's names and units. */
@@ -76,6 +84,8 @@ export function readSessionConfig(env: Variables): SessionConfig {
     agentMemoryMb: env.AGENT_MEMORY_MB ?? null,
     metering: { minutesPerAcu: env.ACU_MINUTES, acusPerUsd: env.ACU_PER_USD, everyMs: meterIntervalMs },
     idleSuspendMs: env.IDLE_SUSPEND_MINUTES === 0 ? null : env.IDLE_SUSPEND_MINUTES * minuteMs,
+    workspaceRetentionMs: env.WORKSPACE_RETENTION_DAYS === 0 ? null : env.WORKSPACE_RETENTION_DAYS * dayMs,
+    workspaceInactiveMs: env.WORKSPACE_INACTIVE_DAYS === 0 ? null : env.WORKSPACE_INACTIVE_DAYS * dayMs,
     sessionExpiryMs: env.SESSION_EXPIRY_DAYS === 0 ? null : env.SESSION_EXPIRY_DAYS * dayMs,
   };
 }

@@ -6,6 +6,7 @@ import { audit } from './audit.ts';
 import type { Services } from './context.ts';
 import { newId } from './ids.ts';
 import { insertApiKey } from './keys/api-keys.ts';
+import { adoptCopiedDatabase } from './maintenance/copied-database.ts';
 
 /** What the first start made: shown once, and never again. */
 export interface FirstStart {
@@ -18,6 +19,20 @@ export interface FirstStart {
 export interface Installation {
   readonly enterpriseId: string;
   readonly firstStart: FirstStart | null;
+  /** When maintenance mode began for all processes on this database; null: it is off. */
+  readonly maintenanceSince: Date | null;
+  /** This start found that the database is a copy. */
+  readonly isCopy: boolean;
+}
+
+/** How a process starts on a database. */
+interface StartOptions {
+  readonly bootstrapToken: string | null;
+  readonly isKeyGenerated: boolean;
+  /** The database is on a server. */
+  readonly isShared: boolean;
+  /** Of MAINTENANCE; null: not set. */
+  readonly maintenance?: boolean | null;
 }
 
 const administratorName = 'Administrator';
@@ -33,12 +48,14 @@ export class StartError extends Error {
 /**
  * Makes sure of the built-in roles and, at the first start, of the enterprise, its organization, its user, the
  * administrator and their keys, all in one transaction. `bootstrapToken` is a live administrator key afterwards, at every
- * start (pinned 1). StartError when the database belongs to another SECRET_KEY, or is given none though it is not new.
+ * start (pinned 1). Maintenance mode begins when the database is a copy, unless `maintenance` is false, which also ends it.
+ * StartError when the database belongs to another SECRET_KEY, or is given none though it is not new.
  */
 export async function prepareInstallation(
-  services: Pick<Services, 'store' | 'keyring' | 'now'>,
-  options: { bootstrapToken: string | null; isKeyGenerated: boolean; isShared: boolean },
+  services: Pick<Services, 'store' | 'keyring' | 'now' | 'log'>,
+  options: StartOptions,
 ): Promise<Installation> {
+  const identity = await services.store.readIdentity();
   return services.store.transact(async (tx) => {
     // Two processes may start on one empty database: one of them does this, the other waits and finds it done.
     await tx.query('select pg_advisory_xact_lock(7309453, 1)');
@@ -48,10 +65,28 @@ export async function prepareInstallation(
       await checkKey(services, tx, known.keyFingerprint, options);
       if (options.bootstrapToken !== null)
         await ensureAdministratorToken(services, tx, known.enterpriseId, options.bootstrapToken);
-      return { enterpriseId: known.enterpriseId, firstStart: null };
+      const recordedIdentity = known.databaseIdentity;
+      const isCopy = await adoptCopiedDatabase(tx, services.log, { identity, recordedIdentity });
+      const maintenanceSince = await updateMaintenance(services, tx, { ...options, isCopy });
+      return { enterpriseId: known.enterpriseId, firstStart: null, maintenanceSince, isCopy };
     }
-    return firstStart(services, tx, options.bootstrapToken);
+    return firstStart(services, tx, options.bootstrapToken, identity);
   });
+}
+
+async function updateMaintenance(
+  { now }: Pick<Services, 'now'>,
+  tx: Transaction,
+  { maintenance, isCopy }: Pick<StartOptions, 'maintenance'> & { readonly isCopy: boolean },
+): Promise<Date | null> {
+  const change =
+    maintenance === false ? 'null' : isCopy ? 'coalesce(maintenance_since, $1::timestamptz)' : 'maintenance_since';
+  const values = change.includes('$1') ? [now()] : [];
+  const [row] = await tx.query<{ since: Date | null }>(
+    `update installation set maintenance_since = ${change} returning maintenance_since as since`,
+    values,
+  );
+  return row?.since ?? null;
 }
 
 /** What a command says where there is nothing that it could be for. */
@@ -114,6 +149,7 @@ async function firstStart(
   services: Pick<Services, 'keyring' | 'now'>,
   tx: Transaction,
   bootstrapToken: string | null,
+  databaseIdentity: string | null,
 ): Promise<Installation> {
   const createdAt = services.now();
   const enterpriseId = newId();
@@ -135,8 +171,9 @@ async function firstStart(
   const owner = { enterpriseId, organizationId, userId, serviceUserId: null, roleId: null, expiresAt: null };
   await insertApiKey(services, tx, { kind: 'PERSONAL', name: 'First v1 key', ...owner }, v1Key);
   const keyFingerprint = services.keyring.fingerprint;
-  await tx.prisma.installation.create({ data: { id: 'installation', enterpriseId, keyFingerprint, createdAt } });
-  return { enterpriseId, firstStart: { adminToken, v1Key, organizationId } };
+  const data = { id: 'installation', enterpriseId, keyFingerprint, createdAt, databaseIdentity };
+  await tx.prisma.installation.create({ data });
+  return { enterpriseId, firstStart: { adminToken, v1Key, organizationId }, maintenanceSince: null, isCopy: false };
 }
 
 async function ensureAdministratorToken(

@@ -11,6 +11,7 @@ import type { LiveViewers } from './keys/live-viewers.ts';
 import type { LegacyUsage } from './legacy-calls/legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
+import type { Maintenance } from './maintenance/maintenance.ts';
 import type { MeteringRates } from './metering/rates.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
@@ -63,6 +64,7 @@ export interface Services {
   readonly baseUrl: string;
   readonly agentProfiles: ReadonlyMap<string, AgentProfile>;
   readonly defaultAgent: string;
+  readonly maintenance: Maintenance;
 }
 
 /** Who acts, from where, with what. The first parameter of every domain function. */

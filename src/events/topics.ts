@@ -8,6 +8,8 @@
  * - `automations`: an automation has another next time, or a run of one began to wait.
  * - `webhooks`: an endpoint for webhooks is another.
  * - `deliveries`: a webhook waits to be sent.
+ * - `workspaces`: the deletion of a session's workspace was requested.
+ * - `maintenance`: maintenance mode has ended.
  * - `keys`: a key was revoked; never held back to be sent with others.
  */
 export type Topic =
@@ -19,4 +21,6 @@ export type Topic =
   | 'automations'
   | 'webhooks'
   | 'deliveries'
+  | 'workspaces'
+  | 'maintenance'
   | 'keys';

@@ -25,5 +25,10 @@ export interface Driver {
   begin(): Promise<Begun>;
   /** Runs `work` on a connection of its own and without timeouts: for migrations, whose locks and transactions span statements. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /**
+   * An identity of the database that a copy of it does not have; a restart, an upgrade of the service and a failover keep it.
+   * Null: not known.
+   */
+  readIdentity(): Promise<string | null>;
   close(): Promise<void>;
 }

@@ -1,8 +1,10 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { connectionSettings } from './connection-settings.ts';
 import type { Driver, Session } from './driver.ts';
+import { readFileIdentity } from './file-identity.ts';
 import { unpackTemplate } from './pglite-template.ts';
 import { type Begun, createScopes, scopedAdapter } from './scope.ts';
 import { toParameter, valueParsers } from './values.ts';
@@ -52,6 +54,7 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
       last = result.catch(() => undefined);
       return result;
     },
+    readIdentity: async () => ('dump' in home ? null : readFileIdentity(join(home.directory, 'PG_VERSION'))),
     close: () => (client.closed ? Promise.resolve() : client.close()),
     dump: () => client.dumpDataDir('none'),
   };

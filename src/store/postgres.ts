@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type ConnectionLimits, defaultConnectionLimits, settingsWithTimeouts } from './connection-settings.ts';
+import { readServerIdentity } from './database-identity.ts';
 import type { Driver } from './driver.ts';
 import { PatientPool } from './patient-pool.ts';
 import { waitForServer } from './postgres-server.ts';
@@ -106,6 +107,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
     async ping() {
       await urgent.query({ text: 'select 1', 'query_timeout': pingMs } as pg.QueryConfig);
     },
+    readIdentity: () => readServerIdentity((sql, values) => queryOn(pool, sql, values)),
     session: (work) => openSession(databaseUrl, work),
     close: once(async () => {
       await Promise.all([pool.end(), urgent.end()]);

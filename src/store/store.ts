@@ -36,6 +36,8 @@ export interface Store {
   execute<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** {@link Store.execute} on a connection that is kept for heartbeats: it does not wait for a full pool. */
   executeUrgent<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** See {@link Driver.readIdentity}. */
+  readIdentity(): Promise<string | null>;
   /** Rejects within seconds when the database does not answer. It does not wait for a full pool. */
   ping(): Promise<void>;
   /** Tells whether the database had no disk space left when it last tried to write. Reads may still succeed. */
@@ -134,6 +136,7 @@ export function storeOn(driver: Driver, { log, close, isFull = () => false }: St
       return driver.urgentQuery(sql, values);
     },
     isFull,
+    readIdentity: () => driver.readIdentity(),
     async ping() {
       requireOutside(driver.scopes);
       await driver.ping();

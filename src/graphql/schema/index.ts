@@ -20,6 +20,7 @@ import './knowledge-folder-mutations.ts';
 import './knowledge-mutations.ts';
 import './knowledge.ts';
 import './legacy-calls.ts';
+import './maintenance.ts';
 import './metrics.ts';
 import './node.ts';
 import './organization-mutations.ts';

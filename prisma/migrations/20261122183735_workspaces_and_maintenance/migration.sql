@@ -1,0 +1,7 @@
+-- AlterTable
+ALTER TABLE "installation" ADD COLUMN     "database_identity" TEXT,
+ADD COLUMN     "maintenance_since" TIMESTAMPTZ(3);
+
+-- AlterTable
+ALTER TABLE "run" ADD COLUMN     "workspace_deleted_at" TIMESTAMPTZ(3),
+ADD COLUMN     "workspace_deletion_requested_at" TIMESTAMPTZ(3);

@@ -1,0 +1,131 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import { audit } from '../audit.ts';
+import type { Context, Log, Services } from '../context.ts';
+import { DomainError } from '../errors.ts';
+
+/** How often a process in maintenance mode checks without a notification whether the mode has ended. */
+const pollMs = 5_000;
+
+/** Why nothing is run: the operator configured it, or the database is a copy. */
+export type MaintenanceReason = 'CONFIGURED' | 'COPIED_DATABASE';
+
+/** Maintenance mode of this process. */
+export interface MaintenanceMode {
+  readonly since: Date;
+  readonly reason: MaintenanceReason;
+}
+
+/** Maintenance mode as a process knows it: requests are served, but nothing is run, sent, expired or deleted. */
+export interface Maintenance {
+  /** Null: the service works normally. */
+  mode(): MaintenanceMode | null;
+}
+
+/** The mode in which a process starts. */
+export interface MaintenanceStart {
+  /** Of MAINTENANCE. */
+  readonly isConfigured: boolean;
+  /** Recorded in the database, for all processes. */
+  readonly maintenanceSince: Date | null;
+}
+
+/** A {@link Maintenance} that notices when the mode ends. */
+export interface WatchedMaintenance extends Maintenance {
+  /** Calls `onEnd` once, when the mode ends; at once if it is not on. */
+  start(onEnd: () => Promise<void>): Promise<void>;
+  /** Resolves when a running `onEnd` has finished. */
+  stop(): Promise<void>;
+}
+
+/** Watches maintenance mode for a process. */
+export function createMaintenance(
+  { store, bell, log, now }: Pick<Services, 'store' | 'bell' | 'log' | 'now'>,
+  { isConfigured, maintenanceSince }: MaintenanceStart,
+): WatchedMaintenance {
+  let mode: MaintenanceMode | null = null;
+  if (maintenanceSince !== null) mode = { since: maintenanceSince, reason: 'COPIED_DATABASE' };
+  if (isConfigured) mode = { since: now(), reason: 'CONFIGURED' };
+  let isStopped = false;
+  let checking: Promise<void> | null = null;
+  let release: () => void = () => undefined;
+
+  const check = async (onEnd: () => Promise<void>) => {
+    const [row] = await store.query<{ since: Date | null }>('select maintenance_since as since from installation');
+    if (row?.since !== null || isStopped || mode === null) return;
+    release();
+    mode = null;
+    log.warn({}, 'Maintenance mode has ended: sessions, automations and webhooks run again.');
+    await onEnd();
+  };
+  return {
+    mode: () => mode,
+    async start(onEnd) {
+      if (mode === null) return onEnd();
+      // A configured mode ends with the process.
+      if (mode.reason === 'CONFIGURED') return;
+      const look = () => {
+        checking ??= check(onEnd)
+          .catch((error: unknown) =>
+            log.error({ err: error }, 'The end of maintenance mode could not be read or obeyed.'),
+          )
+          .finally(() => {
+            checking = null;
+          });
+      };
+      const silence = bell.on('maintenance', look);
+      const timer = setInterval(look, pollMs).unref();
+      release = () => {
+        silence();
+        clearInterval(timer);
+      };
+    },
+    async stop() {
+      isStopped = true;
+      release();
+      await checking;
+    },
+  };
+}
+
+const howToEnd: Record<MaintenanceReason, string> = {
+  CONFIGURED: 'MAINTENANCE=true is set. To work normally, start without it.',
+  COPIED_DATABASE:
+    'The database is a copy, and its original may still be at work. To work normally, run "npm run maintenance -- end", or start with MAINTENANCE=false.',
+};
+
+/** Logs a warning that says why the process runs nothing and how to end that, if it is in maintenance mode. */
+export function warnOfMaintenance(log: Pick<Log, 'warn'>, maintenance: Maintenance): void {
+  const mode = maintenance.mode();
+  if (mode !== null) log.warn({ since: mode.since }, `Maintenance mode: nothing is run. ${howToEnd[mode.reason]}`);
+}
+
+/**
+ * Ends maintenance mode in every process, after a copied database was detected. Does nothing if it is off. FORBIDDEN;
+ * INVALID_STATE in a process whose MAINTENANCE variable keeps it on.
+ */
+export async function endMaintenance(
+  context: Pick<Context, 'store' | 'bell' | 'viewer' | 'address' | 'now'> & { readonly maintenance?: Maintenance },
+): Promise<void> {
+  const { viewer, store, bell, maintenance } = context;
+  requireEnterprisePermission(viewer, permissionFor.endMaintenance);
+  if (maintenance?.mode()?.reason === 'CONFIGURED') {
+    throw new DomainError(
+      'INVALID_STATE',
+      'MAINTENANCE=true keeps this process in maintenance mode: start it without.',
+    );
+  }
+  await store.transact(async (tx) => {
+    const ended = await tx.query(
+      'update installation set maintenance_since = null where maintenance_since is not null returning id',
+    );
+    if (ended.length === 0) return;
+    const data = { changed: 'maintenance', isMaintenance: false };
+    await audit(context, tx, 'update_enterprise_settings', {
+      organizationId: null,
+      targetId: viewer.enterpriseId,
+      data,
+    });
+    tx.afterCommit(() => bell.ring('maintenance'));
+  });
+}

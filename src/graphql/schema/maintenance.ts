@@ -1,0 +1,61 @@
+import { endMaintenance, type MaintenanceMode, type MaintenanceReason } from '../../domain/maintenance/maintenance.ts';
+import { builder } from '../builder.ts';
+import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+
+const MaintenanceReasonEnum = builder.enumType('MaintenanceReason', {
+  description: 'Why the service is in maintenance mode.',
+  values: {
+    CONFIGURED: { value: 'CONFIGURED', description: 'The variable MAINTENANCE is true.' },
+    COPIED_DATABASE: {
+      value: 'COPIED_DATABASE',
+      description: 'The database is a copy, for example restored from a backup.',
+    },
+  } satisfies Record<MaintenanceReason, { value: MaintenanceReason; description: string }>,
+});
+
+const Maintenance = builder.objectRef<MaintenanceMode>('Maintenance').implement({
+  description: 'Maintenance mode: requests are served, but no session or automation runs, and no webhook is sent.',
+  fields: (t) => ({
+    since: t.expose('since', { type: 'DateTime', description: 'When it began.' }),
+    reason: t.expose('reason', { type: MaintenanceReasonEnum, description: 'Why it is on.' }),
+  }),
+});
+
+builder.queryField('maintenance', (t) =>
+  t.field({
+    type: Maintenance,
+    nullable: true,
+    description: 'Maintenance mode of the service; null if it works normally.',
+    resolve: (_root, _args, { domain }) => domain.maintenance.mode(),
+  }),
+);
+
+const EndMaintenanceInput = builder.inputType('EndMaintenanceInput', {
+  description: 'Ends maintenance mode.',
+  fields: (t) => ({ clientMutationId: t.string({ description: clientMutationIdDescription }) }),
+});
+
+const EndMaintenancePayload = payloadType<{ isEnded: boolean }>(
+  'EndMaintenancePayload',
+  'The end of maintenance mode.',
+  (t) => ({
+    isEnded: t.exposeBoolean('isEnded', {
+      nullable: true,
+      description: 'True if maintenance mode is off from now on.',
+    }),
+  }),
+);
+
+builder.mutationField('endMaintenance', (t) =>
+  t.field({
+    type: EndMaintenancePayload,
+    description:
+      'Ends maintenance mode after a copied database was detected: all processes run sessions, automations and webhooks again. Does nothing if it is off. INVALID_STATE if MAINTENANCE=true keeps it on. Needs MANAGE_ENTERPRISE_SETTINGS.',
+    args: { input: t.arg({ type: EndMaintenanceInput, required: true, description: inputDescription }) },
+    resolve: (_root, { input }, { domain }) =>
+      toPayload(input, { isEnded: null }, async () => {
+        await endMaintenance(domain);
+        return { isEnded: true };
+      }),
+  }),
+);

@@ -1,0 +1,25 @@
+import { isSameFile } from './file-identity.ts';
+
+// The cluster's number stays through a restart, a failover to a standby and a recovery to a point in time; the database's
+// number is another one after a restore from a dump.
+const ofServer = `
+  select 'server:' || (select system_identifier from pg_control_system()) || ':' || oid as identity
+    from pg_database where datname = current_database()`;
+
+/** Reads the identity of a database on a server; null if the server does not let its users read it. */
+export async function readServerIdentity(
+  query: (sql: string, values: readonly unknown[]) => Promise<{ identity: string | null }[]>,
+): Promise<string | null> {
+  const rows = await query(ofServer, []).catch((error: { code?: string }) => {
+    // insufficient_privilege, undefined_function: a managed service that keeps this to itself.
+    if (error.code === '42501' || error.code === '42883') return [];
+    throw error;
+  });
+  return rows[0]?.identity ?? null;
+}
+
+/** Whether two identities are those of one database: that of a server, or that of the files of an embedded one. */
+export function isSameDatabase(one: string, other: string): boolean {
+  if (one.startsWith('file:') && other.startsWith('file:')) return isSameFile(one, other);
+  return one === other;
+}

@@ -1,0 +1,22 @@
+import { stat } from 'node:fs/promises';
+
+/**
+ * An identity of a file that a copy does not have: its inode and the time of its creation. Renaming or changing the file
+ * keeps it. Null if there is no such file.
+ */
+export async function readFileIdentity(path: string): Promise<string | null> {
+  const found = await stat(path, { bigint: true }).catch(() => null);
+  return found === null ? null : `file:${found.ino}:${found.birthtimeNs}`;
+}
+
+/**
+ * Whether two identities of {@link readFileIdentity} are those of one file. On Linux the time of creation decides, because
+ * some file systems number their inodes anew at each mount. Elsewhere a copy may have the original's time of creation, and
+ * some file systems have none: there the inode decides.
+ */
+export function isSameFile(one: string, other: string): boolean {
+  const [, inode, bornAt] = one.split(':');
+  const [, otherInode, otherBornAt] = other.split(':');
+  const isTimed = process.platform === 'linux' && Number(bornAt) > 0 && Number(otherBornAt) > 0;
+  return isTimed ? bornAt === otherBornAt : inode === otherInode;
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { findPostgresBinaries, startPostgresCluster } from '../support/postgres-cluster.ts';
+import { copyDatabase, useTransactions } from '../support/postgres-copies.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+import { testDatabase } from '../support/test-store.ts';
+import { untilOver } from '../support/watching.ts';
+
+const everything = { roles: ['api', 'worker', 'scheduler'] } as const;
+
+async function start(overrides: Parameters<typeof startApp>[0] = {}): Promise<TestApp> {
+  const test = await startApp(overrides);
+  onTestFinished(() => test.close());
+  return test;
+}
+
+async function startOn(original: TestApp, overrides: Parameters<TestApp['another']>[0]): Promise<TestApp> {
+  const test = await original.another(overrides);
+  onTestFinished(() => test.close());
+  return test;
+}
+
+async function startCluster(): Promise<string> {
+  const cluster = await startPostgresCluster(findPostgresBinaries() as string);
+  onTestFinished(() => cluster.stop());
+  return cluster.url;
+}
+
+async function readMode(test: TestApp): Promise<{ reason: string } | null> {
+  const { data } = await graphql(test, test.adminToken, '{ maintenance { reason since } }');
+  return data.maintenance;
+}
+
+const statusOf = async (test: TestApp, id: string): Promise<string> =>
+  (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { status } }', { id })).data.session.status;
+
+async function endMaintenance(test: TestApp): Promise<void> {
+  const document = 'mutation { endMaintenance(input: {}) { isEnded userErrors { code } } }';
+  const { data } = await graphql(test, test.adminToken, document);
+  expect(data.endMaintenance).toEqual({ isEnded: true, userErrors: [] });
+}
+
+/** The actions of the audit log, in ascending order, as a program that follows it reads them. */
+async function followAudit(test: TestApp): Promise<string[]> {
+  const document = '{ enterprise { auditLog(first: 100, orderBy: { direction: ASC }) { nodes { action } } } }';
+  const { data, errors } = await graphql(test, test.adminToken, document);
+  if (errors) throw new Error(JSON.stringify(errors));
+  return data.enterprise.auditLog.nodes.map(({ action }: { action: string }) => action);
+}
+
+describe.skipIf(testDatabase !== 'postgres')('a database that was restored from a dump', () => {
+  it('into another one of the same cluster runs nothing until maintenance mode is ended', async () => {
+    const original = await start();
+    const id = await createSession(original, { prompt: 'say done' });
+    const databaseUrl = await copyDatabase(original.databaseUrl as string, process.env.TEST_POSTGRES_URL as string);
+    const copy = await startOn(original, { ...everything, databaseUrl });
+
+    expect(await readMode(copy)).toMatchObject({ reason: 'COPIED_DATABASE' });
+    const ready = await fetch(`${copy.url}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([200, 'ready, in maintenance mode: nothing is run\n']);
+    // Writes are accepted, and wait.
+    const later = await createSession(copy, { prompt: 'say later' });
+    expect([await statusOf(copy, id), await statusOf(copy, later)]).toEqual(['NEW', 'NEW']);
+    expect(copy.app.worker?.active()).toBe(0);
+
+    await endMaintenance(copy);
+    await Promise.all([untilOver(copy, id), untilOver(copy, later)]);
+    expect(await readMode(copy)).toBeNull();
+    // An ascending reader waits for transactions of other tests' databases.
+    await expect.poll(() => followAudit(copy)).toContain('update_enterprise_settings');
+    expect(await statusOf(original, id)).toBe('NEW');
+  });
+
+  it('into a younger cluster keeps the audit log, its followers and the live list readable', async () => {
+    const older = await startCluster();
+    await useTransactions(older, 20_000);
+    const younger = await startCluster();
+    const first = await start();
+    const databaseUrl = await copyDatabase(first.databaseUrl as string, older);
+    const original = await startOn(first, { databaseUrl, maintenance: false });
+    const id = await createSession(original, { prompt: 'say done' });
+    const before = await followAudit(original);
+    expect(before).toContain('create_session');
+
+    const copied = await copyDatabase(databaseUrl, younger);
+    const copy = await startOn(first, { ...everything, databaseUrl: copied });
+    expect(await readMode(copy)).toMatchObject({ reason: 'COPIED_DATABASE' });
+    expect(await followAudit(copy)).toEqual(before);
+    const [ahead] = await copy.app.services.store.query<{ isAhead: boolean }>(
+      `select exists (select 1 from session_change where changed_xid >= pg_snapshot_xmax(pg_current_snapshot())) as "isAhead"`,
+    );
+    expect(ahead).toEqual({ isAhead: false });
+    await endMaintenance(copy);
+    await untilOver(copy, id);
+  });
+
+  it('works at once where MAINTENANCE=false says that it replaces the original', async () => {
+    const original = await start();
+    const id = await createSession(original, { prompt: 'say done' });
+    const databaseUrl = await copyDatabase(original.databaseUrl as string, process.env.TEST_POSTGRES_URL as string);
+    const copy = await startOn(original, { ...everything, databaseUrl, maintenance: false });
+    await untilOver(copy, id);
+    expect(await readMode(copy)).toBeNull();
+  });
+
+  it('is told apart from a restart and from a second process', async () => {
+    const original = await start();
+    const second = await startOn(original, everything);
+    expect(await readMode(second)).toBeNull();
+    const third = await startOn(original, everything);
+    expect(await readMode(third)).toBeNull();
+  });
+});
+
+describe('MAINTENANCE=true', () => {
+  it('starts a process that serves requests and runs nothing, and that no request can release', async () => {
+    const test = await start({ ...everything, maintenance: true });
+    const id = await createSession(test, { prompt: 'say done' });
+    expect(await readMode(test)).toMatchObject({ reason: 'CONFIGURED' });
+    const document = 'mutation { endMaintenance(input: {}) { isEnded userErrors { code } } }';
+    const { data } = await graphql(test, test.adminToken, document);
+    expect(data.endMaintenance).toMatchObject({ userErrors: [{ code: 'INVALID_STATE' }] });
+    expect(await statusOf(test, id)).toBe('NEW');
+  });
+
+  it('can only be ended by whoever may change the settings of the enterprise', async () => {
+    const test = await start();
+    const document = 'mutation { endMaintenance(input: {}) { isEnded } }';
+    const { token } = await makeOrganization(test, 'Acme');
+    const { errors } = await graphql(test, token, document);
+    expect(errors?.[0]?.extensions?.code).toBe('FORBIDDEN');
+  });
+});

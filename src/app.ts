@@ -182,7 +182,7 @@ async function assemble(
   const web = createConsole(services, builtConsole);
   const { isIntrospectable, hasExplorer, graphqlCacheBytes: cacheBytes } = config;
   const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer, cacheBytes });
-  const worker = config.roles.includes('worker') ? await openWorker(config, services, installation.enterpriseId) : null;
+  const worker = config.roles.includes('worker') ? await openWorker(config, services, installation) : null;
   const scheduled = [
     ...(config.roles.includes('scheduler')
       ? [

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAgents } from './agents/acp/agents.ts';
 import { createIsolation } from './agents/isolation/isolation.ts';
@@ -8,19 +7,22 @@ import { missingPrograms } from './agents/profiles/programs.ts';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
 import type { Config } from './config/config.ts';
+import type { Installation } from './domain/bootstrap.ts';
 import type { Context, Services } from './domain/context.ts';
 import { capacityOf } from './domain/runs/capacity.ts';
 import { createWorker, type Worker } from './domain/runs/worker.ts';
+import { adoptWorkspaces } from './domain/workspaces/adopt.ts';
+import { forgetFormerIds, readWorkerIdentity } from './worker-identity.ts';
 
 /** How often the queue of sessions is read without a notification. */
 const queuePollMs = 2_000;
 
 /** Builds the worker of a process. Logs a warning for each agent program or model that is missing. */
-export async function openWorker(config: Config, services: Services, enterpriseId: string): Promise<Worker> {
+export async function openWorker(config: Config, services: Services, installation: Installation): Promise<Worker> {
   const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
   const unchosen = unchosenModels(services.agentProfiles.values());
   for (const sentence of [...missing, ...unchosen]) services.log.warn({}, sentence);
-  const workerId = await readWorkerId(config.dataDir);
+  const workerId = await identifyWorker(config, services, installation);
   const { agentBaseEnv: baseEnv, dataDir } = config;
   const isolation = await createIsolation({
     choice: config.sandbox,
@@ -36,22 +38,38 @@ export async function openWorker(config: Config, services: Services, enterpriseI
     workerId,
     spoolDir: join(dataDir, 'agents'),
   });
-  const viewer = systemViewer(enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
+  const viewer = systemViewer(installation.enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
   const context: Context = Object.create(services, {
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
   });
   const { leaseMs, affinityMs } = config;
-  const options = { workerId, agents, dataDir, leaseMs, affinityMs, pollMs: queuePollMs };
+  const options = { workerId, agents, dataDir, leaseMs, affinityMs, pollMs: queuePollMs, workspaceTimes: config };
   return createWorker(context, { ...options, ...capacityOf(config) });
 }
 
-// The id lives in the locked directory, so that a restarted worker recognizes its own leases and agents.
-async function readWorkerId(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'worker.id');
-  const found = await readFile(path, 'utf8').catch(() => '');
-  if (/^[0-9a-f]{16}$/.test(found.trim())) return found.trim();
-  const id = randomBytes(8).toString('hex');
-  await writeFile(path, `${id}\n`, { mode: 0o600 });
+async function identifyWorker(
+  { dataDir, databaseUrl }: Config,
+  { store, log }: Services,
+  { isCopy: isCopiedDatabase, maintenanceSince }: Installation,
+): Promise<string> {
+  const { id, isCopy, formerIds } = await readWorkerIdentity(dataDir);
+  if (isCopy) {
+    // Notes about the agents of the original, which must live on.
+    await rm(join(dataDir, 'agents'), { recursive: true, force: true });
+    const message =
+      'The data directory is a copy: this worker has a new id and leaves the agents of the original alone.';
+    log.warn({ workerId: id, formerIds }, message);
+  }
+  if (formerIds.length === 0) return id;
+  // The original works on another database: nobody else has these workspaces here.
+  if (databaseUrl === null || isCopiedDatabase || maintenanceSince !== null) {
+    await adoptWorkspaces({ store }, id, formerIds);
+    await forgetFormerIds(dataDir, id);
+  } else {
+    const message =
+      'Sessions wait for the original of this data directory. If this copy replaces it, stop the service and run "npm run workspaces -- adopt".';
+    log.warn({ formerIds }, message);
+  }
   return id;
 }

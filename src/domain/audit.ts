@@ -18,6 +18,10 @@ export const auditActions = {
   'terminate_session': { target: 'session', meaning: 'A session was terminated.' },
   'sleep_session': { target: 'session', meaning: 'A session was put to sleep, by itself or by being archived.' },
   'acknowledge_session_hard_cap': { target: 'session', meaning: 'A session’s limit of ACUs was changed.' },
+  'delete_session_workspace': {
+    target: 'session',
+    meaning: 'The deletion of a session’s workspace and home was requested.',
+  },
   'create_org': { target: 'organization', meaning: 'An organization was made.' },
   'update_org': {
     target: 'organization',

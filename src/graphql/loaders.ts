@@ -153,6 +153,7 @@ const makeLoaders = lazily<From>()({
   webhookDeliveries: resource('webhookDeliveries'),
   attachments: resource('attachments'),
   insights: resource('insights'),
+  workspaceStates: resource('workspaceStates'),
   sessions: ({ ofSessions }: From) => byId((ids) => findSessions(ofSessions, ids)),
   /** Of sessions that the viewer sees. */
   queueReasons: ({ context }: From) =>

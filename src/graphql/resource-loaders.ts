@@ -12,6 +12,7 @@ import { readInsights, type SessionInsights } from '../domain/sessions/insights.
 import type { SessionRecord } from '../domain/sessions/session.ts';
 import { findWebhookDeliveries } from '../domain/webhooks/deliveries.ts';
 import { findWebhookEndpoints } from '../domain/webhooks/endpoints.ts';
+import { readWorkspaceStates } from '../domain/workspaces/request-deletion.ts';
 
 type Session = Pick<SessionRecord, 'id' | 'acusConsumed'>;
 
@@ -34,6 +35,8 @@ export function createResourceLoaders(context: Context) {
     webhookEndpoints: new DataLoader((ids: readonly string[]) => findWebhookEndpoints(context, ids)),
     webhookDeliveries: new DataLoader((ids: readonly string[]) => findWebhookDeliveries(context, ids)),
     attachments: new DataLoader((ids: readonly string[]) => findAttachments(ofAnySession(context, 'view'), ids)),
+    /** By the ids of sessions that the viewer may view. */
+    workspaceStates: new DataLoader((ids: readonly string[]) => readWorkspaceStates(context, ids)),
     /** Of sessions that the viewer may view. */
     insights: new DataLoader<Session, SessionInsights, string>((sessions) => readInsights(context, sessions), {
       cacheKeyFn: ({ id }) => id,

@@ -27,7 +27,8 @@ const defaults: LockOptions = {
   heartbeatMs: 5_000,
   staleMs: 30_000,
   onWait: () => undefined,
-  whenHeld: 'Stop it, or set DATA_DIR to another directory.',
+  whenHeld:
+    'Stop it, or set DATA_DIR to another directory. If this directory is a copy of the one of that process, delete the file "lock" in it.',
 };
 
 /** Removing a dead holder's lock takes milliseconds: whoever has been at it this long has died over it. */

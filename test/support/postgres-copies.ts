@@ -33,8 +33,5 @@ export async function copyDatabase(sourceUrl: string, adminUrl: string): Promise
 
 /** Makes a cluster use up transaction numbers. */
 export async function useTransactions(url: string, count: number): Promise<void> {
-  await onDatabase(
-    url,
-    `do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`,
-  );
+  await onDatabase(url, `do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`);
 }

@@ -67,7 +67,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     await Promise.all([untilOver(copy, id), untilOver(copy, later)]);
     expect(await readMode(copy)).toBeNull();
     // An ascending reader waits for transactions of other tests' databases.
-    await expect.poll(() => followAudit(copy)).toContain('update_enterprise_settings');
+    await expect.poll(() => followAudit(copy)).toContain('UPDATE_ENTERPRISE_SETTINGS');
     expect(await statusOf(original, id)).toBe('NEW');
   });
 
@@ -80,7 +80,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     const original = await startOn(first, { databaseUrl, maintenance: false });
     const id = await createSession(original, { prompt: 'say done' });
     const before = await followAudit(original);
-    expect(before).toContain('create_session');
+    expect(before).toContain('CREATE_SESSION');
 
     const copied = await copyDatabase(databaseUrl, younger);
     const copy = await startOn(first, { ...everything, databaseUrl: copied });

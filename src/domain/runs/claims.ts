@@ -13,6 +13,8 @@ export interface ClaimedRun {
   readonly agentSessionId: string | null;
   /** Another worker held it before, and has its workspace. */
   readonly isMoved: boolean;
+  /** Its workspace and home were deleted: whatever is left of them must not be used. */
+  readonly isWorkspaceDeleted: boolean;
   /** A turn was sent by an earlier holder and its end was never written. */
   readonly isTurnOpen: boolean;
 }
@@ -26,7 +28,8 @@ const takeTurn = `select pg_advisory_xact_lock(hashtext('switchyard:claims'))`;
 // Takes all locks of a session at once, in the order that holds everywhere, and passes over a session that is locked: a
 // claim waits for no session, and so holds up no other claim.
 const lockCandidates = `
-  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent
+  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent,
+         r.workspace_deleted_at is not null or r.workspace_deletion_requested_at is not null as "isWorkspaceDeleted"
     from unnest($1::text[], $2::int[]) with ordinality as c(session_id, generation, rank)
     join run r on r.session_id = c.session_id and r.generation = c.generation
     join session_head h on h.session_id = r.session_id join session s on s.id = r.session_id
@@ -43,7 +46,8 @@ const takeLease = `
   returning session_id`;
 
 const takeRun = `
-  update run set generation = $2, home_worker_id = $3 where session_id = $1
+  update run set generation = $2, home_worker_id = $3, workspace_deleted_at = null, workspace_deletion_requested_at = null
+   where session_id = $1
   returning session_id as "sessionId", generation, agent_session_id as "agentSessionId", is_turn_open as "isTurnOpen"`;
 
 // A worker counts as alive as long as the leases that it took or extended last, whether it still has them or not: one that
@@ -57,6 +61,7 @@ interface LockedCandidate {
   generation: number;
   homeWorkerId: string | null;
   agent: string | null;
+  isWorkspaceDeleted: boolean;
 }
 
 /** A worker that claims, and what it has room for. */
@@ -82,6 +87,11 @@ export interface Room {
 const movedNotice: NewEntry = {
   kind: 'NOTICE',
   body: 'Another worker has taken the session over. Its workspace stayed with the first one; this one begins empty.',
+};
+
+const deletedNotice: NewEntry = {
+  kind: 'NOTICE',
+  body: 'The workspace of this session was deleted while the session was over or inactive. The agent starts with an empty one.',
 };
 
 /** The result of a claim. */
@@ -115,7 +125,7 @@ export async function claimRuns(context: Context, { leaseMs, ...looker }: Claima
       candidates.map((candidate) => candidate.sessionId),
       candidates.map((candidate) => candidate.generation),
     ]);
-    for (const { sessionId, generation, homeWorkerId, agent } of found) {
+    for (const { sessionId, generation, homeWorkerId, agent, isWorkspaceDeleted } of found) {
       const needsMb = room.memoryOf(agent);
       isShort = needsMb > leftMb && !(room.isEmpty && claimed.length === 0);
       if (isShort) break;
@@ -134,10 +144,10 @@ export async function claimRuns(context: Context, { leaseMs, ...looker }: Claima
         tx,
         session,
         isClaimable ? { status: 'claimed', statusDetail: null } : {},
-        isMoved ? [movedNotice] : [],
+        isWorkspaceDeleted ? [deletedNotice] : isMoved ? [movedNotice] : [],
       );
       leftMb -= needsMb;
-      if (run) claimed.push({ ...run, workerId, agent, isMoved });
+      if (run) claimed.push({ ...run, workerId, agent, isMoved, isWorkspaceDeleted });
     }
     // Last of all: renewals write the same row, after the leases. Whoever held it here while another has a session locked
     // would hold them up until all leases have run out, and two that wait for each other's would be a deadlock.

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runtimePrefix } from '../../agents/process-spool.ts';
 import type { Context } from '../context.ts';
+import { discardDirectory, sessionsIn } from '../workspaces/session-directories.ts';
 import type { ClaimedRun } from './claims.ts';
 import { type RunSecrets, readRunSecrets, type SessionSecretRow } from './run-secrets.ts';
 
@@ -13,11 +14,6 @@ export interface LaunchPlan extends RunSecrets {
   readonly homeDir: string;
   /** For the unix sockets of this run; whoever runs it removes it. */
   readonly runtimeDir: string;
-}
-
-/** Where a data directory has what belongs to sessions: a directory for each, by its bare id. */
-export function sessionsIn(dataDir: string): string {
-  return join(dataDir, 'sessions');
 }
 
 /** Where the agent works, in the directory of its session. */
@@ -39,7 +35,7 @@ interface PlanRow {
  */
 export async function planLaunch(
   context: Context,
-  { sessionId, workerId }: Pick<ClaimedRun, 'sessionId' | 'workerId'>,
+  { sessionId, workerId, isWorkspaceDeleted }: Pick<ClaimedRun, 'sessionId' | 'workerId' | 'isWorkspaceDeleted'>,
   dataDir: string,
 ): Promise<LaunchPlan> {
   const [row] = await context.store.query<PlanRow>(
@@ -51,6 +47,7 @@ export async function planLaunch(
   );
   if (!row) throw new Error(`Session ${sessionId} has no row.`);
   const root = join(sessionsIn(dataDir), sessionId);
+  if (isWorkspaceDeleted) discardDirectory(dataDir, sessionId);
   const workspaceDir = workspaceIn(root);
   const homeDir = join(root, 'home');
   await mkdir(workspaceDir, { recursive: true, mode: 0o700 });

@@ -2,7 +2,8 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyDirectory } from '../prompts/held-directory.ts';
 import { secretsDirectory, sessionDirectory } from '../prompts/session-files.ts';
-import { sessionsIn, workspaceIn } from './launch.ts';
+import { isSessionDirectory, sessionsIn } from '../workspaces/session-directories.ts';
+import { workspaceIn } from './launch.ts';
 
 /** How long a file is spared while its session may just have been taken up. */
 const freshMs = 60_000;
@@ -28,7 +29,7 @@ export async function clearLeftSecrets(dataDir: string, { isHeld, isClaiming }: 
   let taken = 0;
   for await (const { name } of sessions) {
     const beforeMs = isClaiming ? Date.now() - freshMs : Number.POSITIVE_INFINITY;
-    if (isHeld(name)) continue;
+    if (!isSessionDirectory(name) || isHeld(name)) continue;
     taken += await emptyDirectory(workspaceIn(join(root, name)), [sessionDirectory, secretsDirectory], beforeMs);
   }
   return taken;

@@ -44,9 +44,11 @@ export async function promptBlocks(held: HeldRun, input: PromptInput): Promise<P
 async function digestOf({ context, run }: HeldRun, beforeSeq: number | null): Promise<string> {
   const digest = await transcriptDigest(context, run.sessionId, beforeSeq);
   if (digest === '') return '';
-  const place = run.isMoved
-    ? 'Your workspace is empty: it stayed on another machine.'
-    : 'Your workspace is as you left it.';
+  const place = run.isWorkspaceDeleted
+    ? 'Your workspace is empty: it was deleted, because nobody had used this session for long or an administrator asked for it.'
+    : run.isMoved
+      ? 'Your workspace is empty: it stayed on another machine.'
+      : 'Your workspace is as you left it.';
   return `You have worked on this before, in a session of yours that could not be taken up again. ${place} What happened so far:\n\n${digest}`;
 }
 

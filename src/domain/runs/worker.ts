@@ -1,5 +1,7 @@
 import type { Agents } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
+import type { WorkspaceTimes } from '../workspaces/deletable.ts';
+import { createSweeper } from '../workspaces/sweeper.ts';
 import { claimRuns, countWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
 import { clearLeftSecrets } from './left-secrets.ts';
 import { type ActiveRun, runSession } from './run-session.ts';
@@ -20,6 +22,8 @@ export interface WorkerOptions {
   readonly leaseMs: number;
   /** How often the queue is looked at without a ring. */
   readonly pollMs: number;
+  /** When sessions lose their workspaces. */
+  readonly workspaceTimes: WorkspaceTimes;
 }
 
 /** Claims waiting sessions and runs their agents, until it is stopped. */
@@ -52,11 +56,20 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   let lastRenewedAt = performance.now();
   let isRenewing = false;
 
+  const { dataDir, workerId, workspaceTimes } = options;
+  const sweeper = createSweeper(context, {
+    dataDir,
+    workerId,
+    ...workspaceTimes,
+    isHeld: (id) => runs.has(id),
+  });
+
   const adopt = (run: ActiveRun) => {
     runs.set(run.sessionId, run);
     void run.done.then(() => {
       if (runs.get(run.sessionId) === run) runs.delete(run.sessionId);
       look();
+      sweeper.look();
     });
   };
 
@@ -144,6 +157,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     async start() {
       await voidOwnLeases(context, options.workerId);
       await sweep(false);
+      sweeper.start();
       silence = context.bell.on('runs', look);
       timers = [
         setInterval(look, options.pollMs).unref(),
@@ -159,6 +173,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       for (const timer of timers) clearInterval(timer);
       await claiming;
       await Promise.all([...runs.values()].map((run) => run.end()));
+      await sweeper.stop();
       await leaveQueue(context, options.workerId).catch((error: unknown) => {
         log.warn(
           { err: error },

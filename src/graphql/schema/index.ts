@@ -39,6 +39,7 @@ import './service-users.ts';
 import './session-acts.ts';
 import './session-mutations.ts';
 import './session-relations.ts';
+import './session-workspaces.ts';
 import './sessions.ts';
 import './subscriptions.ts';
 import './users.ts';

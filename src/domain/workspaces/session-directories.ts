@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Returns the directory in which a data directory keeps what belongs to sessions: one directory for each, named by its bare id. */
+export function sessionsIn(dataDir: string): string {
+  return join(dataDir, 'sessions');
+}
+
+/** Whether a name in {@link sessionsIn} is the directory of a session. */
+export function isSessionDirectory(name: string): boolean {
+  return /^[0-9a-f]{32}$/.test(name);
+}
+
+/** Returns the directory to which deleted directories are moved. It lies beside them, because a move must stay on one file system. */
+export function deletedIn(dataDir: string): string {
+  return join(sessionsIn(dataDir), '.deleted');
+}
+
+/**
+ * Moves the directory of a session to {@link deletedIn}, from where a sweep deletes it. Does nothing if there is none. It
+ * blocks, for two calls, so that nothing can happen to the session between the caller's check and the move.
+ */
+export function discardDirectory(dataDir: string, sessionId: string): boolean {
+  const target = deletedIn(dataDir);
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  try {
+    renameSync(join(sessionsIn(dataDir), sessionId), join(target, `${sessionId}-${randomBytes(6).toString('hex')}`));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}

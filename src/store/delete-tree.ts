@@ -1,0 +1,141 @@
+import { constants } from 'node:fs';
+import { chmod, lstat, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Names of one directory that are deleted at the same time: few, so that other work of the process gets file access. */
+const concurrency = 8;
+/** How often a directory is read again because something was added to it or could not be deleted. */
+const maxRounds = 3;
+
+/** Outcome of a deletion. */
+export interface DeletedTree {
+  readonly files: number;
+  /** Errors of what could not be deleted, at most ten: a mount point, an immutable file, a file of another user. */
+  readonly problems: readonly string[];
+}
+
+/** Linux: opens a directory without following a link and without needing permission to read it. */
+const pathOnly = 0x20_0000;
+
+/**
+ * Deletes everything below a directory that nothing else uses, and keeps the directory. The names below may be hostile:
+ * symbolic links are removed and never followed; directories without permissions are opened up; a mount point is never entered;
+ * names need not be UTF-8. Each subdirectory moves up to the top before it is read. So no path is long, however deep the tree
+ * is, and nobody can replace a part of a path by a link meanwhile. Stops early when `isStopped` returns true.
+ */
+export async function emptyTree(root: string, isStopped: () => boolean = () => false): Promise<DeletedTree> {
+  let files = 0;
+  let lifted = 0;
+  let names = 0;
+  const problems = new Set<string>();
+  const note = (error: unknown) => {
+    const { code = 'error', syscall = '' } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && problems.size < 10) problems.add(`${code} ${syscall}`.trim());
+  };
+
+  const lift = async (path: Buffer): Promise<boolean> => {
+    const target = join(root, `up-${process.pid}-${Date.now().toString(36)}-${names++}`);
+    const move = async () => {
+      await rename(path, target);
+      lifted += 1;
+      return true;
+    };
+    return move()
+      .catch(async (error: NodeJS.ErrnoException) => {
+        // Only an owner without write permission on the directory itself is refused so.
+        if (error.code !== 'EACCES') throw error;
+        await openUp(path);
+        return move();
+      })
+      .catch((error) => {
+        note(error);
+        return false;
+      });
+  };
+  const remove = async (path: Buffer, isTop: boolean): Promise<boolean> => {
+    try {
+      await unlink(path);
+      files += 1;
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // A directory is EISDIR on Linux and EPERM elsewhere.
+      if (code !== 'EISDIR' && code !== 'EPERM') {
+        note(error);
+        return code === 'ENOENT';
+      }
+      const found = await lstat(path).catch(() => null);
+      if (found === null) return true;
+      if (!found.isDirectory()) {
+        note(error);
+        return false;
+      }
+      return isTop ? removeDirectory(path) : lift(path);
+    }
+  };
+  /** Deletes what a directory has; subdirectories of it are lifted to the top, where the next round finds them. */
+  const removeEntries = async (path: string | Buffer, isTop: boolean): Promise<void> => {
+    for await (const batch of batches(path)) {
+      if (isStopped()) return;
+      // Of the top, one after another: each is a directory with many names of its own.
+      if (isTop) for (const name of batch) await remove(inside(path, name), true);
+      else await Promise.all(batch.map((name) => remove(inside(path, name), false)));
+    }
+  };
+  const removeDirectory = async (path: Buffer): Promise<boolean> => {
+    // Its name at the top is out of everybody else's reach.
+    await chmod(path, 0o700).catch(note);
+    for (let round = 0; round < maxRounds && !isStopped(); round++) {
+      const isEmptied = await removeEntries(path, false).then(
+        () => true,
+        (error) => {
+          note(error);
+          return false;
+        },
+      );
+      if (!isEmptied) return false;
+      const isGone = await rmdir(path).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+      );
+      if (isGone) return true;
+    }
+    return false;
+  };
+
+  // Each round reads the subdirectories that the round before has lifted.
+  let before = -1;
+  while (!isStopped() && lifted !== before) {
+    before = lifted;
+    await removeEntries(root, true).catch(note);
+  }
+  return { files, problems: [...problems] };
+}
+
+/** Gives its owner all permissions on a directory whose path a hostile process may replace by a link at any moment. */
+async function openUp(path: Buffer): Promise<void> {
+  if (process.platform !== 'linux') return chmod(path, 0o700);
+  const handle = await open(path, pathOnly | constants.O_NOFOLLOW | constants.O_DIRECTORY);
+  try {
+    await chmod(`/proc/self/fd/${handle.fd}`, 0o700);
+  } finally {
+    await handle.close();
+  }
+}
+
+function inside(path: string | Buffer, name: string): Buffer {
+  return Buffer.concat([Buffer.from(path), Buffer.from('/'), Buffer.from(name, 'latin1')]);
+}
+
+/** Names of a directory, each byte a character, a few at a time: there may be millions. */
+async function* batches(path: string | Buffer): AsyncGenerator<string[]> {
+  const directory = await opendir(path as string, { encoding: 'latin1' as BufferEncoding, bufferSize: 256 });
+  let batch: string[] = [];
+  for await (const { name } of directory) {
+    batch.push(name);
+    if (batch.length < concurrency) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { asSystem } from '../../src/domain/sessions/as-system.ts';
+import { deletedIn, sessionsIn } from '../../src/domain/workspaces/session-directories.ts';
+import { emptyDeleted, type SweepOptions, sweepWorkspaces } from '../../src/domain/workspaces/sweep.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { stopClock } from '../support/clock.ts';
+import { createSession } from '../support/sessions.ts';
+import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+
+const dayMs = 86_400_000;
+const never = () => false;
+
+async function start(): Promise<TestApp> {
+  const test = await startApp({ roles: ['api', 'worker'] });
+  onTestFinished(() => test.close());
+  return test;
+}
+
+const directoryOf = (test: TestApp, id: string) => join(sessionsIn(test.dataDir), id);
+
+async function homeWorkerOf(test: TestApp, id: string): Promise<string> {
+  const [row] = await test.app.services.store.query<{ worker: string }>(
+    'select home_worker_id as worker from run where session_id = $1',
+    [id],
+  );
+  return row?.worker as string;
+}
+
+/** Sweeps the app's data directory as its worker does every ten minutes. */
+async function sweep(test: TestApp, options: Partial<SweepOptions> & { workerId: string }): Promise<number> {
+  const context = asSystem(test.app.services, test.app.installation.enterpriseId);
+  const times = { workspaceRetentionMs: 14 * dayMs, workspaceInactiveMs: 90 * dayMs };
+  const isHeld = never;
+  const count = await sweepWorkspaces(context, { dataDir: test.dataDir, ...times, isHeld, ...options }, never);
+  await emptyDeleted(context, test.dataDir, never);
+  return count;
+}
+
+/** Resolves when no worker holds the session any more. */
+const untilReleased = (test: TestApp, id: string) =>
+  expect
+    .poll(() => test.app.services.store.query('select 1 from lease where session_id = $1', [id]), { interval: 20 })
+    .toEqual([]);
+
+async function mutate(test: TestApp, name: string, id: string) {
+  const input = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
+  const { data, errors } = await graphql(
+    test,
+    test.adminToken,
+    `mutation($input: ${input}!) { ${name}(input: $input) {
+       session { workspaceDeletedAt workspaceDeletionRequestedAt } userErrors { code message } } }`,
+    { input: { sessionId: id } },
+  );
+  if (errors) throw new Error(JSON.stringify(errors));
+  return data[name];
+}
+
+const readDeletedAt = async (test: TestApp, id: string): Promise<string | null> =>
+  (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { workspaceDeletedAt } }', { id })).data
+    .session.workspaceDeletedAt;
+
+it('a session that is over loses its workspace and home after WORKSPACE_RETENTION_DAYS, and keeps its log', async () => {
+  const test = await start();
+  const clock = stopClock(test);
+  const ended = await createSession(test, { prompt: 'write a.txt hello\nask More?' });
+  await untilWaiting(test, ended);
+  const finished = await createSession(test, { prompt: 'write a.txt hello' });
+  await untilOver(test, finished);
+  await mutate(test, 'terminateSession', ended).catch(() => undefined);
+  await untilOver(test, ended);
+  const workerId = await homeWorkerOf(test, ended);
+  await untilReleased(test, ended);
+
+  clock.advance(13 * dayMs);
+  expect(await sweep(test, { workerId })).toBe(0);
+  expect(existsSync(directoryOf(test, ended))).toBe(true);
+  clock.advance(2 * dayMs);
+  expect(await sweep(test, { workerId, workspaceRetentionMs: null })).toBe(0);
+  expect(await sweep(test, { workerId })).toBe(1);
+  expect([existsSync(directoryOf(test, ended)), existsSync(directoryOf(test, finished))]).toEqual([false, true]);
+  expect(readdirSync(deletedIn(test.dataDir))).toEqual([]);
+  expect(await readDeletedAt(test, ended)).not.toBeNull();
+  expect((await readMessages(test, ended)).length).toBeGreaterThan(0);
+});
+
+it('a session whose workspace was deleted starts with an empty one, and the log and the agent know', async () => {
+  const test = await start();
+  const id = await createSession(test, { prompt: 'write a.txt hello' });
+  await untilOver(test, id);
+  expect(existsSync(join(directoryOf(test, id), 'ws/a.txt'))).toBe(true);
+
+  expect(await mutate(test, 'deleteSessionWorkspace', id)).toMatchObject({ userErrors: [] });
+  await expect.poll(() => readDeletedAt(test, id), { interval: 20 }).not.toBeNull();
+  await expect.poll(() => existsSync(directoryOf(test, id)), { interval: 20 }).toBe(false);
+  // A second request changes nothing.
+  const again = await mutate(test, 'deleteSessionWorkspace', id);
+  expect(again).toMatchObject({ session: { workspaceDeletionRequestedAt: null }, userErrors: [] });
+  const [acts] = await test.app.services.store.query<{ count: number }>(
+    `select count(*)::int as count from audit_entry where action = 'delete_session_workspace' and session_id = $1`,
+    [id],
+  );
+  expect(acts?.count).toBe(1);
+
+  const path = `/v3/organizations/org-${test.organizationId}/sessions/devin-${id}/messages`;
+  expect((await call(test, test.adminToken, 'POST', path, { message: 'list' })).status).toBe(200);
+  await untilSession(test, id, ({ status }) => status === 'RUNNING');
+  await untilOver(test, id);
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'query($id: ID!) { session(id: $id) { workspaceDeletedAt events(first: 100) { nodes { ... on NoticeEvent { body } } } } }',
+    { id },
+  );
+  expect(JSON.stringify(data)).toContain('The workspace of this session was deleted');
+  expect(data.session.workspaceDeletedAt).toBeNull();
+  expect(existsSync(join(directoryOf(test, id), 'ws/a.txt'))).toBe(false);
+  expect(existsSync(join(directoryOf(test, id), 'ws'))).toBe(true);
+});
+
+it('a session at work keeps its workspace, whoever asks', async () => {
+  const test = await start();
+  const id = await createSession(test, { prompt: 'write a.txt hello\nask More?' });
+  await untilWaiting(test, id);
+  const refused = await mutate(test, 'deleteSessionWorkspace', id);
+  expect(refused.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
+  const workerId = await homeWorkerOf(test, id);
+  await test.app.services.store.execute(
+    'update run set workspace_deletion_requested_at = now() where session_id = $1',
+    [id],
+  );
+  expect(await sweep(test, { workerId })).toBe(0);
+  expect(existsSync(join(directoryOf(test, id), 'ws/a.txt'))).toBe(true);
+});
+
+it('a crash between the record and the deletion leaves nothing of the old workspace to a resumed session', async () => {
+  const test = await start();
+  const id = await createSession(test, { prompt: 'write a.txt hello' });
+  await untilOver(test, id);
+  await test.app.services.store.execute('update run set workspace_deleted_at = now() where session_id = $1', [id]);
+  await mutate(test, 'deleteSessionWorkspace', id);
+  const path = `/v3/organizations/org-${test.organizationId}/sessions/devin-${id}/messages`;
+  // Its warm agent is stopped first: the message is for a new one.
+  await test.app.services.store.execute(
+    'with r as (update run set generation = generation + 1 where session_id = $1 returning generation) update session_head h set generation = r.generation from r where h.session_id = $1',
+    [id],
+  );
+  test.app.services.bell.ring(`command:${id}`);
+  await untilReleased(test, id);
+  await call(test, test.adminToken, 'POST', path, { message: 'write b.txt hello' });
+  await untilSession(test, id, ({ status }) => status === 'RUNNING');
+  await untilOver(test, id);
+  expect(readdirSync(join(directoryOf(test, id), 'ws')).filter((name) => name.endsWith('.txt'))).toEqual(['b.txt']);
+});
+
+it('directories of unknown sessions go after the same time, but not where the database is another one’s', async () => {
+  const test = await start();
+  const id = await createSession(test, { prompt: 'write a.txt hello' });
+  await untilOver(test, id);
+  const workerId = await homeWorkerOf(test, id);
+  const old = new Date(Date.now() - 20 * dayMs);
+  const make = (name: string, time: Date) => {
+    const path = join(sessionsIn(test.dataDir), name);
+    mkdirSync(join(path, 'ws'), { recursive: true });
+    for (const each of [join(path, 'ws'), path]) utimesSync(each, time, time);
+    return path;
+  };
+  const orphan = make('0'.repeat(32), old);
+  const young = make('1'.repeat(32), new Date());
+  const strange = make('not-a-session', old);
+
+  const owner = join(sessionsIn(test.dataDir), '.enterprise');
+  writeFileSync(owner, 'another\n');
+  expect(await sweep(test, { workerId })).toBe(0);
+  expect(existsSync(orphan)).toBe(true);
+  writeFileSync(owner, test.app.installation.enterpriseId);
+  expect(await sweep(test, { workerId })).toBe(1);
+  expect([orphan, young, strange].map((path) => existsSync(path))).toEqual([false, true, true]);
+  expect(existsSync(directoryOf(test, id))).toBe(true);
+});
+
+it('a process that an agent left in a deleted workspace is killed', async () => {
+  const test = await start();
+  const id = await createSession(test, { prompt: 'write a.txt hello' });
+  await untilOver(test, id);
+  const workspace = join(directoryOf(test, id), 'ws');
+  symlinkSync(test.dataDir, join(workspace, 'outside'));
+  const writer = 'let n = 0; for (;;) { try { require("fs").writeFileSync(`f${n++ % 50}`, "x"); } catch {} }';
+  const stray = spawn(process.execPath, ['-e', writer], { cwd: workspace, stdio: 'ignore', detached: true, env: {} });
+  const gone = new Promise((resolve) => stray.once('exit', resolve));
+  await mutate(test, 'deleteSessionWorkspace', id);
+  await gone;
+  await expect.poll(() => readdirSync(deletedIn(test.dataDir)), { interval: 20 }).toEqual([]);
+  expect(existsSync(join(test.dataDir, 'worker.id'))).toBe(true);
+});

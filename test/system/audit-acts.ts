@@ -135,6 +135,15 @@ export const acts: Partial<Record<AuditAction, Act>> = {
     await hand.mutate('updateSession', { sessionId: session, maxAcuLimit: 3 }, 'session { maxAcuLimit }');
     return { target: session, session, organization };
   },
+  async delete_session_workspace(hand, organization) {
+    const session = await makeSession(hand, organization);
+    await suspendSession(await hand.context(), { sessionId: session });
+    // As after a run: without one there is no workspace to delete.
+    const values = ['0'.repeat(16), session.slice('devin-'.length)];
+    await hand.app.app.services.store.execute('update run set home_worker_id = $1 where session_id = $2', values);
+    await hand.mutate('deleteSessionWorkspace', { sessionId: session }, 'session { workspaceDeletionRequestedAt }');
+    return { target: session, session, organization };
+  },
   async update_org_settings(hand, organization) {
     await replaceAllowedTags(await hand.context(), organization, ['one', 'two']);
     return { target: organization, organization };

@@ -187,7 +187,7 @@ it('a process that an agent left in a deleted workspace is killed', async () => 
   await untilOver(test, id);
   const workspace = join(directoryOf(test, id), 'ws');
   symlinkSync(test.dataDir, join(workspace, 'outside'));
-  const writer = 'let n = 0; for (;;) { try { require("fs").writeFileSync(`f${n++ % 50}`, "x"); } catch {} }';
+  const writer = 'let n = 0; for (;;) { try { require("fs").writeFileSync("f" + (n++ % 50), "x"); } catch {} }';
   const stray = spawn(process.execPath, ['-e', writer], { cwd: workspace, stdio: 'ignore', detached: true, env: {} });
   const gone = new Promise((resolve) => stray.once('exit', resolve));
   await mutate(test, 'deleteSessionWorkspace', id);

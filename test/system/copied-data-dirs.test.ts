@@ -1,0 +1,161 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { call, graphql } from '../support/app.ts';
+import { bootstrapToken, freePort, runCommand, type ServerProcess, startServer } from '../support/server.ts';
+import { createDatabase, testDatabase } from '../support/test-store.ts';
+import { untilOver, untilWaiting } from '../support/watching.ts';
+
+const isServer = testDatabase === 'postgres';
+
+/** A folder for data directories, and the environment of a service in one of them. */
+async function makePlace() {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-copies-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const database: Record<string, string> = isServer
+    ? { DATABASE_URL: await createDatabase(), SECRET_KEY: 'the same secret key at every start' }
+    : {};
+  const envOf = async (name: string) => ({
+    DATA_DIR: join(folder, name),
+    PORT: String(await freePort()),
+    LOG_LEVEL: 'warn',
+    SANDBOX: 'none',
+    ...database,
+  });
+  return { folder, envOf };
+}
+
+const as = (server: ServerProcess) => ({ url: server.url, adminToken: bootstrapToken });
+
+async function createAsking(server: ServerProcess): Promise<string> {
+  const { body } = await call(server, bootstrapToken, 'GET', '/v3/enterprise/organizations');
+  const path = `/v3/organizations/${body.items[0].org_id}/sessions`;
+  const made = await call(server, bootstrapToken, 'POST', path, { prompt: 'write a.txt hello\nask More?' });
+  const id: string = made.body.session_id;
+  await untilWaiting(as(server), id);
+  return id;
+}
+
+const answer = (server: ServerProcess, id: string) =>
+  graphql(
+    server,
+    bootstrapToken,
+    'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }',
+    {
+      input: { sessionId: id, message: 'Yes' },
+    },
+  );
+
+const agentPidsOf = (dataDir: string): number[] =>
+  execFileSync('sh', ['-c', `grep -ho '"pid":[0-9]*' "$1"/agents/*.json`, 'sh', dataDir], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => Number(line.replace('"pid":', '')));
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const idOf = (dataDir: string) => readFileSync(join(dataDir, 'worker.id'), 'utf8').trim();
+
+it('a copy of a data directory that starts beside the original leaves its agents alone', async () => {
+  const { folder, envOf } = await makePlace();
+  const env = await envOf('original');
+  const original = await startServer(env);
+  const id = await createAsking(original);
+  const pids = agentPidsOf(env.DATA_DIR);
+  expect(pids.length).toBeGreaterThan(0);
+
+  execFileSync('cp', ['-a', env.DATA_DIR, join(folder, 'copy')]);
+  rmSync(join(folder, 'copy', 'lock'));
+  const copyEnv = await envOf('copy');
+  const copy = await startServer(copyEnv);
+  expect(pids.filter((pid) => !isRunning(pid))).toEqual([]);
+  expect(idOf(copyEnv.DATA_DIR)).not.toBe(idOf(env.DATA_DIR));
+  expect(copy.output()).toContain('The data directory is a copy');
+  // The same agent, with the same lease, takes the answer.
+  await answer(original, id);
+  await untilOver(as(original), id);
+  expect(await copy.stop()).toBe(0);
+  expect(await original.stop()).toBe(0);
+});
+
+it('a stopped copy of an embedded installation starts in maintenance mode, once released has its workspaces', async () => {
+  if (isServer) return;
+  const { folder, envOf } = await makePlace();
+  const env = await envOf('original');
+  let original = await startServer(env);
+  const id = await createAsking(original);
+  await original.stop();
+  execFileSync('cp', ['-a', env.DATA_DIR, join(folder, 'copy')]);
+
+  const copyEnv = await envOf('copy');
+  let copy = await startServer(copyEnv);
+  expect(await (await fetch(`${copy.url}/readyz`)).text()).toContain('maintenance mode');
+  await copy.stop();
+  copy = await startServer(copyEnv);
+  expect(await (await fetch(`${copy.url}/readyz`)).text()).toContain('maintenance mode');
+  await copy.stop();
+  const ended = await runCommand('maintenance-command', copyEnv, 'end');
+  expect(ended).toMatchObject({ code: 0, stdout: 'Maintenance mode is off.\n' });
+  copy = await startServer(copyEnv);
+  expect(await (await fetch(`${copy.url}/readyz`)).text()).toBe('ready\n');
+  await answer(copy, id);
+  await untilOver(as(copy), id);
+  const events = await graphql(
+    copy,
+    bootstrapToken,
+    'query($id: ID!) { session(id: $id) { events(first: 100) { nodes { ... on NoticeEvent { body } } } } }',
+    { id },
+  );
+  expect(JSON.stringify(events.data)).not.toContain('Another worker');
+  expect(readFileSync(join(copyEnv.DATA_DIR, 'sessions', id.replace('devin-', ''), 'ws/a.txt'), 'utf8')).toContain(
+    'hello',
+  );
+
+  // The original is moved, which is no copy, and goes on.
+  renameSync(env.DATA_DIR, join(folder, 'moved'));
+  const movedEnv = await envOf('moved');
+  const before = idOf(movedEnv.DATA_DIR);
+  original = await startServer(movedEnv);
+  expect(await (await fetch(`${original.url}/readyz`)).text()).toBe('ready\n');
+  expect(idOf(movedEnv.DATA_DIR)).toBe(before);
+  await answer(original, id);
+  await untilOver(as(original), id);
+  await Promise.all([copy.stop(), original.stop()]);
+});
+
+it('the command lists workspaces and deletes those of sessions that are over', async () => {
+  const { folder, envOf } = await makePlace();
+  const env = await envOf('original');
+  const server = await startServer(env);
+  const id = await createAsking(server);
+  await graphql(
+    server,
+    bootstrapToken,
+    'mutation($input: TerminateSessionInput!) { terminateSession(input: $input) { userErrors { message } } }',
+    {
+      input: { sessionId: id },
+    },
+  );
+  await untilOver(as(server), id);
+  if (!isServer) await server.stop();
+  const host = { ...env, DATA_DIR: env.DATA_DIR };
+  const listed = await runCommand('workspaces-command', host, 'list');
+  expect(listed.stdout).toMatch(new RegExp(`${id} +exit, over|${id}  exit, over`));
+  const deleted = await runCommand('workspaces-command', host, 'delete', '--over');
+  expect(deleted).toMatchObject({ code: 0, stderr: '' });
+  const workspace = join(folder, 'original/sessions', id.replace('devin-', ''));
+  await expect
+    .poll(() => runCommand('workspaces-command', host, 'list').then(({ stdout }) => stdout))
+    .toContain('0 workspaces');
+  expect(() => readFileSync(join(workspace, 'ws/a.txt'))).toThrow('ENOENT');
+  if (isServer) await server.stop();
+});

@@ -2,11 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { call, graphql } from '../support/app.ts';
 import { bootstrapToken, freePort, runCommand, type ServerProcess, startServer } from '../support/server.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 import { untilOver, untilWaiting } from '../support/watching.ts';
+
+// Each test starts several processes, one after another.
+vi.setConfig({ testTimeout: 240_000 });
 
 const isServer = testDatabase === 'postgres';
 

@@ -11,7 +11,7 @@ import type { LiveViewers } from './keys/live-viewers.ts';
 import type { LegacyUsage } from './legacy-calls/legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
-import type { Maintenance } from './maintenance/maintenance.ts';
+import type { Maintenance } from './maintenance/mode.ts';
 import type { MeteringRates } from './metering/rates.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */

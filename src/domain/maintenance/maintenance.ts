@@ -3,24 +3,10 @@ import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
 import type { Context, Log, Services } from '../context.ts';
 import { DomainError } from '../errors.ts';
+import type { Maintenance, MaintenanceMode, MaintenanceReason } from './mode.ts';
 
 /** How often a process in maintenance mode checks without a notification whether the mode has ended. */
 const pollMs = 5_000;
-
-/** Why nothing is run: the operator configured it, or the database is a copy. */
-export type MaintenanceReason = 'CONFIGURED' | 'COPIED_DATABASE';
-
-/** Maintenance mode of this process. */
-export interface MaintenanceMode {
-  readonly since: Date;
-  readonly reason: MaintenanceReason;
-}
-
-/** Maintenance mode as a process knows it: requests are served, but nothing is run, sent, expired or deleted. */
-export interface Maintenance {
-  /** Null: the service works normally. */
-  mode(): MaintenanceMode | null;
-}
 
 /** The mode in which a process starts. */
 export interface MaintenanceStart {

@@ -1,4 +1,5 @@
-import { endMaintenance, type MaintenanceMode, type MaintenanceReason } from '../../domain/maintenance/maintenance.ts';
+import { endMaintenance } from '../../domain/maintenance/maintenance.ts';
+import type { MaintenanceMode, MaintenanceReason } from '../../domain/maintenance/mode.ts';
 import { builder } from '../builder.ts';
 import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
 

@@ -1,0 +1,14 @@
+/** Why nothing is run: the operator configured it, or the database is a copy. */
+export type MaintenanceReason = 'CONFIGURED' | 'COPIED_DATABASE';
+
+/** Maintenance mode of this process. */
+export interface MaintenanceMode {
+  readonly since: Date;
+  readonly reason: MaintenanceReason;
+}
+
+/** Maintenance mode as a process knows it: requests are served, but nothing is run, sent, expired or deleted. */
+export interface Maintenance {
+  /** Null: the service works normally. */
+  mode(): MaintenanceMode | null;
+}

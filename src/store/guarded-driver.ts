@@ -41,6 +41,7 @@ export function guardDriver(driver: Driver, onFailure: (error: StoreUnavailableE
     query: (sql, values) => guard(() => againAfterCollision(() => driver.query(sql, values))),
     urgentQuery: (sql, values) => guard(() => againAfterCollision(() => driver.urgentQuery(sql, values))),
     ping: () => guard(() => driver.ping()),
+    readIdentity: () => guard(() => driver.readIdentity()),
     begin: async () => guardBegun(await guard(() => driver.begin())),
     session: (work) => guard(() => driver.session(work)),
     close: () => driver.close(),

@@ -35,7 +35,12 @@ export async function openDatabaseForCommand(config: Config): Promise<Store> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-command-'));
   const remove = () => rm(dataDir, { recursive: true, force: true });
   try {
-    const store = await openStore({ dataDir, databaseUrl: config.databaseUrl, limits: config.databaseLimits, log: commandLog });
+    const store = await openStore({
+      dataDir,
+      databaseUrl: config.databaseUrl,
+      limits: config.databaseLimits,
+      log: commandLog,
+    });
     return {
       ...store,
       get prisma() {

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getRequestListener, RequestError } from '@hono/node-server';
@@ -30,7 +29,7 @@ import { hangUp, setHangUp } from './http/hang-up.ts';
 import { ignoreUpgrade } from './http/ignore-upgrade.ts';
 import { createInFlight } from './http/in-flight.ts';
 import { limitConnections } from './http/limit-connections.ts';
-import { listen, listeningAddress, serviceAddress } from './http/listen.ts';
+import { type Listening, listen, listeningAddress, serviceAddress } from './http/listen.ts';
 import { createOutside } from './http/outside.ts';
 import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
 import { defaultRequestTimes, type RequestTimes, requireBodyRate, serverTimes } from './http/slow-requests.ts';
@@ -241,8 +240,8 @@ async function assemble(
       liveViewers.start();
       keyUses.start();
       legacyUses.start();
-      await listen(server, config);
-      const { port } = server.address() as AddressInfo;
+      listening = await listen(server, config);
+      const { port } = listening;
       const url = listeningAddress(config.host, port);
       baseUrl = serviceAddress({ ...config, port });
       await maintenance.start(async () => {
@@ -298,11 +297,13 @@ async function assemble(
     socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   });
 
+  let listening: Listening | null = null;
   let stopped: Promise<void> | null = null;
   const stopAll = async () => {
     readiness.setReason('stopping');
     // A load balancer sees that and sends no more requests, before the port closes.
     if (server.listening && config.stopDelayMs > 0) await delay(config.stopDelayMs);
+    listening?.close();
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     openStreams.endAll();
     // What has been taken is answered: who gets no answer must not find it done.
@@ -328,6 +329,7 @@ async function assemble(
 
 async function requirePlace(config: Config): Promise<void> {
   const probe = createServer();
-  await listen(probe, config);
+  const listening = await listen(probe, config);
+  listening.close();
   await new Promise((resolve) => probe.close(resolve));
 }

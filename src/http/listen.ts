@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
+import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 
-/** What says where a process serves. */
+/** The address at which a process serves, as configured. */
 interface Place {
   readonly host: string;
   readonly port: number;
@@ -21,13 +22,64 @@ export function listeningAddress(host: string, port: number): string {
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 }
 
-/** Listens at HOST and PORT; throws a sentence that names the variable when that is not possible. */
-export function listen(server: Server, { host, port }: Pick<Place, 'host' | 'port'>): Promise<void> {
+/** A server that listens. */
+export interface Listening {
+  readonly port: number;
+  /** Stops accepting connections at the second address. The server's own `close` stops the first. */
+  close(): void;
+}
+
+/**
+ * The address at which browsers find the same name and port by the other family of IP. A browser that opens `localhost` tries
+ * `::1` before `127.0.0.1`. If the service left one of them free, a process of the host could listen there, and its pages would
+ * have the console's origin, cookie and storage.
+ */
+const counterparts: Readonly<Record<string, string>> = {
+  '127.0.0.1': '::1',
+  '::1': '127.0.0.1',
+  '0.0.0.0': '::',
+};
+
+/** Errors of a host without that family of IP: no other process can listen there either. */
+const unavailable = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']);
+
+/** Attempts to find a port that is free in both families, when PORT is 0. */
+const maxAttempts = 20;
+
+/**
+ * Listens at HOST and PORT, and for a loopback or wildcard address also at its counterpart of the other family of IP. Throws a
+ * sentence that names the variable when one of them is taken or cannot be used.
+ */
+export async function listen(server: Server, { host, port }: Pick<Place, 'host' | 'port'>): Promise<Listening> {
+  for (let attempt = 1; ; attempt++) {
+    await listenAt(server, { host, port });
+    const { port: taken, address } = server.address() as AddressInfo;
+    // The resolved address: HOST may be the name localhost.
+    const counterpart = counterparts[address];
+    if (counterpart === undefined) return { port: taken, close: () => undefined };
+    const second = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
+    try {
+      // Only IPv6: at the wildcard, IPv4 is the server's own already.
+      await listenAt(second, { host: counterpart, port: taken }, true);
+      return { port: taken, close: () => second.close() };
+    } catch (error) {
+      const { code = '' } = (error as Error).cause as NodeJS.ErrnoException;
+      if (unavailable.has(code)) return { port: taken, close: () => undefined };
+      await new Promise((resolve) => server.close(resolve));
+      if (port !== 0 || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+function listenAt(server: NetServer, { host, port }: Pick<Place, 'host' | 'port'>, ipv6Only = false): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new Error(whyNot({ host, port }, error), { cause: error })),
-    );
-    server.listen(port, host, resolve);
+    const onError = (error: NodeJS.ErrnoException) =>
+      reject(new Error(whyNot({ host, port }, error), { cause: error }));
+    server.once('error', onError);
+    server.listen({ port, host, ipv6Only }, () => {
+      server.off('error', onError);
+      resolve();
+    });
   });
 }
 
@@ -36,7 +88,8 @@ function whyNot(
   { code, syscall, message }: NodeJS.ErrnoException,
 ): string {
   const place = `HOST ${host}, PORT ${port}`;
-  if (code === 'EADDRINUSE') return `Another process listens there already (${place}). Set PORT to another number.`;
+  if (code === 'EADDRINUSE')
+    return `Another process listens at ${listeningAddress(host, port)} already (${place}). Set PORT to another number.`;
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
     return `HOST must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, but was ${host} (${code}).`;
   if (code === 'EACCES') return `PORT must be one that this process may listen on, but was ${port} (${code}).`;

@@ -15,7 +15,7 @@ const hasIpv6 = await new Promise<boolean>((resolve) => {
   const probe = createServer().once('error', () => resolve(false));
   probe.listen(0, '::1', () => probe.close(() => resolve(true)));
 });
-if (!hasIpv6) console.warn('Skipping tests of both families of IP: this machine has no IPv6 loopback.');
+if (!hasIpv6) process.stderr.write('Skipping tests of both families of IP: this machine has no IPv6 loopback.\n');
 
 function createService(): Server {
   const server = createHttpServer((_request, response) => response.end('the service'));

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnvironment, isOwnGroup, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
 
 /** The variables that mark an agent's process and all that it starts. */
@@ -38,10 +39,24 @@ export interface ProcessSpool {
   /**
    * Kills what an earlier process of this worker left: each spooled process whose id, start time and marks all match, with
    * its group, and everything else that carries the worker's mark, and removes what belonged to them and the runtime
-   * directories of its runs. Spares this process and what was added here. Gives what was killed.
+   * directories of its runs. Spares this process and what was added here. Gives what was killed. Agents fill those
+   * directories: one that cannot be removed is reported and left, and an entry whose process still runs stays for the
+   * next start.
    */
   reap(): Promise<number[]>;
 }
+
+/** Settings of {@link createProcessSpool}. */
+export interface SpoolOptions {
+  /** Variables for the commands that end what a process cannot. Default: none. */
+  readonly baseEnv?: Readonly<Record<string, string>>;
+  /** Called once for each directory or entry that {@link ProcessSpool.reap} leaves, with the code of the error. */
+  onLeft?(path: string, code: string): void;
+}
+
+/** How long reap waits for killed processes to be gone. */
+const goneMs = 2_000;
+const lookMs = 10;
 
 /** How long a command of the operator's may take to end something. */
 const stopCommandMs = 20_000;
@@ -55,11 +70,11 @@ export function runStopCommand(command: readonly string[], env: Readonly<Record<
   });
 }
 
-/** A spool in a directory that only this worker uses; `baseEnv` for the commands that end what a process cannot. */
+/** A spool in a directory that only this worker uses. */
 export function createProcessSpool(
   directory: string,
   workerId: string,
-  baseEnv: Readonly<Record<string, string>> = {},
+  { baseEnv = {}, onLeft = () => undefined }: SpoolOptions = {},
 ): ProcessSpool {
   const live = new Map<number, { readonly runId: string; readonly runtimeDir: string | undefined }>();
   const fileOf = (pid: number) => join(directory, `${pid}.json`);
@@ -84,9 +99,14 @@ export function createProcessSpool(
     async reap() {
       const names = await readdir(directory).catch(() => [] as string[]);
       const killed = new Set<number>();
+      const leave = (path: string) => (error: unknown) =>
+        onLeft(path, (error as NodeJS.ErrnoException).code ?? 'error');
+      const spooled: { readonly path: string; readonly entry: SpooledProcess | null }[] = [];
       for (const name of names) {
-        const entry = await readEntry(join(directory, name));
+        const path = join(directory, name);
+        const entry = await readEntry(path);
         if (entry && live.has(entry.pid)) continue;
+        spooled.push({ path, entry });
         if (entry && entry.pid !== process.pid && isLeftOver(entry)) {
           // A service that an agent started stands in that agent's group.
           if (!isOwnGroup(entry.pid)) signalProcess(-entry.pid, 'SIGKILL');
@@ -94,25 +114,35 @@ export function createProcessSpool(
           killed.add(entry.pid);
         }
         if (entry?.stopCommand) await runStopCommand(entry.stopCommand, baseEnv);
-        if (entry?.runtimeDir !== undefined) await rm(entry.runtimeDir, { recursive: true, force: true });
-        await rm(join(directory, name), { force: true });
       }
       const current = [...live.values()].map(({ runId }) => ({ [runMark]: runId }));
       for (const pid of await killByEnvironment({ [workerMark]: workerId }, current)) killed.add(pid);
-      await removeRuntimeDirs(workerId, new Set([...live.values()].map(({ runtimeDir }) => runtimeDir)));
+      const deadline = Date.now() + goneMs;
+      for (const { path, entry } of spooled) {
+        const runs = () => entry !== null && entry.pid !== process.pid && isLeftOver(entry);
+        while (runs() && Date.now() < deadline) await wait(lookMs);
+        if (entry?.runtimeDir !== undefined) await removeTree(entry.runtimeDir).catch(leave(entry.runtimeDir));
+        if (runs()) onLeft(path, 'EBUSY');
+        else await rm(path, { force: true }).catch(leave(path));
+      }
+      const spared = new Set([...live.values()].map(({ runtimeDir }) => runtimeDir));
+      const tried = new Set(spooled.map(({ entry }) => entry?.runtimeDir));
+      for (const path of await runtimeDirsOf(workerId))
+        if (!spared.has(path) && !tried.has(path)) await removeTree(path).catch(leave(path));
       return [...killed];
     },
   };
 }
 
-async function removeRuntimeDirs(workerId: string, spared: ReadonlySet<string | undefined>): Promise<void> {
+async function runtimeDirsOf(workerId: string): Promise<string[]> {
   const prefix = runtimePrefix(workerId);
   const root = dirname(prefix);
   const names = await readdir(root).catch(() => [] as string[]);
-  const left = names.filter((name) => name.startsWith(basename(prefix))).map((name) => join(root, name));
-  // In a directory that all users share, one may have another owner: it is none of ours then.
-  for (const path of left)
-    if (!spared.has(path)) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  return names.filter((name) => name.startsWith(basename(prefix))).map((name) => join(root, name));
+}
+
+function removeTree(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true });
 }
 
 async function readEntry(path: string): Promise<SpooledProcess | null> {

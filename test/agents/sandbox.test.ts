@@ -295,7 +295,7 @@ it('what belonged to an agent that outlived its worker is removed and ended with
   const stopCommand = ['sh', '-c', `echo "$WHERE" > ${workspaceDir}/ended`];
   await createProcessSpool(spoolDir, 'earlier').add(gone, 'run', { runtimeDir, stopCommand });
   const baseEnv = { PATH: process.env.PATH ?? '', WHERE: 'here' };
-  expect(await createProcessSpool(spoolDir, 'earlier', baseEnv).reap()).toEqual([]);
+  expect(await createProcessSpool(spoolDir, 'earlier', { baseEnv }).reap()).toEqual([]);
   expect(existsSync(runtimeDir)).toBe(false);
   expect(readFileSync(join(workspaceDir, 'ended'), 'utf8')).toBe('here\n');
 });

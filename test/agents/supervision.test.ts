@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,6 +69,31 @@ it('removes at its start the runtime directories of killed runs, also of one tha
   await spool.add(process.pid, 'run', { runtimeDir: live, stopCommand: [] });
   expect(await spool.reap()).toEqual([]);
   expect([left, live, stranger].map((path) => existsSync(path))).toEqual([false, true, true]);
+});
+
+it('starts although an agent left a directory too deep to remove, and removes the other directories', async () => {
+  const { spoolDir } = makeDirs();
+  const workerId = `deep-${process.pid}`;
+  const [deep, unlisted, other] = [0, 1, 2].map(() => {
+    const path = mkdtempSync(runtimePrefix(workerId));
+    onTestFinished(() => void execFileSync('rm', ['-rf', path]));
+    return path;
+  }) as [string, string, string];
+  const name = 'd'.repeat(200);
+  const script = 'cd "$1"; for n in $(seq 30); do mkdir "$2"; cd "$2"; done';
+  for (const path of [deep, unlisted]) execFileSync('bash', ['-c', script, 'bash', path, name]);
+  const earlier = createProcessSpool(spoolDir, workerId);
+  const gone = [spawnSync('true').pid, spawnSync('true').pid] as const;
+  // The deep one is read first.
+  const [first, second] = gone.toSorted((a, b) => (`${a}` < `${b}` ? -1 : 1)) as [number, number];
+  await earlier.add(first, 'run', { runtimeDir: deep, stopCommand: [] });
+  await earlier.add(second, 'run', { runtimeDir: other, stopCommand: [] });
+  const left: [string, string][] = [];
+  const spool = createProcessSpool(spoolDir, workerId, { onLeft: (path, code) => left.push([path, code]) });
+  expect(await spool.reap()).toEqual([]);
+  expect(left.toSorted()).toEqual([deep, unlisted].toSorted().map((path) => [path, 'ENAMETOOLONG']));
+  expect(existsSync(other)).toBe(false);
+  expect(readdirSync(spoolDir)).toEqual([]);
 });
 
 it('kills at its start what an earlier process left, also what escaped into a session of its own, and no stranger', async () => {

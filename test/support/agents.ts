@@ -69,7 +69,7 @@ export async function launchAgent(
   const dirs = options.dirs ?? makeDirs();
   const graces = { cancelMs: 2_000, stdinMs: 1_000, termMs: 300 };
   const demo = { ...(profiles.get('demo') as AgentProfile), stopGraces: graces, ...profile };
-  const log = { info: () => undefined, debug: () => undefined };
+  const log = { info: () => undefined, debug: () => undefined, warn: () => undefined };
   const baseEnv = { PATH: process.env.PATH ?? '' };
   const agents =
     options.agents ??

@@ -18,7 +18,7 @@ export interface AgentsOptions {
   readonly isolation?: Isolation;
   /** Other than 30 s to authenticate, 60 s to open a session. */
   readonly timeouts?: Partial<StartTimeouts>;
-  readonly log: { info(fields: object, message: string): void; debug(fields: object, message: string): void };
+  readonly log: Record<'info' | 'debug' | 'warn', (fields: object, message: string) => void>;
 }
 
 const defaultTimeouts: StartTimeouts = { authenticateMs: 30_000, openMs: 60_000 };
@@ -30,7 +30,10 @@ const clientCapabilities = { elicitation: { form: {} }, session: { notices: {} }
 /** Agents that speak ACP over stdio. First kills what an earlier process of this worker left behind. */
 export async function createAgents(options: AgentsOptions): Promise<Agents> {
   const { baseEnv, workerId, log } = options;
-  const spool = createProcessSpool(options.spoolDir, workerId, baseEnv);
+  const spool = createProcessSpool(options.spoolDir, workerId, {
+    baseEnv,
+    onLeft: (path, code) => log.warn({ path, code }, 'A file or process of an earlier run could not be removed.'),
+  });
   const killed = await spool.reap();
   if (killed.length > 0) log.info({ pids: killed }, 'Agent processes of an earlier run were killed.');
   const timeouts = { ...defaultTimeouts, ...options.timeouts };

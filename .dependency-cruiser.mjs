@@ -10,7 +10,8 @@ const mayImport = {
   domain: ['auth', 'agents', 'events', 'store', 'threads'],
   // The catalogue of errors is domain language that imports nothing, so that auth can refuse in the words of every door.
   auth: ['store', 'domain/errors.ts'],
-  agents: ['threads'],
+  // Agents fill directories, and hostile ones need a deletion that imports nothing.
+  agents: ['threads', 'store/delete-tree.ts'],
   events: [],
   store: [],
   // Reads the environment into one typed value, before anything else is built.

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { removeTree } from '../store/delete-tree.ts';
 import { hasEnvironment, isOwnGroup, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
 
 /** The variables that mark an agent's process and all that it starts. */
@@ -139,10 +140,6 @@ async function runtimeDirsOf(workerId: string): Promise<string[]> {
   const root = dirname(prefix);
   const names = await readdir(root).catch(() => [] as string[]);
   return names.filter((name) => name.startsWith(basename(prefix))).map((name) => join(root, name));
-}
-
-function removeTree(path: string): Promise<void> {
-  return rm(path, { recursive: true, force: true });
 }
 
 async function readEntry(path: string): Promise<SpooledProcess | null> {

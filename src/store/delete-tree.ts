@@ -112,6 +112,23 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
   return { files, problems: [...problems] };
 }
 
+/**
+ * Deletes a directory that nothing else uses, with everything below it, as {@link emptyTree} does; a link or a file at the
+ * path itself is unlinked, and a missing path is no error. Rejects with the first problem as the error's `code`.
+ */
+export async function removeTree(path: string): Promise<void> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (found === null) return;
+  if (!found.isDirectory()) return unlink(path);
+  await chmod(path, 0o700);
+  const [problem] = (await emptyTree(path)).problems;
+  if (problem !== undefined) throw Object.assign(new Error(`A directory was left: ${problem}.`), { code: problem });
+  await rmdir(path);
+}
+
 /** Gives its owner all permissions on a directory whose path a hostile process may replace by a link at any moment. */
 async function openUp(path: Buffer): Promise<void> {
   if (process.platform !== 'linux') return chmod(path, 0o700);

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
@@ -71,28 +71,28 @@ it('removes at its start the runtime directories of killed runs, also of one tha
   expect([left, live, stranger].map((path) => existsSync(path))).toEqual([false, true, true]);
 });
 
-it('starts although an agent left a directory too deep to remove, and removes the other directories', async () => {
+it('removes at its start directories that are too deep or without permissions, and goes on behind one that it must leave', async () => {
   const { spoolDir } = makeDirs();
   const workerId = `deep-${process.pid}`;
-  const [deep, unlisted, other] = [0, 1, 2].map(() => {
+  const [deep, unlisted, locked] = [0, 1, 2].map(() => {
     const path = mkdtempSync(runtimePrefix(workerId));
     onTestFinished(() => void execFileSync('rm', ['-rf', path]));
     return path;
   }) as [string, string, string];
-  const name = 'd'.repeat(200);
   const script = 'cd "$1"; for n in $(seq 30); do mkdir "$2"; cd "$2"; done';
-  for (const path of [deep, unlisted]) execFileSync('bash', ['-c', script, 'bash', path, name]);
+  for (const path of [deep, unlisted]) execFileSync('bash', ['-c', script, 'bash', path, 'd'.repeat(200)]);
+  writeFileSync(join(locked, 'file'), '');
+  chmodSync(locked, 0);
   const earlier = createProcessSpool(spoolDir, workerId);
-  const gone = [spawnSync('true').pid, spawnSync('true').pid] as const;
-  // The deep one is read first.
-  const [first, second] = gone.toSorted((a, b) => (`${a}` < `${b}` ? -1 : 1)) as [number, number];
-  await earlier.add(first, 'run', { runtimeDir: deep, stopCommand: [] });
-  await earlier.add(second, 'run', { runtimeDir: other, stopCommand: [] });
+  const gone = [0, 1, 2].map(() => spawnSync('true').pid).toSorted((a, b) => (`${a}` < `${b}` ? -1 : 1));
+  // The first one that is read cannot be removed.
+  for (const [n, runtimeDir] of ['/dev/null/x', deep, locked].entries())
+    await earlier.add(gone[n] as number, 'run', { runtimeDir, stopCommand: [] });
   const left: [string, string][] = [];
   const spool = createProcessSpool(spoolDir, workerId, { onLeft: (path, code) => left.push([path, code]) });
   expect(await spool.reap()).toEqual([]);
-  expect(left.toSorted()).toEqual([deep, unlisted].toSorted().map((path) => [path, 'ENAMETOOLONG']));
-  expect(existsSync(other)).toBe(false);
+  expect(left).toEqual([['/dev/null/x', 'ENOTDIR']]);
+  expect([deep, unlisted, locked].map((path) => existsSync(path))).toEqual([false, false, false]);
   expect(readdirSync(spoolDir)).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '../../agents/agent.ts';
+import { removeTree } from '../../store/delete-tree.ts';
 import type { Context } from '../context.ts';
 import type { UsageUpdate } from '../metering/counter.ts';
 import type { LimitReached } from '../metering/limits.ts';
@@ -110,7 +110,7 @@ class SessionRun {
     const cleanups: (() => unknown)[] = [];
     try {
       const plan = await planLaunch(context, run, this.#options.dataDir);
-      cleanups.push(() => rm(plan.runtimeDir, { recursive: true, force: true }));
+      cleanups.push(() => removeTree(plan.runtimeDir));
       cleanups.push(() => clearSecretFiles(plan));
       const parts = await this.#prepare(plan);
       await this.#work(plan, parts, cleanups);

@@ -114,6 +114,7 @@ it('makes by hand what the schema file cannot say', async () => {
     'role_assignment_of_user': '(user_id IS NOT NULL)',
     'role_name': '(enterprise_id IS NOT NULL)',
     'run_queue': '(queued_at IS NOT NULL)',
+    'run_workspace_deletion_requested': '(workspace_deletion_requested_at IS NOT NULL)',
     'session_change_idle': '(idleness IS NOT NULL)',
     'session_automation': '(automation_id IS NOT NULL)',
     'session_playbook': '(playbook_id IS NOT NULL)',

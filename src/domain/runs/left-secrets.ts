@@ -2,7 +2,7 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyDirectory } from '../prompts/held-directory.ts';
 import { secretsDirectory, sessionDirectory } from '../prompts/session-files.ts';
-import { isSessionDirectory, sessionsIn } from '../workspaces/session-directories.ts';
+import { sessionsIn } from '../workspaces/session-directories.ts';
 import { workspaceIn } from './launch.ts';
 
 /** How long a file is spared while its session may just have been taken up. */
@@ -29,7 +29,8 @@ export async function clearLeftSecrets(dataDir: string, { isHeld, isClaiming }: 
   let taken = 0;
   for await (const { name } of sessions) {
     const beforeMs = isClaiming ? Date.now() - freshMs : Number.POSITIVE_INFINITY;
-    if (!isSessionDirectory(name) || isHeld(name)) continue;
+    // Beside the sessions lie what is being deleted and a note of the owner.
+    if (name.startsWith('.') || isHeld(name)) continue;
     taken += await emptyDirectory(workspaceIn(join(root, name)), [sessionDirectory, secretsDirectory], beforeMs);
   }
   return taken;

@@ -32,6 +32,7 @@ function spansOf({ gaps, finder }: View, original: string, decoded: DecodedText,
   const { text, at } = project(decoded.bytes, gaps);
   const spanOf = (from: number, to: number): Span => [decoded.startOf(at(from)), decoded.endOf(at(to - 1))];
   const spans = finder.all(text).map(([from, to]) => spanOf(from, to));
+  const rest = text.slice(0, maxRest).indexOf(';') + 1;
   for (const end of ends) {
     // A piece may also end in the middle of an encoded character.
     const whole = decoded.byteAt(unfinishedAt(original.slice(0, end)));
@@ -40,9 +41,11 @@ function spansOf({ gaps, finder }: View, original: string, decoded: DecodedText,
       const [first, last] = spanOf(from, to);
       spans.push([first, to === cut.length ? end : last]);
     }
+    for (const skipped of new Set([0, 1, 2, rest])) {
+      if (finder.inside(cut.slice(skipped)) !== null) spans.push([0, end]);
+    }
   }
   if (ends.length === 0) return spans;
-  const rest = text.slice(0, maxRest).indexOf(';') + 1;
   for (const skipped of new Set([1, 2, rest])) {
     for (const [, to] of finder.atBorders(text.slice(skipped), [])) spans.push([0, spanOf(0, skipped + to)[1]]);
   }

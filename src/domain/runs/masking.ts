@@ -1,7 +1,7 @@
 import { unfinishedAt } from './decoded-text.ts';
 import { createDecodedView } from './decoded-view.ts';
 import { formsOf, shortestMasked } from './masked-forms.ts';
-import { project } from './projection.ts';
+import { project, textGaps } from './projection.ts';
 import { createFinder, type Span } from './secret-finder.ts';
 
 /** What stands where a secret was. */
@@ -21,11 +21,10 @@ export type Mask = (text: string, isPiece?: boolean) => string;
 export function createMask(values: readonly string[]): Mask {
   const forms = new Set(values.flatMap((value) => [...formsOf(value)]));
   const views = [
-    viewOf(forms, lineBreaks),
-    // In a secret with spaces a line break may stand for one, or beside one, that is then lost with it.
+    viewOf(forms, textGaps[0]),
     viewOf(
       [...forms].filter((form) => /\s/.test(form)),
-      /\s+/g,
+      textGaps[1],
     ),
   ].filter((view) => view !== null);
   const decodedView = createDecodedView(values);
@@ -38,9 +37,6 @@ export function createMask(values: readonly string[]): Mask {
   };
 }
 
-/** Line breaks with the indentation after them: encoders, terminals and mail put them into long lines. */
-const lineBreaks = /[\r\n]\s*/g;
-
 /** Where secrets stand in a text, when both are looked at without their gaps. Null: there is nothing to look for. */
 function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece: boolean) => Span[]) | null {
   const bare = [...forms].map((form) => project(form, gaps).text).filter((form) => form.length >= shortestMasked);
@@ -49,7 +45,11 @@ function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece:
   return (original, isPiece) => {
     const { text, at } = project(original, gaps);
     const spans = finder.all(text);
-    if (isPiece) spans.push(...finder.atBorders(text, endsOf(text, project(cutMark, gaps).text)));
+    if (isPiece) {
+      const ends = endsOf(text, project(cutMark, gaps).text);
+      spans.push(...finder.atBorders(text, ends));
+      spans.push(...ends.map((end) => finder.inside(text.slice(0, end))).filter((span) => span !== null));
+    }
     return spans.map(([from, to]): Span => [at(from), at(to - 1) + 1]);
   };
 }

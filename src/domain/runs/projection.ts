@@ -1,3 +1,10 @@
+/**
+ * The gaps that are left out of texts and forms before they are compared: line breaks with the indentation after them, which
+ * encoders, terminals and mail put into long lines; or all white space, for forms that have some: a line break may replace a
+ * space, or stand beside one that is then lost.
+ */
+export const textGaps: readonly [RegExp, RegExp] = [/[\r\n]\s*/g, /\s+/g];
+
 /** A text without its gaps. */
 export interface Projection {
   /** What is left. */

@@ -1,7 +1,7 @@
 import { bareForms, decodedForms, decodedGaps, decodings } from './decoded-forms.ts';
 import { unfinishedAt } from './decoded-text.ts';
 import { formsOf } from './masked-forms.ts';
-import { project } from './projection.ts';
+import { project, textGaps } from './projection.ts';
 
 /** An encoded character rarely takes more than this: how far back encoded secrets are looked for. */
 const maxEncodedLength = 16;
@@ -11,7 +11,7 @@ const maxEncodedLength = 16;
  * secret, in any of its forms, with any of its characters encoded, and would no longer be recognised in two pieces.
  */
 export function createSafeLength(values: readonly string[]): (text: string) => number {
-  const plain = createTailFinder(values.flatMap((value) => [...formsOf(value)]));
+  const plain = createPlainTail(values);
   const forms = [...decodedForms(values)];
   const views = decodedGaps.map((gaps) => ({ gaps, find: createTailFinder(bareForms(forms, gaps)) }));
   const longest = Math.max(0, ...forms.map((form) => form.length));
@@ -19,7 +19,7 @@ export function createSafeLength(values: readonly string[]): (text: string) => n
   return (text) => {
     // More may follow what begins like an encoded character.
     const whole = unfinishedAt(text);
-    const start = Math.max(0, whole - longest * maxEncodedLength);
+    const start = startOfLast(text.slice(0, whole), longest * maxEncodedLength);
     const starts = decodings(text.slice(start, whole)).flatMap((pass) =>
       views.map(({ gaps, find }) => {
         const { text: bytes, at } = project(pass.bytes, gaps);
@@ -32,6 +32,41 @@ export function createSafeLength(values: readonly string[]): (text: string) => n
     return Math.min(plain(text.slice(0, whole)) ?? whole, plain(text) ?? whole, ...starts);
   };
 }
+
+/**
+ * Finds where the end of a text begins that may be the first part of a secret, its gaps aside: before the first of its lines.
+ * Null: there is none.
+ */
+function createPlainTail(values: readonly string[]): (text: string) => number | null {
+  const forms = [...new Set(values.flatMap((value) => [...formsOf(value)]))];
+  const views = textGaps.map((gaps, n) => {
+    const bare = bareForms(n === 0 ? forms : forms.filter((form) => /\s/.test(form)), gaps);
+    return { gaps, find: createTailFinder(bare), longest: Math.max(0, ...bare.map((form) => form.length)) };
+  });
+  return (text) => {
+    const starts = views.flatMap(({ gaps, find, longest }) => {
+      if (longest === 0) return [];
+      const start = startOfLast(text, longest);
+      const { text: bare, at } = project(text.slice(start), gaps);
+      const tail = find(bare);
+      return tail === null ? [] : [start + at(tail)];
+    });
+    return starts.length === 0 ? null : Math.min(...starts);
+  };
+}
+
+/** The index of the first of the last `count` characters that are not white space: gaps may be of any length. */
+function startOfLast(text: string, count: number): number {
+  let index = text.length;
+  for (let left = count; index > 0 && left > 0; ) if (!isSpace(text, --index)) left--;
+  return index;
+}
+
+// Control characters count as white space here: to look a little further back does no harm.
+const isSpace = (text: string, index: number) => {
+  const code = text.charCodeAt(index);
+  return code <= 0x20 || (code >= 0xa0 && /\s/.test(text.charAt(index)));
+};
 
 /** Finds where the longest end of a text begins that is the beginning of one of these forms; null: there is none. */
 function createTailFinder(forms: Iterable<string>): (text: string) => number | null {

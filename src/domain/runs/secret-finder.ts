@@ -3,6 +3,9 @@ import { shortestMasked } from './masked-forms.ts';
 /** Longer forms are looked for in pieces of this length, so that a part of one is seen too. */
 const pieceLength = 64;
 
+/** A text that lies wholly inside a form is found from this length on: shorter ones are too often ordinary words. */
+const minInside = 8;
+
 /** A span of text: its first character, and the one after its last. */
 export type Span = readonly [number, number];
 
@@ -50,13 +53,24 @@ function lengthAt(text: string, index: number, branch: Branch, depth: number): n
 export interface Finder {
   /** Every place, with the longest piece of a secret there. */
   all(text: string): Span[];
-  /** The longest end of a piece at the beginning of a text, and the longest beginning of one before each of these places. */
+  /**
+   * The longest end of a piece at the start of a text, and the longest start of one before each of these indices. A text may
+   * begin with the indentation of a line.
+   */
   atBorders(text: string, ends: readonly number[]): Span[];
+  /**
+   * A text that is a part of a form, white space around it aside; null: it is not. A longer text than a piece has the border
+   * of one, and so is found by `all` and `atBorders`.
+   */
+  inside(text: string): Span | null;
 }
 
-/** A {@link Finder} of these texts, each of at least {@link shortestMasked} characters. */
+/** A {@link Finder} of these texts without line breaks, each of at least {@link shortestMasked} characters. */
 export function createFinder(forms: Iterable<string>): Finder {
-  const pieces = [...piecesOf(forms)].sort((a, b) => b.length - a.length);
+  const all = [...forms];
+  // Joined by what none of them has: one search looks into all.
+  const joined = all.join('\n');
+  const pieces = [...piecesOf(all)].sort((a, b) => b.length - a.length);
   const byStart = grouped(pieces, (piece) => piece.slice(0, shortestMasked));
   const byEnd = grouped(pieces, (piece) => piece.slice(-shortestMasked));
   const branches = new Map([...byStart].map(([start, same]) => [start, branchOf(same, shortestMasked)]));
@@ -78,9 +92,11 @@ export function createFinder(forms: Iterable<string>): Finder {
     },
     atBorders(text, ends) {
       const spans: Span[] = [];
-      for (let to = shortestMasked; to <= Math.min(pieceLength, text.length); to++) {
-        const head = text.slice(0, to);
-        if (byEnd.get(head.slice(-shortestMasked))?.some((piece) => piece.endsWith(head))) spans.push([0, to]);
+      for (const from of new Set([0, indentationOf(text)])) {
+        for (let to = from + shortestMasked; to <= Math.min(from + pieceLength, text.length); to++) {
+          const head = text.slice(from, to);
+          if (byEnd.get(head.slice(-shortestMasked))?.some((piece) => piece.endsWith(head))) spans.push([from, to]);
+        }
       }
       for (const end of ends) {
         for (let from = Math.max(0, end - pieceLength); from <= end - shortestMasked; from++) {
@@ -91,8 +107,16 @@ export function createFinder(forms: Iterable<string>): Finder {
       }
       return spans;
     },
+    inside(text) {
+      const [from, to] = [indentationOf(text), text.trimEnd().length];
+      const length = to - from;
+      const isFound = length >= minInside && length <= pieceLength && joined.includes(text.slice(from, to));
+      return isFound ? [from, to] : null;
+    },
   };
 }
+
+const indentationOf = (text: string) => text.length - text.trimStart().length;
 
 function hashAt(text: string, index: number): number {
   let hash = 0;

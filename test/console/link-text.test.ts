@@ -33,6 +33,35 @@ describe('the destination of a link is shown', () => {
     expect(shownFor(text, href)).toBe(new URL(href).host);
   });
 
+  it.each([
+    ...['http:bank.example', 'https:/bank.example/', 'https:bank.example/login', '//bank.example/x'],
+    ...['ftp:bank.example', 'see:bank.example', 'localhost', 'localhost/sessions', 'Localhost'],
+    ...['http://[::1]:4000/', '[::1]:4000', '127.1', '2130706433', '(2130706433)', '0x7f000001', 'at 0x7f000001'],
+    ...['bank.example’s', 'bank.example!x', 'bank.example%2F', 'bank.example&amp;', 'bank.example+x'],
+    ...['~x', '$x', '^x', 'bank.example~x', 'bank.example$x', 'bank.example^x'],
+    ...['bank.example—login', 'bank.example\u2011x', 'bank .com', 'bank\u2009.\u2009com', 'bank. com'],
+    ...['bank..example', 'bank.c0m', 'bank.com1', 'Sign in at bank.example.'],
+  ])('where the text is %j', (text) => {
+    expect(shownFor(text, evil)).toBe('evil.example');
+  });
+
+  it.each([
+    ...['\u06d4', '\u0701', '\ua60e', '\u2e31', '\ua4f8', '\u{1d16d}', '\u0660', '\u201a', '\u318d', '\u1427'],
+    ...['\u2024', '\uff0e', '\uff61', '\u0387', '\u02d9', '\u25aa', '\u2022', '\u3002'],
+  ])('where the dot of a host is %j', (dot) => {
+    expect(shownFor(`bank${dot}example`, evil)).toBe('evil.example');
+  });
+
+  it.each(['╱╱', '⟋⟋', '〳〳', 'ノノ', '／／', '⧸⧸', '∕∕', '⫽'])('where the slashes are %j', (slashes) => {
+    expect(shownFor(`https:${slashes}bank.example`, evil)).toBe('evil.example');
+    expect(shownFor(`https:${slashes}bank`, evil)).toBe('evil.example');
+  });
+
+  it('where the text has the link’s host and another path, or a name before it', () => {
+    expect(shownFor('evil.example/bank.example', evil)).toBe('evil.example');
+    expect(shownFor('https://bank.example@evil.example/', 'https://bank.example@evil.example/')).toBe('evil.example');
+  });
+
   it('where the text names a host that the link’s begins or ends with', () => {
     expect(shownFor('bank.example', 'https://bank.example.evil.example/')).toBe('bank.example.evil.example');
     expect(shownFor('bank.example', 'https://notbank.example/')).toBe('notbank.example');
@@ -52,14 +81,22 @@ describe('the destination of a link is shown', () => {
 
   it('where a text with a mail address leads to another one', () => {
     expect(shownFor('help@bank.example', 'mailto:evil@evil.example')).toBe('mailto:evil@evil.example');
+    const copied = 'mailto:help@bank.example?bcc=evil@evil.example';
+    expect(shownFor('help@bank.example', copied)).toBe(copied);
   });
 });
 
 describe('nothing is shown', () => {
   it.each([
     ['words', 'the documentation', 'https://docs.example/'],
-    ['words with dots', 'e.g. this, i.e. that...', 'https://docs.example/'],
-    ['a version', 'v1.2.3', 'https://docs.example/'],
+    ['a sentence', 'See the docs.', 'https://docs.example/'],
+    ['a question with a year', 'What’s new in 2026?', 'https://docs.example/'],
+    ['words before a colon', 'Read "more" (in English):', 'https://docs.example/'],
+    ['a number among words', 'Issue #12', 'https://docs.example/'],
+    ['words to a mail', 'Write to us', 'mailto:help@docs.example'],
+    ['words in Japanese', 'サーバーの設定', 'https://docs.example/'],
+    ['words in Hindi', 'हिन्दी में', 'https://docs.example/'],
+    ['an emoji', '🚀 Deploy', 'https://docs.example/'],
     ['the address', 'https://docs.example/a/b.html?c=d.example', 'https://docs.example/a/b.html?c=d.example'],
     ['the host', 'docs.example', 'https://docs.example/a'],
     ['the host without www', 'docs.example', 'https://www.docs.example/'],

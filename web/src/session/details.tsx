@@ -14,6 +14,7 @@ import { sessionAddress } from './address.ts';
 import { CopyAs } from './copy-as.tsx';
 import type { EntryOf } from './entry.ts';
 import { plainTitle } from './plain-title.ts';
+import { pullRequestName } from './pull-request-name.ts';
 import { SubSessions } from './sub-sessions.tsx';
 
 /** Where sessions come from, in words. */
@@ -101,7 +102,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
               <li key={url} className="pair">
                 <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
                   <Icon name="pull" size={14} />
-                  {shortAddress(url)}
+                  {pullRequestName(url)}
                 </a>
                 <Badge tone={state === 'merged' ? 'good' : state === 'closed' ? 'bad' : 'info'}>{state}</Badge>
               </li>
@@ -254,12 +255,6 @@ function Facts({ session }: { readonly session: Session }) {
 /** Only what a browser opens as a page: an agent may write anything there. */
 function safeAddress(url: string): string | undefined {
   return URL.canParse(url, location.href) && /^https?:$/.test(new URL(url, location.href).protocol) ? url : undefined;
-}
-
-function shortAddress(url: string): string {
-  const [, repository, number] =
-    /^https?:\/\/[^/]+\/(.+?)\/(?:-\/)?(?:pull|pulls|merge_requests)\/(\d+)/.exec(url) ?? [];
-  return repository ? `${repository} #${number}` : url.replace(/^https?:\/\//, '');
 }
 
 function sizeOf(bytes: number): string {

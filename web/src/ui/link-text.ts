@@ -1,76 +1,49 @@
 import { visible } from './visible.ts';
 
-/** Characters that look like a dot or a slash beside those that NFKC makes one. */
-const dots = /[。·•‧∙⋅]/g;
-const slashes = /[\\⁄∕⧸]/g;
+/** Letters that look like a dot. */
+const dotLetters = String.raw`[\u119E\u1427\u318D\uA78F]`;
 
-/** A character that is not seen or that turns text around; all that {@link visible} shows, and every other format character. */
-const hidden = /\p{Cf}/gu;
+/** A letter of a word: none that is shared by all scripts, modifies another one, or looks like a dot. */
+const letter = String.raw`(?!\p{Script=Common}|\p{Lm}|${dotLetters})\p{L}(?:(?!\p{Script=Common})\p{M})*|ー`;
 
-const scheme = /^[a-z][a-z0-9+.-]*:\/*$/;
-const bareHost = /^(?:[^.]+\.)+(?:\p{L}[\p{L}\p{M}]+|xn--[a-z0-9-]+)$/u;
-const ipv4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+/** Words alone. Lists what is allowed, since nobody can list everything that looks like a dot or a slash. */
+const plainWords = new RegExp(String.raw`^(?:${letter}|\p{Emoji_Presentation}|[\s0-9,!?'’"“”()&#_‐–—-])*$`, 'u');
+
+/** A host without a dot: the name of this computer, or an IPv4 address as one number. */
+const dotlessHost = /localhost|0x[\da-f]|\d{8}|^\W*[\da-f]*\d[\da-f]*\W*$/;
+
+const sentenceEnd = /[.!?,:;。\s]+$/;
+const bidiControls = /[\u202A-\u202E\u2066-\u2069]/;
 
 /**
- * Where a link really leads, to be shown beside its text: its host, or the address of a mail. Null where that is not needed,
- * since the text names no host, or only the link's own. Text that an agent or a stranger wrote may name one host and lead
- * to another; so may text with characters that are not seen, that turn it around, or that look like others. `base`: the
- * address that relative links start from.
+ * Returns where a link leads, to show beside its text: its host, or the address of a mail. Null if the text is plain words, or
+ * exactly the link's own host or address. An agent or a stranger wrote the text, and may name one host and link to another.
+ * `base`: the address that relative links start from.
  */
 export function destinationToShow(text: string, href: string, base: string): string | null {
   const link = URL.canParse(href, base) ? new URL(href, base) : null;
   if (link === null) return null;
   const isWeb = /^https?:$/.test(link.protocol);
-  const destination = isWeb ? link.host : decoded(link.href);
-  const shown = text.normalize('NFKC').replace(hidden, '').replace(dots, '.').replace(slashes, '/').toLowerCase();
-  if (visible(text) !== text || /[\u202A-\u202E\u2066-\u2069]/.test(text)) return destination;
-  const hosts = hostsIn(shown);
-  if (hosts.length === 0) return null;
-  if (!isWeb) return shown.trim() === decoded(link.pathname) || shown.trim() === destination ? null : destination;
-  const isPlain = hosts.every((host) => isHostOf(link, host));
-  // A name in another script may look like one in Latin letters: then its form in ASCII tells them apart.
-  const isAscii = !/(?:^|\.)xn--/.test(link.hostname) || shown.includes(link.hostname);
-  return isPlain && isAscii ? null : destination;
+  const destination = isWeb ? link.host : link.href;
+  if (visible(text) !== text || bidiControls.test(text)) return destination;
+  const shown = text.normalize('NFKC').trim().toLowerCase();
+  const words = shown.replace(sentenceEnd, '');
+  if (plainWords.test(words) && !dotlessHost.test(words)) return null;
+  const own = link.href.toLowerCase();
+  const isOwn = isWeb ? isAddressOf(link, text.trim()) : shown === own || `mailto:${shown}` === own;
+  return isOwn ? null : destination;
 }
 
-/** Everything in a text that is, or reads like, a host: with its port, if it has one. Paths behind a host do not count. */
-function hostsIn(text: string): string[] {
-  return text
-    .split(/[\s,;|()<>"'`[\]{}]+/)
-    .filter((word) => word !== '')
-    .flatMap((word) => {
-      const parts = word.split(/(?<=[a-z][a-z0-9+.-]*:\/\/+)/);
-      return parts.flatMap((part, at) => {
-        if (scheme.test(part)) return [];
-        const isAfterScheme = at > 0;
-        const [authority = ''] = part.split(/[/?#]/);
-        // A name before an "@" is no host, but reads like one.
-        const names = authority.split('@').map((name) => name.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''));
-        return names.filter((name, index) => {
-          const [host = ''] = name.split(':');
-          const isLast = index === names.length - 1;
-          return (
-            host !== '' && ((isAfterScheme && isLast) || isHost(host) || (isLast && /^\p{L}[^.]*:\d+$/u.test(name)))
-          );
-        });
-      });
-    });
+/** Whether a text is a link's host or whole address; `http`, `https` and `www.` make no difference. */
+function isAddressOf(link: URL, text: string): boolean {
+  const address = /^https?:\/\//i.test(text) ? text : `${link.protocol}//${text}`;
+  // A name before an "@" reads like the host. A host in another script may look like one in Latin letters.
+  if (/\s/.test(text) || link.username !== '' || link.password !== '' || !URL.canParse(address)) return false;
+  if (/(?:^|\.)xn--/.test(link.hostname) && !text.includes(link.hostname)) return false;
+  const own = new URL(address);
+  const isHostAlone = own.pathname === '/' && own.search === '' && own.hash === '' && own.username === '';
+  return isSame(own.host, link.host) && (isHostAlone || afterHost(own) === afterHost(link));
 }
 
-const isHost = (name: string) => bareHost.test(name) || ipv4.test(name);
-
-function isHostOf(link: URL, host: string): boolean {
-  const address = `${link.protocol}//${host}`;
-  if (!URL.canParse(address)) return false;
-  return withoutWww(new URL(address).host) === withoutWww(link.host);
-}
-
-const withoutWww = (host: string) => host.replace(/^www\./, '');
-
-function decoded(address: string): string {
-  try {
-    return decodeURIComponent(address);
-  } catch {
-    return address;
-  }
-}
+const isSame = (one: string, other: string) => one.replace(/^www\./, '') === other.replace(/^www\./, '');
+const afterHost = ({ username, pathname, search, hash }: URL) => `${username}${pathname}${search}${hash}`;

@@ -1,0 +1,17 @@
+import { visible } from '../ui/visible.ts';
+
+/** Hosts whose pull requests need no host in their name. */
+const wellKnownHosts: ReadonlySet<string> = new Set(['github.com', 'gitlab.com', 'bitbucket.org']);
+
+/**
+ * Returns the text of a link to a pull request: `acme/api #12`, or `git.example/acme/api #12` where the host is not a well-known
+ * one. An agent reports the address, so it also chooses the host.
+ */
+export function pullRequestName(url: string): string {
+  const link = URL.canParse(url) ? new URL(url) : null;
+  const [, repository, number] =
+    /^\/(.+?)\/(?:-\/)?(?:pulls?|pull-requests|merge_requests)\/(\d+)/.exec(link?.pathname ?? '') ?? [];
+  if (link === null || repository === undefined) return visible(url.replace(/^https?:\/\//, ''));
+  const host = wellKnownHosts.has(link.host) ? '' : `${link.host}/`;
+  return visible(`${host}${repository} #${number}`);
+}

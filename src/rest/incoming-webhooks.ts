@@ -1,9 +1,6 @@
-import {
-  type OpenedWebhook,
-  openWebhook,
-  type Received,
-  receiveWebhook,
-} from '../domain/automations/receive-webhook.ts';
+import { createHash } from 'node:crypto';
+import { type OpenedWebhook, openWebhook, type ReadSignedBody } from '../domain/automations/open-webhook.ts';
+import { type Received, receiveWebhook } from '../domain/automations/receive-webhook.ts';
 import type { Services } from '../domain/context.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isStorable } from '../domain/input.ts';
@@ -13,6 +10,7 @@ import type { RestEnv } from './arrival.ts';
 import { complaintAboutNames } from './json-names.ts';
 import { RequestError, refusalOf } from './refusal.ts';
 import { decode, maxBodyBytes, parseJson, readBytes } from './request.ts';
+import { defaultUnprovenLimits, limitUnprovenBytes, type UnprovenLimits } from './unproven-bytes.ts';
 import { dialect as v3 } from './v3/dialect.ts';
 
 /** `/webhooks/automations/{id}`: where others tell an automation that something happened. Of no version; refusals are v3's. */
@@ -22,7 +20,11 @@ export interface IncomingWebhooks {
 }
 
 /** See {@link IncomingWebhooks}. */
-export function createIncomingWebhooks(services: Services): IncomingWebhooks {
+export function createIncomingWebhooks(
+  services: Services,
+  unprovenLimits: UnprovenLimits = defaultUnprovenLimits,
+): IncomingWebhooks {
+  const countUnproven = limitUnprovenBytes(unprovenLimits);
   return {
     async fetch(request, env) {
       const { pathname } = new URL(request.url);
@@ -32,12 +34,25 @@ export function createIncomingWebhooks(services: Services): IncomingWebhooks {
         const automationId = requirePost(request, pathname);
         if (automationId === null) return new Response(null, { status: 204, headers: { allow } });
         const { secrets, signature } = readProof(request.headers);
-        // Only a signature needs the body before its sender is known.
-        const signed = signature === null ? null : { signature, body: await readBytes(request, maxBodyBytes) };
-        opened = await openWebhook(services, { automationId, secrets, signature: signed, address: env.address });
+        requireNoEncoding(request.headers);
+        const unproven = countUnproven(env.address);
+        const readBody: ReadSignedBody = ({ update, isKept }) => {
+          const onPart = (part: Uint8Array) => {
+            unproven.add(part.byteLength);
+            update(part);
+          };
+          return readBytes(request, maxBodyBytes, { onPart, isKept });
+        };
+        try {
+          const signed = signature === null ? null : { value: signature, readBody };
+          opened = await openWebhook(services, { automationId, secrets, signature: signed, address: env.address });
+        } finally {
+          unproven.release();
+        }
         if (opened === null) throw noWebhook();
-        const bytes = signed?.body ?? (await readBytes(request, maxBodyBytes));
-        answer = await receive(services, request, { automationId: opened.automationId, bytes });
+        const bytes = opened.signedBody ?? (await readBytes(request, maxBodyBytes));
+        const signedHash = opened.signedBody === null ? null : createHash('sha256').update(bytes).digest('hex');
+        answer = await receive(services, request, { automationId: opened.automationId, bytes, signedHash });
       } catch (error) {
         answer = refuse(services, error, pathname);
       }
@@ -100,9 +115,15 @@ function requirePost(request: Request, pathname: string): string | null {
 interface Arrived {
   readonly automationId: string;
   readonly bytes: Uint8Array;
+  /** The SHA-256 of the body in hexadecimal, if it is signed. */
+  readonly signedHash: string | null;
 }
 
-async function receive(services: Services, request: Request, { automationId, bytes }: Arrived): Promise<Response> {
+async function receive(
+  services: Services,
+  request: Request,
+  { automationId, bytes, signedHash }: Arrived,
+): Promise<Response> {
   const id = deliveryIdOf(request);
   const text = jsonOf(request, decode(bytes));
   const body = parseJson(text);
@@ -114,7 +135,7 @@ async function receive(services: Services, request: Request, { automationId, byt
   if (complaint !== null) throw new RequestError(complaint, { status: 400 });
   // GitHub sends it once when a webhook is set up, to see that it is answered.
   if (request.headers.get('x-github-event') === 'ping') return answerOf({ run: null, isReplay: false });
-  const delivery = { id, text, body, headers: headersOf(request) };
+  const delivery = { id, signedHash, text, body, headers: headersOf(request) };
   return answerOf(await receiveWebhook(services, automationId, delivery));
 }
 
@@ -138,15 +159,25 @@ function jsonOf(request: Request, text: string): string {
   const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
   if (isUtf8 && /^(?:application|text)\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/.test(type)) return text;
   if (isUtf8 && type === 'application/x-www-form-urlencoded') {
-    const payload = new URLSearchParams(text).get('payload');
-    if (payload !== null) return payload;
-    throw new RequestError('The body is a form, which must have its JSON in the field "payload".', { status: 400 });
+    // A signature does not cover the Content-Type: read as a form, signed JSON could have a field "payload" inside of a text.
+    const [[name, payload] = [], ...others] = new URLSearchParams(text);
+    if (text.startsWith('payload=') && name === 'payload' && payload !== undefined && others.length === 0)
+      return payload;
+    throw new RequestError('The body is a form, which must have one field, "payload", with the JSON.', { status: 400 });
   }
   const said = `A webhook takes JSON in UTF-8, such as "application/json", or a form with a field "payload", but the Content-Type was ${JSON.stringify(given.slice(0, 80))}.`;
   throw new RequestError(said, {
     status: 415,
     headers: { accept: 'application/json, application/x-www-form-urlencoded' },
   });
+}
+
+/** 415 for a compressed body. */
+function requireNoEncoding(headers: Headers): void {
+  const encoding = headers.get('content-encoding')?.trim() ?? '';
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return;
+  const said = `A webhook takes no compressed bodies, but the Content-Encoding was ${JSON.stringify(encoding.slice(0, 80))}.`;
+  throw new RequestError(said, { status: 415, headers: { 'accept-encoding': 'identity' } });
 }
 
 /** The headers in which senders name a delivery, the first of which counts. */

@@ -37,23 +37,48 @@ export function parseJson(text: string): unknown {
 // Content-Length is only a promise, and chunked bodies have none: what counts is what arrives. What is a little too large
 // is read to its end, though not kept: a client that is still sending often does not see an answer, and a connection with
 // half a body on it cannot be used again.
-export async function readBytes(request: Request, most: number): Promise<Uint8Array> {
+export async function readBytes(
+  request: Request,
+  most: number,
+  { onPart, isKept = true }: ReadOptions = {},
+): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > maxSkippedBytes) throw tooLarge(most, { isCutOff: true });
   if (!request.body) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
+  // One buffer that grows: a list of parts of one byte each would take a hundred times as much memory.
+  let kept = Buffer.alloc(0);
   let size = 0;
-  try {
-    for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
-      size += chunk.byteLength;
-      if (size > maxSkippedBytes) break;
-      if (size <= most) chunks.push(chunk);
+  for await (const part of partsOf(request.body as AsyncIterable<Uint8Array>)) {
+    size += part.byteLength;
+    if (size > maxSkippedBytes) break;
+    if (size > most) continue;
+    onPart?.(part);
+    if (!isKept) continue;
+    if (size > kept.length) {
+      const larger = Buffer.alloc(Math.min(most, Math.max(size, 2 * kept.length)));
+      kept.copy(larger);
+      kept = larger;
     }
+    kept.set(part, size - part.byteLength);
+  }
+  if (size > most) throw tooLarge(most, { isCutOff: size > maxSkippedBytes });
+  return kept.subarray(0, isKept ? size : 0);
+}
+
+/** Options of {@link readBytes}. */
+export interface ReadOptions {
+  /** Called with each part that arrives, within the largest size. What it throws ends the reading. */
+  readonly onPart?: (part: Uint8Array) => void;
+  /** False: the body is read but not kept, and the result is empty. */
+  readonly isKept?: boolean;
+}
+
+async function* partsOf(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  try {
+    yield* body;
   } catch (cause) {
     throw notWhole(cause);
   }
-  if (size > most) throw tooLarge(most, { isCutOff: size > maxSkippedBytes });
-  return Buffer.concat(chunks);
 }
 
 /** The caller went away, or broke the transfer: no fault of ours that should be logged as one. */

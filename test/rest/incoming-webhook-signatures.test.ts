@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { sameBodyMs } from '../../src/domain/automations/receive-webhook.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { incoming, makeWebhook, promptOf } from '../support/incoming-webhooks.ts';
@@ -43,6 +44,54 @@ describe('GitHub', () => {
     const other = 'action=opened';
     const refused = await send(other, { ...type, 'x-hub-signature-256': sign(secret, other) }, null);
     expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining('"payload"') } });
+  });
+
+  it('has its JSON never read as a form, nor a form with more than the payload', async () => {
+    const { send, secret, runs } = await make();
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    const bodies = [
+      JSON.stringify({ title: 'x&payload={"forged":true}' }),
+      'a=1&payload={}',
+      'payload={}&a=1',
+      'payload={}&payload={"forged":true}',
+      '&payload={}',
+      '%70ayload={}',
+    ];
+    for (const body of bodies) {
+      const refused = await send(body, { ...type, 'x-hub-signature-256': sign(secret, body) }, null);
+      expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining('one field, "payload"') } });
+    }
+    expect(await runs()).toEqual([]);
+  });
+
+  it('has a signed body run once if it is sent again without its id, or with one in another header', async () => {
+    const { send, secret, runs } = await make();
+    const body = '{"action":"opened"}';
+    const signed = { 'x-hub-signature-256': sign(secret, body) };
+    const first = await send(body, { ...signed, 'x-github-delivery': 'a' }, null);
+    expect(first.status).toBe(202);
+    const replay = { status: 200, body: { run_id: first.body.run_id, is_replay: true } };
+    expect(await send(body, signed, null)).toMatchObject(replay);
+    expect(await send(body, { ...signed, 'webhook-id': 'b' }, null)).toMatchObject(replay);
+    expect(await send(body, { ...signed, 'x-github-delivery': 'a' }, null)).toMatchObject(replay);
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it('has the same signed body run again as another delivery, and ten minutes later', async () => {
+    const { send, secret, runs } = await make();
+    const { services } = test.app;
+    const usual = services.now;
+    let now = Date.now();
+    Object.assign(services, { now: () => new Date(now) });
+    onTestFinished(() => void Object.assign(services, { now: usual }));
+    const signed = { 'x-hub-signature-256': sign(secret, '{}') };
+    expect((await send('{}', { ...signed, 'x-github-delivery': 'a' }, null)).status).toBe(202);
+    expect((await send('{}', { ...signed, 'x-github-delivery': 'b' }, null)).status).toBe(202);
+    now += sameBodyMs;
+    expect((await send('{}', signed, null)).status).toBe(202);
+    // A body without an id comes again, now with one.
+    expect((await send('{}', { ...signed, 'x-github-delivery': 'c' }, null)).status).toBe(200);
+    expect(await runs()).toHaveLength(3);
   });
 
   it('is answered when it pings, and nothing runs', async () => {
@@ -115,7 +164,8 @@ describe('GitHub', () => {
     const statuses = [];
     for (let n = 0; n < 3; n++) statuses.push((await send('{}', wrong, null)).status);
     expect(statuses).toEqual([401, 401, 429]);
-    expect((await send('{}', { 'x-hub-signature-256': sign(secret, '{}') }, null)).status).toBe(202);
+    expect((await send('{}', { 'x-hub-signature-256': sign(secret, '{}') }, null)).status).toBe(429);
+    expect((await send('{}', {}, secret)).status).toBe(202);
   });
 });
 

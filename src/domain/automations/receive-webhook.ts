@@ -1,89 +1,17 @@
 import { createHash } from 'node:crypto';
+import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
-import { DomainError, RateLimitedError } from '../errors.ts';
-import { parseId } from '../ids.ts';
-import type { Spending } from '../limits/counter.ts';
-import { networkOf } from '../limits/network.ts';
-import { secretPlace } from '../secrets/secrets.ts';
+import { DomainError } from '../errors.ts';
 import { eventText } from './event-text.ts';
 import { webhookEvent } from './event-types.ts';
 import { fireLocked } from './fire.ts';
 import { type Firing, lockForFiring } from './firing.ts';
-import { findRun } from './run-rows.ts';
-import type { AutomationRun } from './runs.ts';
+import { findRun, findRunsOfBody } from './run-rows.ts';
+import type { AutomationRun, RunTrigger } from './runs.ts';
 import { type Look, slowMessage, type Verdicts, withVerdicts } from './verdicts.ts';
-import { type BodySignature, isSignedWith, isWebhookSecret } from './webhook-secrets.ts';
 
 /** How long the same body without an id is the same delivery. */
 export const sameBodyMs = 10 * 60 * 1_000;
-
-/** Who calls an incoming webhook. */
-export interface WebhookCall {
-  /** In any form, as the path has it. */
-  readonly automationId: string;
-  /** The secret, as the caller sent it in any header. Each one must be right; so must the signature. */
-  readonly secrets: readonly string[];
-  /** Of the body; null: it is not signed. */
-  readonly signature: BodySignature | null;
-  readonly address: string | null;
-}
-
-/** A webhook whose caller has proved that it has the secret. */
-export interface OpenedWebhook {
-  readonly automationId: string;
-  /** What is left of its minute; null without a limit. */
-  readonly spending: Spending | null;
-}
-
-/**
- * The webhook of an automation for a caller that sends its secret, or signs the body with it; null for everybody else, and
- * where there is no such webhook: nothing tells the two apart. Wrong secrets and signatures are counted for the address, as tokens that are not good are, and deliveries for
- * the automation: RATE_LIMITED.
- */
-export async function openWebhook(services: Services, call: WebhookCall): Promise<OpenedWebhook | null> {
-  const { secrets, signature, address } = call;
-  if (secrets.length === 0 && signature === null) return null;
-  const id = parseId('automation', call.automationId);
-  const [found] = await services.store.query<KeptSecret>(
-    `select a.organization_id as "organizationId", a.webhook_secret_hash as hash, a.webhook_secret_sealed as sealed from automation a join organization o on o.id = a.organization_id
-      where a.id = $1 and a.deleted_at is null and o.deleted_at is null`,
-    [id ?? ''],
-  );
-  const hasSecret = secrets.every((secret) => isWebhookSecret(services.keyring, secret, found?.hash ?? null));
-  const hasSigned = signature === null || isSignedWith(openSecret(services, id, found), signature);
-  if (!hasSecret || !hasSigned || id === null) {
-    if (address === null) return null;
-    const failures = await services.limits.login.spend(networkOf(address));
-    if (failures?.isAllowed !== false) return null;
-    throw new RateLimitedError(
-      'Too many secrets or signatures from this address were wrong. Wait and try again.',
-      failures,
-    );
-  }
-  const spending = await services.limits.webhook.spend(id);
-  if (spending?.isAllowed === false) {
-    const said = `An automation takes ${spending.limit} deliveries in a minute. Wait and try again.`;
-    throw new RateLimitedError(said, spending);
-  }
-  return { automationId: id, spending };
-}
-
-interface KeptSecret {
-  readonly organizationId: string;
-  readonly hash: string | null;
-  readonly sealed: string | null;
-}
-
-function openSecret({ keyring, log }: Services, id: string | null, kept: KeptSecret | undefined): string | null {
-  if (id === null || !kept?.sealed) return null;
-  try {
-    return keyring.open(kept.sealed, secretPlace(kept.organizationId, id));
-  } catch (error) {
-    // Sealed with a key that is no longer given: as if the secret were older than signatures.
-    log.warn({ err: error, automationId: id }, 'The secret of an incoming webhook could not be opened.');
-    return null;
-  }
-}
 
 /** The most of a body that the prompt of a run shows, in characters. */
 const maxShownLength = 65_536;
@@ -99,6 +27,8 @@ function textOf({ text }: Delivery): string {
 export interface Delivery {
   /** What the sender calls it, under the name of the header that says it; null: it has no name. */
   readonly id: string | null;
+  /** The SHA-256 of the whole body in hexadecimal, if the sender signed it; null: the sender sent the secret itself. */
+  readonly signedHash: string | null;
   /** The body as it came: JSON. */
   readonly text: string;
   readonly body: unknown;
@@ -116,7 +46,8 @@ export interface Received {
 
 /**
  * Lets an automation act on a delivery, once however often it comes: in the time that runs are kept where it has an id, within
- * {@link sameBodyMs} where its body alone tells. INVALID_STATE for a disabled automation; NOT_FOUND for one that is gone since.
+ * {@link sameBodyMs} where its body alone tells. A signed body also counts once within that time if it comes without its id, or
+ * with one in another header. INVALID_STATE for a disabled automation; NOT_FOUND for one that is gone since.
  */
 export function receiveWebhook(services: Services, automationId: string, delivery: Delivery): Promise<Received> {
   return withVerdicts(services, (verdicts) => receive(services, verdicts, automationId, delivery));
@@ -130,6 +61,8 @@ function receive(services: Services, verdicts: Verdicts, automationId: string, d
       const known = await findRun(tx, automationId, key);
       if (known !== null && isSameStill(delivery, known, services.now())) return { run: known, isReplay: true };
     }
+    const repeated = await findSameSigned(tx, automationId, delivery, services.now());
+    if (repeated !== null) return { run: repeated, isReplay: true };
     if (!firing.automation.enabled) throw new DomainError('INVALID_STATE', 'The automation is disabled.');
     const { organizationId } = firing.automation;
     const [verdict = false] = verdicts.find([lookOf(firing, delivery)]);
@@ -142,13 +75,31 @@ function receive(services: Services, verdicts: Verdicts, automationId: string, d
     }
     const run = await fireLocked(services, tx, firing, {
       deliveryKey,
-      trigger: { eventType: webhookEvent, ...(delivery.id === null ? {} : { deliveryId: delivery.id }) },
+      trigger: triggerOf(delivery),
       addition: textOf(delivery),
       ...(verdict === true ? {} : { skip: slowMessage(verdict) }),
     });
     return { run, isReplay: false };
   });
 }
+
+function triggerOf({ id, signedHash }: Delivery): RunTrigger {
+  return {
+    eventType: webhookEvent,
+    ...(id === null ? {} : { deliveryId: id }),
+    ...(signedHash === null ? {} : { bodySha256: signedHash }),
+  };
+}
+
+// A signature covers the body, not the id: whoever has seen a signed delivery could leave its id out, or add one in another
+// header. Two ids in the same header are two deliveries, which may well have the same body.
+async function findSameSigned(tx: Transaction, automationId: string, { id, signedHash }: Delivery, now: Date) {
+  if (signedHash === null) return null;
+  const runs = await findRunsOfBody(tx, automationId, signedHash, new Date(now.getTime() - sameBodyMs));
+  return runs.find(({ trigger }) => id === null || headerOf(id) !== headerOf(trigger.deliveryId)) ?? null;
+}
+
+const headerOf = (deliveryId: unknown) => (typeof deliveryId === 'string' ? deliveryId.split(':', 1)[0] : null);
 
 function lookOf({ automation }: Firing, { body, headers }: Delivery): Look {
   const { id: automationId, organizationId, triggers } = automation;

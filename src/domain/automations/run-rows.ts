@@ -37,6 +37,21 @@ export async function findRun(
   return run ?? null;
 }
 
+/** Returns the runs of an automation after a time whose delivery had a signed body with this SHA-256, the first one first. */
+export function findRunsOfBody(
+  tx: Transaction,
+  automationId: string,
+  bodySha256: string,
+  after: Date,
+): Promise<AutomationRun[]> {
+  return tx.query<AutomationRun>(
+    `select ${runColumns} from automation_run r
+      where r.automation_id = $1 and r.created_at > $3::timestamptz and r.trigger->>'bodySha256' = $2
+      order by r.created_at, r.id`,
+    [automationId, bodySha256, after],
+  );
+}
+
 /** Writes a run, or how far it has come; `addition`, what the prompt is to be followed by, is kept until it starts. */
 export async function saveRun(tx: Transaction, run: AutomationRun, addition: string | null): Promise<AutomationRun> {
   await tx.query(

@@ -37,18 +37,20 @@ export function isWebhookSecret(keyring: Keyring, secret: string, hash: string |
   return found.length > 0 && hash !== null;
 }
 
-/** The HMAC-SHA256 of a body that a caller sends, in hexadecimal of either case, and the body as it came. */
-export interface BodySignature {
-  readonly signature: string;
-  readonly body: Uint8Array;
+/** The signature of a body, computed while the body arrives. */
+export interface BodySigner {
+  update(part: Uint8Array): void;
+  /** Whether a value, in hexadecimal of either case, is the signature of all parts; compared in constant time. Call it once. */
+  isSignature(value: string): boolean;
 }
 
-/** Whether a body was signed with a secret, compared in constant time; null in place of the secret takes as long, and never was. */
-export function isSignedWith(secret: string | null, { signature, body }: BodySignature): boolean {
-  const expected = createHmac('sha256', secret ?? nobodys)
-    .update(body)
-    .digest('hex');
-  return isSame(signature.toLowerCase(), expected) && secret !== null;
+/** Returns a signer with HMAC-SHA256; null in place of the secret takes as long, and no value is its signature. */
+export function createBodySigner(secret: string | null): BodySigner {
+  const hmac = createHmac('sha256', secret ?? nobodys);
+  return {
+    update: (part) => void hmac.update(part),
+    isSignature: (value) => isSame(value.toLowerCase(), hmac.digest('hex')) && secret !== null,
+  };
 }
 
 const hashOf = (secret: string) => `sha256:${createHash('sha256').update(secret).digest('hex')}`;

@@ -1,0 +1,103 @@
+import type { Services } from '../context.ts';
+import { RateLimitedError } from '../errors.ts';
+import { parseId } from '../ids.ts';
+import type { Spending } from '../limits/counter.ts';
+import { networkOf } from '../limits/network.ts';
+import { secretPlace } from '../secrets/secrets.ts';
+import { type BodySigner, createBodySigner, isWebhookSecret } from './webhook-secrets.ts';
+
+/** Reads the body of a delivery. Calls `update` with each part that arrives; keeps nothing of the body without `isKept`. */
+export type ReadSignedBody = (read: { update: BodySigner['update']; isKept: boolean }) => Promise<Uint8Array>;
+
+/** A request to an incoming webhook. */
+export interface WebhookCall {
+  /** In any form, as the path has it. */
+  readonly automationId: string;
+  /** The secret, as the caller sent it in any header. Each one must be right; so must the signature. */
+  readonly secrets: readonly string[];
+  /** The signature in hexadecimal, and the body that it signs; null: there is none. */
+  readonly signature: { readonly value: string; readonly readBody: ReadSignedBody } | null;
+  readonly address: string | null;
+}
+
+/** A webhook whose caller has proved that it has the secret. */
+export interface OpenedWebhook {
+  readonly automationId: string;
+  /** What is left of its minute; null without a limit. */
+  readonly spending: Spending | null;
+  /** The body, if a signature was checked; otherwise nobody has read it yet. */
+  readonly signedBody: Uint8Array | null;
+}
+
+/**
+ * Opens the webhook of an automation for a caller that sends its secret, or signs the body with it. Null for a wrong secret or
+ * signature and where there is no such webhook; both take the same steps, so that a caller cannot tell them apart. The body is
+ * read only to check a signature, after all secrets were right. Counts wrong secrets and signatures for the address, as failed
+ * tokens are, and deliveries for the automation: RATE_LIMITED. A signature from an address over its limit is refused before the
+ * body is read.
+ */
+export async function openWebhook(services: Services, call: WebhookCall): Promise<OpenedWebhook | null> {
+  const { secrets, signature, address } = call;
+  if (secrets.length === 0 && signature === null) return null;
+  const id = parseId('automation', call.automationId);
+  const found = await findSecret(services, id);
+  const hasSecret = secrets.every((secret) => isWebhookSecret(services.keyring, secret, found?.hash ?? null));
+  if (!hasSecret || (signature === null && id === null)) return countFailure(services, address);
+  let signedBody: Uint8Array | null = null;
+  if (signature !== null) {
+    await requireFailuresLeft(services, address);
+    const secret = openSecret(services, id, found);
+    const signer = createBodySigner(secret);
+    signedBody = await signature.readBody({ update: signer.update, isKept: secret !== null });
+    // The secret may have been replaced while the body arrived.
+    const isCurrent = (await findSecret(services, id))?.hash === found?.hash;
+    if (!signer.isSignature(signature.value) || !isCurrent) return countFailure(services, address);
+  }
+  if (id === null) return countFailure(services, address);
+  const spending = await services.limits.webhook.spend(id);
+  if (spending?.isAllowed === false) {
+    const said = `An automation takes ${spending.limit} deliveries in a minute. Wait and try again.`;
+    throw new RateLimitedError(said, spending);
+  }
+  return { automationId: id, spending, signedBody };
+}
+
+interface KeptSecret {
+  readonly organizationId: string;
+  readonly hash: string | null;
+  readonly sealed: string | null;
+}
+
+async function findSecret({ store }: Services, id: string | null): Promise<KeptSecret | undefined> {
+  const [found] = await store.query<KeptSecret>(
+    `select a.organization_id as "organizationId", a.webhook_secret_hash as hash, a.webhook_secret_sealed as sealed from automation a join organization o on o.id = a.organization_id
+      where a.id = $1 and a.deleted_at is null and o.deleted_at is null`,
+    [id ?? ''],
+  );
+  return found;
+}
+
+async function countFailure({ limits }: Services, address: string | null): Promise<null> {
+  const failures = address === null ? null : await limits.login.spend(networkOf(address));
+  if (failures?.isAllowed === false) throw tooManyFailures(failures);
+  return null;
+}
+
+async function requireFailuresLeft({ limits }: Services, address: string | null): Promise<void> {
+  const failures = address === null ? null : await limits.login.spend(networkOf(address), 0);
+  if (failures !== null && failures.remaining < 1) throw tooManyFailures(failures);
+}
+
+const tooManyFailures = (failures: Spending) =>
+  new RateLimitedError('Too many secrets or signatures from this address were wrong. Wait and try again.', failures);
+
+function openSecret({ keyring, log }: Services, id: string | null, kept: KeptSecret | undefined): string | null {
+  if (id === null || !kept?.sealed) return null;
+  try {
+    return keyring.open(kept.sealed, secretPlace(kept.organizationId, id));
+  } catch (error) {
+    // Sealed with a key that is no longer given: as if the secret were older than signatures.
+    log.warn({ err: error, automationId: id }, 'The secret of an incoming webhook could not be opened.');
+    return null;
+  }
+}

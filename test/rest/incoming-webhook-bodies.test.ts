@@ -1,0 +1,147 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createIncomingWebhooks } from '../../src/rest/incoming-webhooks.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { makeWebhook } from '../support/incoming-webhooks.ts';
+import { connectRaw } from '../support/raw-http.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const sign = (secret: string, body: string) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+const noAutomation = `/webhooks/automations/${'0'.repeat(32)}`;
+const wrongSignature = { 'X-Hub-Signature-256': sign('whsec_wrong', '{}') };
+
+/** Sends the headers of a delivery with a body of two bytes, and not the body. */
+function begin(app: TestApp, path: string, headers: Record<string, string>) {
+  const wire = connectRaw(Number(new URL(app.url).port));
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  wire.send(
+    `POST ${path} HTTP/1.1\r\nHost: switchyard\r\nContent-Type: application/json\r\nContent-Length: 2\r\n${lines.join('')}\r\n`,
+  );
+  return wire;
+}
+
+describe('before the body arrives', () => {
+  it('a wrong secret is refused, also beside a signature and where there is no automation', async () => {
+    const { path, secret } = await makeWebhook(test);
+    const wrong = { 'X-Webhook-Secret': 'whsec_wrong' };
+    const right = { 'X-Webhook-Secret': secret };
+    const calls = [
+      begin(test, path, wrong),
+      begin(test, path, { ...wrong, ...wrongSignature }),
+      begin(test, path, { ...right, 'X-Gitlab-Token': 'whsec_wrong', ...wrongSignature }),
+      begin(test, noAutomation, wrong),
+      begin(test, noAutomation, { ...wrong, ...wrongSignature }),
+    ];
+    for (const wire of calls) expect(await wire.until(/\r\n\r\n\{.*\}$/s)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  it('a signature from an address with too many failures is refused', async () => {
+    const limited = await startApp({ rateLimitLogin: 1 });
+    onTestFinished(() => limited.close());
+    const { send, path } = await makeWebhook(limited);
+    expect((await send('{}', wrongSignature, null)).status).toBe(401);
+    for (const each of [path, noAutomation]) {
+      const answer = await begin(limited, each, wrongSignature).until(/\r\n\r\n\{.*\}$/s);
+      expect(answer).toMatch(/^HTTP\/1\.1 429 /);
+      expect(answer).toMatch(/\r\nretry-after: \d+\r\n/i);
+    }
+    // The secret itself needs no body.
+    expect((await send({ n: 1 })).status).toBe(202);
+  });
+
+  it('a compressed body is refused', async () => {
+    const { send, runs } = await makeWebhook(test);
+    for (const encoding of ['gzip', 'identity, br']) {
+      const answer = await send('{}', { 'content-encoding': encoding });
+      expect(answer).toMatchObject({ status: 415, body: { detail: expect.stringContaining('Content-Encoding') } });
+    }
+    expect(await runs()).toEqual([]);
+    expect((await send('{}', { 'content-encoding': 'Identity' })).status).toBe(202);
+  });
+});
+
+it('a signature is answered after the body, alike with and without an automation', async () => {
+  const { path, send } = await makeWebhook(test);
+  const wires = [path, noAutomation].map((each) => begin(test, each, wrongSignature));
+  expect((await send({ n: 1 })).status).toBe(202);
+  expect(wires.map((wire) => wire.received().length)).toEqual([0, 0]);
+  const answers = [];
+  for (const wire of wires) {
+    wire.send('{}');
+    const answer = await wire.until(/\r\n\r\n\{.*\}$/s);
+    answers.push(answer.replace(/^(?:date|x-request-id): .*\r\n/gim, '').replace(/"instance":"[^"]*"/, ''));
+  }
+  expect(answers[0]).toMatch(/^HTTP\/1\.1 401 /);
+  expect(answers[1]?.replace(/content-length: \d+/i, '')).toBe(answers[0]?.replace(/content-length: \d+/i, ''));
+});
+
+it('a signature by a secret that was replaced while the body arrived is refused', async () => {
+  const { path, secret, automationId, send, runs } = await makeWebhook(test);
+  const wire = begin(test, path, { 'X-Hub-Signature-256': sign(secret, '{}') });
+  expect((await send({ n: 1 })).status).toBe(202);
+  await test.app.services.store.execute('update automation set webhook_secret_hash = $2 where id = $1', [
+    automationId.replace('automation-', ''),
+    'sha256:0',
+  ]);
+  wire.send('{}');
+  expect(await wire.until(/\r\n\r\n\{.*\}$/s)).toMatch(/^HTTP\/1\.1 401 /);
+  expect(await runs()).toHaveLength(1);
+});
+
+describe('bodies whose signature is not checked yet', () => {
+  const limits = { maxBytes: 1_000, maxBytesPerAddress: 700 };
+
+  /** A delivery whose first bytes have been read, and that goes on when told. */
+  async function hold(webhooks: ReturnType<typeof createIncomingWebhooks>, address: string, path: string) {
+    let end: () => void = () => undefined;
+    let isRead: () => void = () => undefined;
+    const read = new Promise<void>((resolve) => {
+      isRead = resolve;
+    });
+    let count = 0;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          count++;
+          // The second part is asked for once the first one has been counted.
+          if (count > 1) return isRead();
+          controller.enqueue(new Uint8Array(600));
+          end = () => controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const answer = webhooks.fetch(requestOf(path, body), { address });
+    await Promise.race([read, answer]);
+    return { answer, end: () => end() };
+  }
+
+  const requestOf = (path: string, body: ReadableStream<Uint8Array> | string) =>
+    new Request(`http://switchyard${path}`, {
+      method: 'POST',
+      headers: wrongSignature,
+      body,
+      ...{ duplex: 'half' },
+    });
+
+  it('are limited in all and from one address, and refused with 503 beyond', async () => {
+    const { path } = await makeWebhook(test);
+    const webhooks = createIncomingWebhooks(test.app.services, limits);
+    const held = await hold(webhooks, '192.0.2.1', noAutomation);
+    const send = async (address: string, count: number) => {
+      const answer = await webhooks.fetch(requestOf(path, 'x'.repeat(count)), { address });
+      return [answer.status, answer.headers.get('retry-after'), answer.headers.get('connection')];
+    };
+    expect(await send('192.0.2.1', 200)).toEqual([503, '5', 'close']);
+    expect(await send('192.0.2.2', 500)).toEqual([503, '5', 'close']);
+    expect(await send('192.0.2.2', 300)).toEqual([401, null, null]);
+    held.end();
+    expect((await held.answer).status).toBe(401);
+    expect(await send('192.0.2.1', 700)).toEqual([401, null, null]);
+  });
+});

@@ -31,6 +31,7 @@ export const auditActions = Object.keys({
   DELETE_ROLE: true,
   DELETE_SECRET: true,
   DELETE_SERVICE_USER: true,
+  DELETE_SESSION_WORKSPACE: true,
   DELETE_WEBHOOK_ENDPOINT: true,
   EDIT_KNOWLEDGE: true,
   LOGIN: true,

@@ -153,6 +153,14 @@ it.each([
   },
 );
 
+it('passes on only the response formats in which it can read usage', async () => {
+  const { ask, seen } = await open({ body: '{}' }, 'gemini');
+  const target = '/v1beta/models/g:generateContent';
+  for (const query of ['alt=json', 'alt=sse', 'alt=proto', 'alt=media&alt=json', 'alt='])
+    await ask(`${target}?${query}`);
+  expect(seen.map(({ url }) => url.slice(target.length))).toEqual(['?alt=json', '?alt=sse', '', '?alt=json', '']);
+});
+
 it('takes no key but its own', async () => {
   const { ask, seen } = await open({ body: '{}' });
   for (const authorization of ['', 'Bearer sk-switchyard-', `Bearer ${providerKey}`]) {

@@ -172,6 +172,18 @@ it('finds it in any stream of events, whatever ends its lines and wherever its c
   );
 });
 
+it('counts what Gemini’s tools add to the prompt', () => {
+  const text = '{"usageMetadata":{"promptTokenCount":5,"toolUsePromptTokenCount":100,"candidatesTokenCount":2}}';
+  const reader = createUsageReader(false, providerApis.gemini.readUsage);
+  reader.take(Buffer.from(text));
+  expect(reader.total()).toEqual({ inputTokens: 105, outputTokens: 2, cachedTokens: null });
+});
+
+it('reads the first event of a stream behind a byte order mark, wherever the chunks end', () => {
+  const text = `\ufeffdata: ${JSON.stringify({ usage })}\n\n`;
+  for (const chunkBytes of [1, 2, 3, 65_536]) expect(read(text, true, chunkBytes).total).toEqual(counted);
+});
+
 it('survives any bytes, whatever the chunks', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each)),

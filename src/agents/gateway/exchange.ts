@@ -6,11 +6,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import type { Pace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderGateway } from '../agent.ts';
+import { createChunkJoiner } from './chunk-joiner.ts';
 import { type Framing, framingHeaders } from './framing.ts';
 import { createKeyFilter } from './key-filter.ts';
 import { headersPassedOn } from './passed-on.ts';
-import { passError } from './provider-errors.ts';
+import { type ErrorMask, passError } from './provider-errors.ts';
 import { type CallUsage, providerApis } from './providers.ts';
 import { refuse } from './refusals.ts';
 import { responseHeaders } from './response-headers.ts';
@@ -26,6 +28,10 @@ export interface Upstream {
   readonly maxBodyBytes: number;
   /** Replaces the provider's key in a text. `isPiece`: the text may end in the middle of the key. */
   mask(text: string, isPiece?: boolean): string;
+  /** Replaces the key in an error, one error at a time. */
+  readonly maskError: ErrorMask;
+  /** Counts the work of all exchanges of the gateway. */
+  readonly pace: Pace;
   /** Called once for each call of a model, at its end. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
 }
@@ -60,14 +66,15 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
   const send = target.protocol === 'https:' ? requestHttps : requestHttp;
   const headers = headersFor(incoming, upstream, framingHeaders(method, framing));
   const passed = send(target, { method, headers, agent, insecureHTTPParser: false });
+  const body = createChunkJoiner(upstream.pace);
   let response: IncomingMessage | null = null;
   let isCut = false;
   let isRefused = false;
 
   const stopSending = () => {
-    incoming.unpipe(passed);
+    body.unpipe(passed);
     // The agent's connection goes on behind the rest of the body.
-    incoming.resume();
+    body.resume();
   };
   const fail = (status: 413 | 502, message: string) => {
     if (isCut || isRefused) return;
@@ -104,7 +111,8 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
     const reader = passResponse(upstream, target, received, outgoing);
     received.once('close', () => {
       // What the provider left unfinished must not look finished to the agent.
-      if (!received.complete && reader !== null) outgoing.destroy();
+      // Chunks that are being joined go first.
+      if (!received.complete && reader !== null) setImmediate(() => outgoing.destroy());
       stopSending();
       passed.destroy();
       if (isCall && reader !== null) onUsage(usageOf(reader.total()));
@@ -122,7 +130,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
     sentBytes += chunk.length;
     if (sentBytes > upstream.maxBodyBytes && !passed.destroyed) fail(413, tooLarge(upstream.maxBodyBytes));
   });
-  incoming.pipe(passed);
+  incoming.pipe(body).pipe(passed);
   return { done, cut };
 }
 
@@ -138,7 +146,7 @@ function passResponse(
   response: IncomingMessage,
   outgoing: ServerResponse,
 ): UsageReader | null {
-  const { api, key, mask } = upstream;
+  const { api, key, mask, pace } = upstream;
   const status = response.statusCode ?? 0;
   if (status >= 400 && status < 600) {
     void passError(upstream, response, outgoing, status);
@@ -158,9 +166,20 @@ function passResponse(
   const isStream = /event-stream/.test(response.headers['content-type'] ?? '');
   const reader = createUsageReader(isStream, providerApis[api].readUsage);
   outgoing.writeHead(status, responseHeaders(response, mask));
-  response.on('data', (chunk: Buffer) => reader.take(chunk));
-  if (key === null || key === '') response.pipe(outgoing);
-  else response.pipe(createKeyFilter(key)).pipe(outgoing);
+  let readingMs = 0;
+  response.on('data', (chunk: Buffer) => {
+    const startedAt = performance.now();
+    reader.take(chunk);
+    readingMs += performance.now() - startedAt;
+  });
+  const takeReadingMs = () => {
+    const ms = readingMs;
+    readingMs = 0;
+    return ms;
+  };
+  const joined = response.pipe(createChunkJoiner(pace, takeReadingMs));
+  if (key === null || key === '') joined.pipe(outgoing);
+  else joined.pipe(createKeyFilter(key)).pipe(outgoing);
   return reader;
 }
 

@@ -2,11 +2,14 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, Agent as HttpAgent, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { createPace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
+import { type Connections, watchConnections } from './connections.ts';
 import { type Exchange, startExchange, tooLarge, type Upstream } from './exchange.ts';
 import { framingOf } from './framing.ts';
 import { queryPassedOn } from './passed-on.ts';
+import { createErrorMask } from './provider-errors.ts';
 import { keysOf, kindOfRequest } from './providers.ts';
 import { refuse } from './refusals.ts';
 import { createToolReader, type ShownTool, type ToolReader } from './tool-reader.ts';
@@ -29,6 +32,8 @@ export interface GatewayLimits {
   readonly maxExchanges: number;
   /** How long an agent may take to send a request. */
   readonly requestTimeoutMs: number;
+  /** How long a new connection may take to show the gateway's key, and each request to send its headers. */
+  readonly keyTimeoutMs: number;
 }
 
 /** What {@link openGateway} needs. */
@@ -47,7 +52,12 @@ export interface GatewayOptions {
 }
 
 /** More than any provider takes: Anthropic takes 32 MB. */
-const defaultLimits: GatewayLimits = { maxBodyBytes: 64 * 1_048_576, maxExchanges: 16, requestTimeoutMs: 300_000 };
+const defaultLimits: GatewayLimits = {
+  maxBodyBytes: 64 * 1_048_576,
+  maxExchanges: 16,
+  requestTimeoutMs: 300_000,
+  keyTimeoutMs: 5_000,
+};
 
 /** Connections of an agent. More than its exchanges, so that further requests get their refusal. */
 const maxConnections = 128;
@@ -55,17 +65,19 @@ const maxConnections = 128;
 /** Opens the gateway of one run. Rejects when it cannot listen. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const handler = createHandler(options);
-  const { requestTimeoutMs } = handler.limits;
+  const { requestTimeoutMs, keyTimeoutMs } = handler.limits;
+  const headersTimeout = Math.min(keyTimeoutMs, requestTimeoutMs);
   const server = createServer({
     insecureHTTPParser: false,
     requestTimeout: requestTimeoutMs,
-    headersTimeout: Math.min(60_000, requestTimeoutMs),
-    connectionsCheckingInterval: Math.min(30_000, requestTimeoutMs),
+    headersTimeout,
+    connectionsCheckingInterval: headersTimeout,
   });
-  server.maxConnections = maxConnections;
-  server.on('request', (incoming, outgoing) => handler.take(incoming, outgoing));
+  const connections = watchConnections(server, { maxConnections, keyTimeoutMs });
+  server.on('connection', (socket: Socket) => void socket.once('close', () => handler.leave(socket)));
+  server.on('request', (incoming, outgoing) => handler.take(incoming, outgoing, connections));
   // An agent that waits for "100 Continue" sends no body with a request that is refused.
-  server.on('checkContinue', (incoming, outgoing) => handler.take(incoming, outgoing));
+  server.on('checkContinue', (incoming, outgoing) => handler.take(incoming, outgoing, connections));
   await listen(server, options.socketPath);
   const address = server.address();
   let closed: Promise<void> | null = null;
@@ -98,7 +110,9 @@ interface Handler {
   readonly key: string;
   readonly limits: GatewayLimits;
   /** Answers a request. Never throws. */
-  take(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  take(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void;
+  /** Ends what is under way for a connection that has closed, also requests whose responses were not yet begun. */
+  leave(socket: Socket): void;
   /** Refuses what comes from now on, and ends what is under way. */
   close(): Promise<void>;
 }
@@ -112,21 +126,27 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
     ? new HttpsAgent({ keepAlive: false })
     : new HttpAgent({ keepAlive: false });
   const mask = createMask(provider.key, options.mask);
-  const upstream: Upstream = { api, key: provider.key, connections, maxBodyBytes: limits.maxBodyBytes, mask, onUsage };
+  const pace = createPace();
+  const maskError = createErrorMask(mask, pace);
+  const { maxBodyBytes } = limits;
+  const upstream: Upstream = { api, key: provider.key, connections, maxBodyBytes, mask, maskError, pace, onUsage };
   const tools: ToolReader | null = onTools ? createToolReader(onTools) : null;
-  const exchanges = new Set<Exchange>();
+  const exchanges = new Map<Exchange, Socket>();
+  /** Connections that close after their present response. */
+  const refused = new WeakSet<Socket>();
   let isClosed = false;
 
-  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse, clients: Connections) => {
     const method = incoming.method ?? '';
     const framing = framingOf(incoming);
     if (framing.type === 'invalid') return refuse(outgoing, api, 400, framing.reason);
     const asked = urlOf(incoming.url ?? '');
     if (asked === null) return refuse(outgoing, api, 400, 'The target of the request must be a path.');
     // Programs look whether anybody is there before they have a key to show.
-    if (method === 'HEAD') return void outgoing.writeHead(200).end();
+    if (method === 'HEAD') return void outgoing.setHeader('connection', 'close').writeHead(200).end();
     if (!keysOf(incoming.headers, asked.searchParams).some((each) => isSame(each, key)))
       return refuse(outgoing, api, 401, 'The gateway expected the key that the agent was given.');
+    clients.trust(incoming.socket);
     const kind = kindOfRequest(api, method, asked.pathname);
     if (kind === null) {
       const sentence = `The gateway passes on calls of a model only; ${method} ${asked.pathname} is none of them.`;
@@ -142,7 +162,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
     const target = new URL(baseUrl + asked.pathname + queryPassedOn(asked.searchParams));
     const isCall = kind === 'call';
     const exchange = startExchange(upstream, { incoming, outgoing, target, framing, isCall });
-    exchanges.add(exchange);
+    exchanges.set(exchange, incoming.socket);
     void exchange.done.then(() => exchanges.delete(exchange));
     if (isCall) tools?.read(incoming);
   };
@@ -150,21 +170,27 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
   return {
     key,
     limits,
-    take(incoming, outgoing) {
+    take(incoming, outgoing, clients) {
       incoming.on('error', () => undefined);
       outgoing.on('error', () => undefined);
       if (isClosed) return void incoming.destroy();
+      // Its last response has been decided: nothing behind it is read.
+      if (refused.has(incoming.socket)) return;
       try {
-        answer(incoming, outgoing);
+        answer(incoming, outgoing, clients);
       } catch {
         // A header or a target that Node does not send: an error here would end the worker.
         if (outgoing.headersSent) outgoing.destroy();
         else refuse(outgoing, api, 400, 'The request cannot be passed on.');
       }
+      if (outgoing.getHeader('connection') === 'close') refused.add(incoming.socket);
+    },
+    leave(socket) {
+      for (const [exchange, theirs] of exchanges) if (theirs === socket) exchange.cut();
     },
     async close() {
       isClosed = true;
-      const open = [...exchanges];
+      const open = [...exchanges.keys()];
       for (const exchange of open) exchange.cut();
       await Promise.all(open.map(({ done }) => done));
       connections.destroy();

@@ -45,8 +45,15 @@ export function headersPassedOn(given: IncomingHttpHeaders): IncomingHttpHeaders
   return Object.fromEntries(Object.entries(given).filter(([name]) => headers.has(name) || ofPrograms.test(name)));
 }
 
+/** Formats of a response that can be read for usage. Google has others, such as `proto`. */
+const formats = ['json', 'sse'];
+
 /** Of an agent's query what is passed on, with its question mark; empty: nothing. No key is in it. */
 export function queryPassedOn(given: URLSearchParams): string {
-  const kept = new URLSearchParams([...given].filter(([name]) => parameters.has(name)));
+  const kept = new URLSearchParams([...given].filter(isPassedOn));
   return kept.size === 0 ? '' : `?${kept}`;
+}
+
+function isPassedOn([name, value]: readonly [string, string]): boolean {
+  return parameters.has(name) && (name !== 'alt' || formats.includes(value));
 }

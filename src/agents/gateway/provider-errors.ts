@@ -1,20 +1,42 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { Pace } from '../acp/pace.ts';
 import type { ProviderGateway } from '../agent.ts';
 import { replaceError } from './refusals.ts';
 import { responseHeaders } from './response-headers.ts';
 
-/** The most of an error response that is read and passed on, in bytes. */
-const maxErrorBytes = 1_048_576;
+/** The most of an error response that is searched for the key and passed on, in bytes: the search is slow. */
+const maxErrorBytes = 65_536;
 
 /** Types of text in which the key can be found. Another charset could write it in other bytes. */
 const readableType = /^(application\/([\w.+-]+\+)?json|text\/[\w.+-]+)\s*(;\s*charset="?(utf-?8|us-ascii)"?\s*)?$/i;
+
+/** Replaces the provider's key in an error. `isPiece`: the text may end in the middle of the key. */
+export type ErrorMask = (text: string, isPiece: boolean) => Promise<string>;
+
+/** A mask for errors of one gateway, which handles one at a time and waits while the gateway exceeds its pace. */
+export function createErrorMask(mask: (text: string, isPiece?: boolean) => string, pace: Pace): ErrorMask {
+  let last: Promise<unknown> = Promise.resolve();
+  let searchMs = 0;
+  return (text, isPiece) => {
+    const turn = last.then(async () => {
+      await (pace.spend(searchMs) ?? nextTick());
+      const startedAt = performance.now();
+      const masked = mask(text, isPiece);
+      searchMs = performance.now() - startedAt;
+      return masked;
+    });
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
 
 /**
  * Passes an error response on, with the provider's key blotted out: providers quote in an error what they refuse, the key
  * too. One that cannot be searched for the key is replaced by a sentence. Never rejects.
  */
 export async function passError(
-  { api, mask }: { api: ProviderGateway['api']; mask(text: string, isPiece?: boolean): string },
+  { api, mask, maskError }: { api: ProviderGateway['api']; mask(text: string): string; maskError: ErrorMask },
   response: IncomingMessage,
   outgoing: ServerResponse,
   status: number,
@@ -26,8 +48,10 @@ export async function passError(
   const { text, isWhole } = isReadable ? await readText(response) : { text: null, isWhole: false };
   if (outgoing.headersSent || outgoing.destroyed) return;
   if (text === null) return replaceError(outgoing, api, status, headers);
+  const masked = await maskError(text, !isWhole);
+  if (outgoing.headersSent || outgoing.destroyed) return;
   outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
-  outgoing.end(mask(text, !isWhole));
+  outgoing.end(masked);
 }
 
 // Null: it is no text. What had come by the time that it broke off, or grew too long, is given.

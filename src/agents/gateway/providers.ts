@@ -71,7 +71,8 @@ export const providerApis = {
       };
     },
   },
-  // https://ai.google.dev/api/generate-content: thoughts are counted beside the candidates.
+  // https://ai.google.dev/api/generate-content: thoughts are counted beside the candidates, results of tools beside
+  // the prompt.
   gemini: {
     keyHeader: (key) => ({ 'x-goog-api-key': key }),
     calls: whole(String.raw`models/[\w.-]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents)`),
@@ -82,8 +83,10 @@ export const providerApis = {
       if (!usage) return null;
       const said = count(usage.candidatesTokenCount);
       const thought = count(usage.thoughtsTokenCount);
+      const prompted = count(usage.promptTokenCount);
+      const byTools = count(usage.toolUsePromptTokenCount);
       return {
-        inputTokens: count(usage.promptTokenCount),
+        inputTokens: prompted === null && byTools === null ? null : (prompted ?? 0) + (byTools ?? 0),
         outputTokens: said === null && thought === null ? null : (said ?? 0) + (thought ?? 0),
         cachedTokens: count(usage.cachedContentTokenCount),
       };

@@ -17,7 +17,10 @@ const errorTypes: Record<
   502: { openai: 'server_error', anthropic: 'api_error', gemini: 'UNAVAILABLE' },
 };
 
-/** Sends an error of the gateway itself, in the form of the provider's own errors. */
+/**
+ * Sends an error of the gateway itself, in the form of the provider's own errors, and closes the connection, even when the
+ * request's body has not ended.
+ */
 export function refuse(
   outgoing: ServerResponse,
   api: ProviderGateway['api'],
@@ -26,6 +29,7 @@ export function refuse(
 ): void {
   // A rate limit is over as soon as one of the run's own calls ends, which the agent's client cannot know.
   const retry = status === 429 ? { 'retry-after': '1' } : {};
+  outgoing.setHeader('connection', 'close');
   sendError(outgoing, api, status, message, errorTypes[status][api], retry);
 }
 

@@ -15,6 +15,8 @@ export const unknownUsage: CallUsage = { inputTokens: null, outputTokens: null, 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 /** The field of an event that holds its JSON. */
 const dataField = [...Buffer.from('data:')];
+/** May stand before the first event, and is no part of it. */
+const byteOrderMark = [...Buffer.from('\ufeff')];
 
 /** A reader for a stream of server-sent events (`isStream`) or one JSON text. Its work is linear in the response's length. */
 export function createUsageReader(
@@ -43,7 +45,14 @@ function eventReader(scanner: UsageScanner): (byte: number) => void {
   let matched: number | null = 0;
   let isLineEmpty = true;
   let wasCarriageReturn = false;
+  /** How many bytes of the mark have come; null: the stream is behind its beginning. */
+  let marked: number | null = 0;
   return (byte) => {
+    if (marked !== null && byte === byteOrderMark[marked]) {
+      marked += 1;
+      return;
+    }
+    marked = null;
     const isSecondOfTwo = wasCarriageReturn && byte === lineFeed;
     wasCarriageReturn = byte === carriageReturn;
     if (isSecondOfTwo) return;

@@ -1,0 +1,117 @@
+import { expect, it } from 'vitest';
+import { createMask } from '../../src/domain/runs/masking.ts';
+import { openTestGateway } from '../support/open-gateway.ts';
+import { providerKey } from '../support/provider.ts';
+import { okResponse, startRawProvider } from '../support/raw-http.ts';
+
+it('ends the calls that wait behind another one when their connection closes', async () => {
+  const provider = await startRawProvider((wire) => {
+    wire.send('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n');
+  });
+  const { auth, connect, gateway, usages } = await openTestGateway(provider.url);
+  const agent = connect();
+  agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`.repeat(3));
+  const upstream = await Promise.all([0, 1, 2].map((n) => provider.wire(n)));
+  await agent.until(/200 OK[\s\S]*\n$/);
+  agent.socket.destroy();
+  await Promise.all(upstream.map(({ closed }) => closed));
+  await gateway.close();
+  expect(usages).toHaveLength(3);
+});
+
+it('closes connections that show no key in time, and keeps the one that has shown it', async () => {
+  const provider = await startRawProvider(() => undefined);
+  const { auth, connect } = await openTestGateway(provider.url, { limits: { keyTimeoutMs: 300 } });
+  const owner = connect();
+  owner.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
+  const upstream = await provider.wire(0);
+  const strangers = [connect(), connect(), connect()];
+  strangers[1]?.send('POST /v1/responses HTTP/1.1\r\nHost: ga');
+  // Headers come whole, the key with them, but a stranger's body never ends.
+  strangers[2]?.send('POST /v1/responses HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n');
+  await Promise.all(strangers.map(({ closed }) => closed));
+  upstream.send(okResponse);
+  expect(await owner.until(/\{\}/)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+it('makes room for a new connection by closing the oldest one that has shown no key', async () => {
+  const provider = await startRawProvider(() => undefined);
+  const { auth, connect } = await openTestGateway(provider.url);
+  const owner = connect();
+  owner.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
+  const first = await provider.wire(0);
+  const strangers = Array.from({ length: 127 }, () => connect());
+  const another = connect();
+  another.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
+  const second = await provider.wire(1);
+  expect(await Promise.race(strangers.map(({ closed }) => closed))).toBe('');
+  for (const upstream of [first, second]) upstream.send(okResponse);
+  for (const agent of [owner, another]) expect(await agent.until(/\{\}/)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+it.each([
+  {
+    what: 'a wrong key',
+    request: 'POST /v1/responses HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}',
+    status: 401,
+  },
+  {
+    what: 'a body that does not end',
+    request: 'POST /v1/responses HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+    status: 401,
+  },
+  { what: 'HEAD', request: 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n', status: 200 },
+])('closes the connection of a stranger after one answer: $what', async ({ request, status }) => {
+  const provider = await startRawProvider();
+  const { connect, auth } = await openTestGateway(provider.url);
+  const stranger = connect();
+  stranger.send(`${request}${`HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/models HTTP/1.1\r\n${auth}\r\n`.repeat(20)}`);
+  const text = await stranger.closed;
+  expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close\\r\\n`, 'i'));
+  expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+  expect(provider.wires).toEqual([]);
+});
+
+it('joins the chunks of a body, in both directions', async () => {
+  const bytes = (text: string) => [...text].map((each) => `1\r\n${each}\r\n`).join('');
+  const answer = `{"a":"${'y'.repeat(2_000)}"}`;
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const provider = await startRawProvider((wire) => wire.send(`${head}${bytes(answer)}0\r\n\r\n`));
+  const { auth, connect } = await openTestGateway(provider.url);
+  const agent = connect();
+  const body = `"${'x'.repeat(2_000)}"`;
+  agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Transfer-Encoding: chunked\r\n\r\n${bytes(body)}0\r\n\r\n`);
+  const text = await agent.until(/\r\n0\r\n\r\n$/);
+  const received = provider.requests()[0];
+  expect(received?.body).toBe(body);
+  for (const each of [text, provider.wires[0]?.received().toString()])
+    expect(each?.match(/\r\n[0-9a-f]+\r\n/g)?.length).toBeLessThan(200);
+});
+
+it('searches no more of an error than 64 KiB, and one error at a time', async () => {
+  const body = 'x'.repeat(200_000);
+  const provider = await startRawProvider((wire) =>
+    wire.send(`HTTP/1.1 400 Bad\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+  );
+  const mask = createMask([providerKey]);
+  const searched: number[] = [];
+  let turns = 0;
+  const turnsAt: number[] = [];
+  const watched = (text: string, isPiece?: boolean) => {
+    if (text.length > 1_000) {
+      searched.push(text.length);
+      turnsAt.push(turns);
+      setImmediate(() => {
+        turns += 1;
+      });
+    }
+    return mask(text, isPiece);
+  };
+  const { auth, connect } = await openTestGateway(provider.url, { mask: watched });
+  const agents = Array.from({ length: 8 }, () => connect());
+  for (const agent of agents) agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
+  await Promise.all(agents.map((agent) => agent.until(/x\r\n0\r\n\r\n$/)));
+  expect(searched).toEqual(Array(8).fill(65_536));
+  // No two in one turn of the event loop.
+  expect(new Set(turnsAt).size).toBe(8);
+});

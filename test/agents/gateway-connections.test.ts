@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { expect, it } from 'vitest';
+import { createChunkJoiner } from '../../src/agents/gateway/chunk-joiner.ts';
 import { createMask } from '../../src/domain/runs/masking.ts';
 import { openTestGateway } from '../support/open-gateway.ts';
 import { providerKey } from '../support/provider.ts';
@@ -65,7 +67,8 @@ it.each([
   const provider = await startRawProvider();
   const { connect, auth } = await openTestGateway(provider.url);
   const stranger = connect();
-  stranger.send(`${request}${`HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/models HTTP/1.1\r\n${auth}\r\n`.repeat(20)}`);
+  const more = `HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/models HTTP/1.1\r\n${auth}\r\n`.repeat(20);
+  stranger.send(request.includes('chunked') ? request : request + more);
   const text = await stranger.closed;
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close\\r\\n`, 'i'));
   expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
@@ -114,4 +117,20 @@ it('searches no more of an error than 64 KiB, and one error at a time', async ()
   expect(searched).toEqual(Array(8).fill(65_536));
   // No two in one turn of the event loop.
   expect(new Set(turnsAt).size).toBe(8);
+});
+
+it('takes no more of a body while the gateway exceeds its pace', async () => {
+  let release: () => void = () => undefined;
+  const rest = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let spent = 0;
+  const joiner = createChunkJoiner({ spend: () => (++spent === 2 ? rest : null) }).resume();
+  for (let n = 0; n < 4; n++) joiner.write('x');
+  await new Promise(setImmediate);
+  expect(spent).toBe(2);
+  release();
+  joiner.end();
+  await once(joiner, 'end');
+  expect(spent).toBe(4);
 });

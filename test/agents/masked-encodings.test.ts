@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createMask } from '../../src/domain/runs/masking.ts';
 import { createSafeLength } from '../../src/domain/runs/safe-length.ts';
+import { storedInChunks } from '../support/stored-in-chunks.ts';
 
 const bytesOf = (character: string) => [...Buffer.from(character)];
 const hexOf = (byte: number) => byte.toString(16).padStart(2, '0');
@@ -88,16 +89,7 @@ it('finds a secret whose characters are encoded each in another way, and leaves 
 it('finds it in any chunks in which the text may come', () => {
   fc.assert(
     fc.property(written, fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 }), ({ secret, text }, sizes) => {
-      const [mask, safeLength] = [createMask([secret]), createSafeLength([secret])];
-      let [stored, open, at] = ['', '', 0];
-      for (let n = 0; at < text.length; n++) {
-        const size = sizes[n % sizes.length] as number;
-        open += text.slice(at, at + size);
-        at += size;
-        const safe = at < text.length ? safeLength(open) : open.length;
-        stored += mask(open.slice(0, safe), true);
-        open = open.slice(safe);
-      }
+      const stored = storedInChunks(secret, text, sizes);
       expect([text, stored, decoded(stored).includes(secret)]).toEqual([text, stored, false]);
     }),
     runs,

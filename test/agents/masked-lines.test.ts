@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createMask } from '../../src/domain/runs/masking.ts';
 import { createSafeLength } from '../../src/domain/runs/safe-length.ts';
+import { storedInChunks } from '../support/stored-in-chunks.ts';
 
 const secrets = fc.string({ unit: fc.constantFrom(...'ABCDEFGHJKLMNPQR23456789'), minLength: 12, maxLength: 260 });
 // None of these characters is in a secret, so that a part of a secret in the result comes from the secret.
@@ -55,16 +56,7 @@ it('finds a wrapped secret wherever the agent pauses', () => {
         // A line that ends in the middle of an encoded character is no encoded text.
         const lines = way === asPercent ? width * 3 : way === asEntities ? width * 5 : width;
         const text = `${before}${separator}${wrapped(form, lines, separator)}\n${after}`;
-        const [mask, safeLength] = [createMask([secret]), createSafeLength([secret])];
-        let [stored, open, at] = ['', '', 0];
-        for (let n = 0; at < text.length; n++) {
-          const size = sizes[n % sizes.length] as number;
-          open += text.slice(at, at + size);
-          at += size;
-          const safe = at < text.length ? safeLength(open) : open.length;
-          stored += mask(open.slice(0, safe), true);
-          open = open.slice(safe);
-        }
+        const stored = storedInChunks(secret, text, sizes);
         const bare = way === asBase64 ? form : secret;
         expect([text, stored, foundIn(stored, bare, 6)]).toEqual([text, stored, null]);
       },
@@ -133,4 +125,21 @@ it('leaves a part that only shares a word with a secret', () => {
   }
   // Long enough, and nothing else in it.
   expect(mask('    Zx81-Qm4\n', true)).toBe('    ********\n');
+});
+
+it('finds a secret between whose lines stand the marks of a diff, of a quotation or of JSON', () => {
+  const gaps = fc.constantFrom('\n+', '\n> ', '\n    + ', '\r\n-', '\\n', '\\r\\n', '\\\\n', '\\n    ');
+  const pauses = fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(secrets, fc.constantFrom(asIs, asBase64), widths, gaps, pauses, (secret, way, width, gap, sizes) => {
+      const form = way(secret);
+      const text = `so: ${gap}${wrapped(form, width, gap)}`;
+      const bare = (stored: string) => stored.replaceAll(gap, '');
+      const masked = createMask([secret])(text);
+      expect([text, masked, foundIn(bare(masked), form, 6)]).toEqual([text, masked, null]);
+      const stored = storedInChunks(secret, text, sizes);
+      expect([text, stored, foundIn(bare(stored), form, 6)]).toEqual([text, stored, null]);
+    }),
+    runs,
+  );
 });

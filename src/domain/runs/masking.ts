@@ -1,7 +1,7 @@
 import { unfinishedAt } from './decoded-text.ts';
 import { createDecodedView } from './decoded-view.ts';
 import { formsOf, shortestMasked } from './masked-forms.ts';
-import { project, textGaps } from './projection.ts';
+import { markedGaps, project, textGaps } from './projection.ts';
 import { createFinder, type Span } from './secret-finder.ts';
 
 /** What stands where a secret was. */
@@ -27,15 +27,20 @@ export function createMask(values: readonly string[]): Mask {
       textGaps[1],
     ),
   ].filter((view) => view !== null);
+  const markedView = viewOf(forms, markedGaps);
   const decodedView = createDecodedView(values);
   if (views.length === 0 || decodedView === null) return (text) => text;
   return (text, isPiece = false) => {
     const hasBreaks = /[\r\n]/.test(text);
     const spans = (hasBreaks ? views : views.slice(0, 1)).flatMap((view) => view(text, isPiece));
+    if (markedView !== null && hasMarks.test(text)) spans.push(...markedView(text, isPiece));
     for (const span of decodedView(text, isPiece ? endsOf(text, cutMark) : [])) spans.push(span);
     return spans.length === 0 ? text : blotted(text, spans);
   };
 }
+
+/** Cheap test for the gaps that only {@link markedGaps} finds. */
+const hasMarks = /\\[rn]|[\r\n][ \t]*[+>-]/;
 
 /** Where secrets stand in a text, when both are looked at without their gaps. Null: there is nothing to look for. */
 function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece: boolean) => Span[]) | null {

@@ -5,6 +5,12 @@
  */
 export const textGaps: readonly [RegExp, RegExp] = [/[\r\n]\s*/g, /\s+/g];
 
+/**
+ * Line breaks, also as JSON inside JSON writes them, with the indentation and the mark of a diff or a quotation after them. The
+ * number of backslashes is bounded, so that a match takes linear time.
+ */
+export const markedGaps = /(?:[\r\n]|\\{1,4}[rn])(?:\s|\\{1,4}[rn])*(?:[+>-] ?)?/g;
+
 /** A text without its gaps. */
 export interface Projection {
   /** What is left. */

@@ -1,10 +1,13 @@
 import { bareForms, decodedForms, decodedGaps, decodings } from './decoded-forms.ts';
 import { unfinishedAt } from './decoded-text.ts';
 import { formsOf } from './masked-forms.ts';
-import { project, textGaps } from './projection.ts';
+import { markedGaps, project, textGaps } from './projection.ts';
 
 /** An encoded character rarely takes more than this: how far back encoded secrets are looked for. */
 const maxEncodedLength = 16;
+
+/** Marks between the lines of a secret are not white space: so many times its length is searched, which fits lines of eight. */
+const maxMarkShare = 2;
 
 /**
  * Tells how much of a text may be stored while the rest of it is still to come: what it ends with may be the beginning of a
@@ -39,15 +42,17 @@ export function createSafeLength(values: readonly string[]): (text: string) => n
  */
 function createPlainTail(values: readonly string[]): (text: string) => number | null {
   const forms = [...new Set(values.flatMap((value) => [...formsOf(value)]))];
-  const views = textGaps.map((gaps, n) => {
-    const bare = bareForms(n === 0 ? forms : forms.filter((form) => /\s/.test(form)), gaps);
+  const views = [...textGaps, markedGaps].map((gaps) => {
+    const bare = bareForms(gaps === textGaps[1] ? forms.filter((form) => /\s/.test(form)) : forms, gaps);
     return { gaps, find: createTailFinder(bare), longest: Math.max(0, ...bare.map((form) => form.length)) };
   });
   return (text) => {
     const starts = views.flatMap(({ gaps, find, longest }) => {
       if (longest === 0) return [];
-      const start = startOfLast(text, longest);
-      const { text: bare, at } = project(text.slice(start), gaps);
+      const start = startOfLast(text, gaps === markedGaps ? longest * maxMarkShare : longest);
+      // A line break as JSON writes it may follow the backslashes.
+      const end = gaps === markedGaps ? text.slice(start).replace(/\\{1,4}$/, '') : text.slice(start);
+      const { text: bare, at } = project(end, gaps);
       const tail = find(bare);
       return tail === null ? [] : [start + at(tail)];
     });

@@ -1,0 +1,20 @@
+import { createMask } from '../../src/domain/runs/masking.ts';
+import { createSafeLength } from '../../src/domain/runs/safe-length.ts';
+
+/**
+ * The masked text that the service stores when a text arrives in chunks of these sizes, over and over, and the agent pauses
+ * behind each of them.
+ */
+export function storedInChunks(secret: string, text: string, sizes: readonly number[]): string {
+  const [mask, safeLength] = [createMask([secret]), createSafeLength([secret])];
+  let [stored, open, at] = ['', '', 0];
+  for (let n = 0; at < text.length; n++) {
+    const size = sizes[n % sizes.length] as number;
+    open += text.slice(at, at + size);
+    at += size;
+    const safe = at < text.length ? safeLength(open) : open.length;
+    stored += mask(open.slice(0, safe), true);
+    open = open.slice(safe);
+  }
+  return stored;
+}

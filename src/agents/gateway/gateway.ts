@@ -11,7 +11,7 @@ import { framingOf } from './framing.ts';
 import { queryPassedOn } from './passed-on.ts';
 import { createErrorMask } from './provider-errors.ts';
 import { keysOf, kindOfRequest } from './providers.ts';
-import { refuse } from './refusals.ts';
+import { closeAfter, refuse } from './refusals.ts';
 import { createToolReader, type ShownTool, type ToolReader } from './tool-reader.ts';
 
 /** The way of one agent to its model: it adds the provider's key, which the agent never has, and counts. */
@@ -143,7 +143,10 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
     const asked = urlOf(incoming.url ?? '');
     if (asked === null) return refuse(outgoing, api, 400, 'The target of the request must be a path.');
     // Programs look whether anybody is there before they have a key to show.
-    if (method === 'HEAD') return void outgoing.setHeader('connection', 'close').writeHead(200).end();
+    if (method === 'HEAD') {
+      closeAfter(outgoing);
+      return void outgoing.writeHead(200).end();
+    }
     if (!keysOf(incoming.headers, asked.searchParams).some((each) => isSame(each, key)))
       return refuse(outgoing, api, 401, 'The gateway expected the key that the agent was given.');
     clients.trust(incoming.socket);

@@ -29,8 +29,16 @@ export function refuse(
 ): void {
   // A rate limit is over as soon as one of the run's own calls ends, which the agent's client cannot know.
   const retry = status === 429 ? { 'retry-after': '1' } : {};
-  outgoing.setHeader('connection', 'close');
+  closeAfter(outgoing);
   sendError(outgoing, api, status, message, errorTypes[status][api], retry);
+}
+
+/** Closes the connection when the response has been sent, and reads nothing more of it: neither a body nor a further request. */
+export function closeAfter(outgoing: ServerResponse): void {
+  outgoing.setHeader('connection', 'close');
+  const { socket } = outgoing.req;
+  // Node alone would wait until the agent has closed its side, and read on meanwhile.
+  outgoing.once('finish', () => socket.destroy());
 }
 
 /** Sends a provider's own error status with a message of the gateway, where the provider's words cannot be passed on. */

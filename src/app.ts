@@ -32,6 +32,7 @@ import { limitConnections } from './http/limit-connections.ts';
 import { type Listening, listen, listeningAddress, serviceAddress } from './http/listen.ts';
 import { createOutside } from './http/outside.ts';
 import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
+import { headerLimit, refuseUnreadable } from './http/refuse-unreadable.ts';
 import { defaultRequestTimes, type RequestTimes, requireBodyRate, serverTimes } from './http/slow-requests.ts';
 import { refuseAddress, refuseUntidy } from './http/untidy.ts';
 import { openWorker } from './open-worker.ts';
@@ -280,10 +281,11 @@ async function assemble(
   );
   const inFlight = createInFlight();
   const { keepAliveMs: keepAliveTimeout } = config;
-  const serverOptions = { keepAliveTimeout, ...serverTimes(requestTimes) };
+  const serverOptions = { keepAliveTimeout, ...headerLimit, ...serverTimes(requestTimes) };
   const server = createServer(serverOptions, inFlight.before(plainWays.before(listener)));
   limitConnections(server, config, connectionNetwork);
   requireBodyRate(server, requestTimes);
+  refuseUnreadable(server);
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
     // From here on the HTTP server no longer listens to this socket: a client that goes away must not end the process.

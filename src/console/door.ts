@@ -1,4 +1,5 @@
 import type { Services } from '../domain/context.ts';
+import { pageHeaders } from '../http/page-headers.ts';
 import { type Asset, type ConsoleFiles, createConsoleFiles } from './files.ts';
 import { createSignIn } from './sign-in.ts';
 
@@ -72,15 +73,9 @@ async function page(files: ConsoleFiles, request: Request, status = 200): Promis
   return new Response(request.method === 'HEAD' ? null : html, {
     status,
     headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentSecurityPolicy,
-      'cache-control': 'no-cache',
-      'cross-origin-opener-policy': 'same-origin',
+      ...pageHeaders(contentSecurityPolicy),
       'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-      'referrer-policy': 'no-referrer',
       'vary': 'Accept',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
     },
   });
 }

@@ -55,7 +55,7 @@ export const auditActions = {
   'rotate_service_user_api_key': { target: 'apiKey', meaning: 'A service user’s key was replaced by a new one.' },
   'revoke_pat': { target: 'apiKey', meaning: 'A personal access token was revoked.' },
   'rotate_pat': { target: 'apiKey', meaning: 'A personal access token was replaced by a new one.' },
-  'login': { target: 'apiKey', meaning: 'Somebody signed in to the console with a key.' },
+  'login': { target: 'apiKey', meaning: 'Somebody signed in to the console with a key, or confirmed that sign-in.' },
   'create_secret': { target: 'secret', meaning: 'A secret of an organization was made; `name` is its key.' },
   'update_secret': {
     target: 'secret',

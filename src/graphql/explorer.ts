@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { pageHeaders } from '../http/page-headers.ts';
 import { explorerHtml, explorerScript, explorerStyle } from './explorer-page.ts';
 
 /** What the page may do: load from this service alone, ask it alone, and stand in no other page. */
@@ -28,15 +29,7 @@ export function wantsExplorer(request: Request): boolean {
 /** The explorer. The page itself holds nothing of anybody's, and needs no token; what it sends does. */
 export async function explorer(): Promise<Response> {
   const { version } = await loadAssets();
-  return new Response(explorerHtml(`${prefix}${version}`), {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentSecurityPolicy,
-      'cache-control': 'no-cache',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-    },
-  });
+  return new Response(explorerHtml(`${prefix}${version}`), { headers: pageHeaders(contentSecurityPolicy) });
 }
 
 /** A script or style of the explorer; null for any other path. Those of one version never change, and are kept by browsers. */

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { closeWith, closingAnswer } from './close-with.ts';
 
 /** Limits of {@link limitConnections}. */
 export interface ConnectionLimits {
@@ -9,19 +10,11 @@ export interface ConnectionLimits {
   readonly maxConnectionsPerAddress: number | null;
 }
 
-/** How long a refused client may take to read its answer. */
-const refusalMs = 1_000;
-
-const said = 'The service has too many open connections. Wait and try again.\n';
-const refusal = [
-  'HTTP/1.1 503 Service Unavailable',
-  'Content-Type: text/plain; charset=utf-8',
-  `Content-Length: ${said.length}`,
-  'Retry-After: 5',
-  'Connection: close',
-  '',
-  said,
-].join('\r\n');
+const refusal = closingAnswer(
+  '503 Service Unavailable',
+  'The service has too many open connections. Wait and try again.',
+  ['Retry-After: 5'],
+);
 
 /**
  * Refuses connections beyond the limits with 503, before anything is read of them. `networkOf` maps an address to the network
@@ -43,7 +36,7 @@ export function limitConnections(
       const count = byNetwork.get(network) ?? 0;
       const { maxConnections, maxConnectionsPerAddress: maxCount } = limits;
       if (open.size >= maxConnections || (maxCount !== null && count >= maxCount)) {
-        refuse(socket);
+        closeWith(socket, refusal);
         return;
       }
       open.add(socket);
@@ -57,13 +50,4 @@ export function limitConnections(
     }
     for (const listener of accept) listener.call(server, socket);
   });
-}
-
-function refuse(socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), refusalMs).unref();
-  socket.once('close', () => clearTimeout(timer));
-  socket.on('error', () => socket.destroy());
-  // What it sends is not read as a request, but unread data would reset the connection before the answer arrives.
-  socket.resume();
-  socket.end(refusal);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { pageHeaders } from '../http/page-headers.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -70,10 +71,7 @@ export function openapiPage(version: string, versions: readonly string[]): Respo
 </body>
 </html>
 `;
-  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': contentSecurityPolicy };
-  return new Response(html, {
-    headers: { ...headers, 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache' },
-  });
+  return new Response(html, { headers: pageHeaders(contentSecurityPolicy) });
 }
 
 /** A style or script of the page; null when there is none of that name. Read from the package once. */

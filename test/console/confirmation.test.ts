@@ -32,13 +32,23 @@ async function codeOf(halves: Halves, field: string, input: Record<string, unkno
 
 /** Counts everything that an act could have written. */
 async function rows(): Promise<unknown> {
-  const tables = ['api_key', 'service_user', 'user_account', 'role_assignment', 'webhook_endpoint', 'automation'];
+  const tables = [
+    'api_key',
+    'service_user',
+    'user_account',
+    'role_assignment',
+    'webhook_endpoint',
+    'automation',
+    'secret',
+  ];
   const counts = [...tables, 'audit_entry', 'idempotency_key'].map(
     (table) => `(select count(*)::int from ${table}) as ${table}`,
   );
   const [row] = await test.app.services.store.query(
     `select ${counts.join(', ')}, (select ip_ranges from enterprise limit 1) as ranges,
        (select string_agg(url || is_enabled, ' ' order by id) from webhook_endpoint) as urls,
+       (select jsonb_agg(to_jsonb(a) order by id) from automation a) as automations,
+       (select string_agg(key || sealed, ' ' order by id) from secret) as secrets,
        (select string_agg(array_to_string(permissions, ','), ' ' order by id) from role) as roles`,
     [],
   );
@@ -46,8 +56,19 @@ async function rows(): Promise<unknown> {
 }
 
 const incoming = { triggers: [{ eventType: 'webhook:incoming' }] };
+const otherActions = [{ ...startSession, prompt: 'Send everything to me.' }];
 
-/** Acts that give lasting access, by their names, with an input that is good. */
+async function makeSecret(): Promise<string> {
+  const input = {
+    organizationId: test.organizationId,
+    key: `KEY_${crypto.randomUUID().slice(0, 8)}`,
+    type: 'KEY_VALUE',
+  };
+  const { secret } = await runMutation(test, 'createSecret', 'secret { secretId }', { ...input, value: 'before' });
+  return secret.secretId;
+}
+
+/** Acts that give lasting access or control, by their names, with an input that is good. */
 async function grants(): Promise<Record<string, [field: string, input: Record<string, unknown>]>> {
   const { organizationId } = test;
   const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
@@ -111,10 +132,36 @@ async function grants(): Promise<Record<string, [field: string, input: Record<st
       { automationId: await automation({ triggers: [recurring(daily)] }), ...incoming },
     ],
     'a secret of an incoming webhook': ['rotateAutomationWebhookSecret', { automationId: await automation(incoming) }],
+    'an incoming webhook that was off': [
+      'enableAutomation',
+      { automationId: await automation({ ...incoming, enabled: false }) },
+    ],
+    'an incoming webhook that was off, by a change': [
+      'updateAutomation',
+      { automationId: await automation({ ...incoming, enabled: false }), enabled: true },
+    ],
+    'other actions of an incoming webhook': [
+      'updateAutomation',
+      { automationId: await automation(incoming), actions: otherActions },
+    ],
+    'other actions of a recurring automation': [
+      'updateAutomation',
+      { automationId: await automation({ triggers: [recurring(daily)] }), actions: otherActions },
+    ],
+    'a recurring automation': [
+      'createAutomation',
+      { organizationId, name: 'Daily', actions, triggers: [recurring(daily)] },
+    ],
+    'a secret of the organization': [
+      'createSecret',
+      { organizationId, key: 'HTTPS_PROXY', type: 'KEY_VALUE', value: 'http://theirs.example:8080' },
+    ],
+    'another value of a secret': ['updateSecret', { secretId: await makeSecret(), value: 'after' }],
+    'another name of a secret': ['updateSecret', { secretId: await makeSecret(), key: 'ANTHROPIC_BASE_URL' }],
   };
 }
 
-it('lasting access is refused to a sign-in by a link, writes nothing, and is given once the token was shown', async () => {
+it('lasting access and control are refused to a sign-in by a link, writes nothing, and are given once the token was shown', async () => {
   const acts = await grants();
   const halves = await signInByLink();
   const before = await rows();
@@ -146,6 +193,13 @@ it('other acts need no confirmation', async () => {
     },
   );
   const role = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS', 'USE_SESSIONS']);
+  const { automation } = await runMutation(test, 'createAutomation', 'automation { automationId }', {
+    organizationId,
+    name: 'Mend',
+    actions: [startSession],
+    ...incoming,
+  });
+  const { automationId } = automation;
   const { webhookEndpointId } = webhookEndpoint;
   const { serviceUserId } = serviceUser;
   const acts: [string, Record<string, unknown>][] = [
@@ -154,6 +208,13 @@ it('other acts need no confirmation', async () => {
     ['updateServiceUser', { serviceUserId, name: 'Renamed' }],
     ['updateWebhookEndpoint', { webhookEndpointId, description: 'Ours', isEnabled: false }],
     ['updateRole', { roleId: role.roleId, name: 'Watcher', permissions: ['VIEW_ORG_SESSIONS'] }],
+    ['updateAutomation', { automationId, name: 'Repair' }],
+    ['enableAutomation', { automationId }],
+    ['runAutomation', { automationId }],
+    ['disableAutomation', { automationId }],
+    ['deleteAutomation', { automationId }],
+    ['deleteSecret', { secretId: await makeSecret() }],
+    ['createKnowledgeNote', { organizationId, name: 'Style', trigger: 'When you write', body: 'Write plainly' }],
     ['unassignRole', { serviceUserId, organizationId }],
     ['deleteServiceUser', { serviceUserId }],
   ];
@@ -176,6 +237,23 @@ it('a sign-in with a token is confirmed for ten minutes, and again for ten more 
   expect(await oneMore(halves)).toBeNull();
   clock.advance(1);
   expect(await oneMore(halves)).toBe('CONFIRMATION_REQUIRED');
+});
+
+it('the audit log has each confirmation, and none that failed', async () => {
+  const halves = await signInByLink();
+  const logins = () =>
+    test.app.services.store.query<{ data: unknown; keyId: string; targetId: string; address: string | null }>(
+      `select data, api_key_id as "keyId", target_id as "targetId", address from audit_entry where action = 'login' order by id`,
+      [],
+    );
+  const before = await logins();
+  expect((await confirm(halves, test.v1Key)).status).toBe(403);
+  expect(await logins()).toEqual(before);
+  expect((await confirm(halves, test.adminToken)).status).toBe(204);
+  const [entry, ...others] = (await logins()).slice(before.length);
+  const signedIn = before.at(-1);
+  expect(entry).toEqual({ ...signedIn, data: { ...(signedIn?.data as object), isConfirmation: true } });
+  expect(others).toEqual([]);
 });
 
 it('only the token of the same key confirms, and only the browser that sends it', async () => {

@@ -154,4 +154,38 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     expect(complaints).toEqual([]);
     await page.context().close();
   });
+
+  /** Cookies of a server on another port, of 3,900 bytes each. */
+  const bulk = (count: number) =>
+    Array.from({ length: count }, (_, n) => `bulk${n}=${'x'.repeat(3_890)}; Path=/; Max-Age=86400`);
+
+  it('keeps nobody out with cookies of 23 KB', async () => {
+    const { page, complaints } = await openConsole();
+    const other = await serveOther(test, bulk(6));
+    const preview = await page.context().newPage();
+    await preview.goto(other.url);
+    await isIn(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('cannot keep anybody signed in with larger cookies, which the browser then deletes', async () => {
+    const { page } = await openConsole();
+    const halves = await halvesOf(page);
+    const other = await serveOther(test, bulk(30));
+    const preview = await page.context().newPage();
+    await preview.goto(other.url);
+    const ended = page.waitForResponse((response) => response.request().method() === 'DELETE' && response.ok());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    expect((await ended).status()).toBe(204);
+    await page.getByLabel('Token').waitFor();
+    expect((await ask(test, halves, '{ __typename }')).status).toBe(401);
+    await preview.goto(other.url);
+    const refused = await page.goto('/manage/users');
+    expect(refused?.status()).toBe(431);
+    await page.getByText('The headers of the request have more than 64 KiB.').waitFor();
+    expect((await page.goto('/manage/users'))?.status()).toBe(200);
+    expect(await page.context().cookies(test.url)).toEqual([]);
+    await page.context().close();
+  });
 });

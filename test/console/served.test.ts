@@ -53,6 +53,7 @@ describe.skipIf(!isBuilt)('the console as it is served', () => {
     ]);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('cache-control')).toBe('no-cache');
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
   });
 
   it('loads files of its own alone, which browsers keep for good', async () => {

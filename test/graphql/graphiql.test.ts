@@ -24,6 +24,7 @@ it('loads nothing from another host, and its policy would not let it', async () 
   const response = await open();
   const policy = response.headers.get('content-security-policy')?.split('; ');
   expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'"]));
+  expect(response.headers.get('cross-origin-opener-policy')).toBe('same-origin');
   const html = await response.text();
   const loaded = [...html.matchAll(/\b(?:src|href|action|data)="([^"]+)"/g)].map(([, address]) => address as string);
   expect(loaded.length).toBeGreaterThan(3);

@@ -21,6 +21,7 @@ test.each(['/openapi', '/openapi/'])('%s leads to the page of the newest version
 test.each(['v1', 'v2', 'v3'])('the page of %s has all that it needs from this host', async (version) => {
   const page = await get(`/openapi/${version}`);
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
+  expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
   const html = await page.text();
   expect(html).not.toMatch(/https?:/);
   const addresses = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address as string);

@@ -1,4 +1,3 @@
-import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
@@ -65,7 +64,6 @@ export async function createAutomation(
     webhookSecretHash: null,
     webhookSecretSealed: null,
   });
-  if (webhook.secret !== undefined) requireConfirmation(context);
   const made: AutomationRecord = {
     ...place,
     name: input.name,
@@ -152,7 +150,6 @@ export async function updateAutomation(
       const before = await lockAutomation(tx, id, place.automationId);
       const wanted = combine(before);
       const webhook = webhookSecretFor(context, wanted.triggers, before);
-      if (webhook.secret !== undefined) requireConfirmation(context);
       const written = {
         ...wanted,
         webhookSecretHash: webhook.hash ?? null,

@@ -1,3 +1,4 @@
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Store, Transaction } from '../../store/store.ts';
@@ -18,10 +19,11 @@ export const maxAutomations = 20_000;
 
 /**
  * Writes a new automation, and that it was made. LIMIT_EXCEEDED beyond {@link maxAutomations}; FORBIDDEN unless the caller may do
- * what it does.
+ * what it does; CONFIRMATION_REQUIRED in the console, since it acts after the sign-in has ended.
  */
 export async function insertAutomation(context: Context, tx: Transaction, made: AutomationRecord): Promise<void> {
   requireDirecting(context.viewer, made);
+  requireConfirmation(context);
   // One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
   const [organization] = await tx.query(
     'select id from organization where id = $1 and deleted_at is null for no key update',
@@ -82,7 +84,8 @@ const directing: ReadonlySet<string> = new Set(['runAsUserId', 'triggers', 'acti
 
 /**
  * Writes what has changed, and nothing when nothing has. Who changes what is done, or switches it on, needs to be allowed to do it,
- * and where it is done in another user's name, to act as that user: FORBIDDEN. Switching on starts its failures anew; INVALID_INPUT at `enabled` when
+ * and where it is done in another user's name, to act as that user: FORBIDDEN. The same changes need confirmation in the console:
+ * CONFIRMATION_REQUIRED. Switching on starts its failures anew; INVALID_INPUT at `enabled` when
  * nothing would ever happen. `plan`: of {@link withTimes}.
  */
 export async function saveAutomation(
@@ -100,6 +103,7 @@ export async function saveAutomation(
   if (isSwitchedOn || changed.some((name) => directing.has(name))) {
     requireDirecting(context.viewer, wanted);
     if (isAnothers) requirePermission(context.viewer, permissionFor.runAutomationAsUser, before.organizationId);
+    requireConfirmation(context);
   }
   const isMoved = changed.includes('enabled') || changed.includes('triggers');
   const after: AutomationRecord = {

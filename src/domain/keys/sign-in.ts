@@ -1,5 +1,6 @@
 import { findViewers, noGoodKey } from '../../auth/authenticate.ts';
 import type { Viewer } from '../../auth/viewer.ts';
+import { audit } from '../audit.ts';
 import type { Services } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { authenticateLimited, countFailure } from '../limits/authenticate-limited.ts';
@@ -28,9 +29,9 @@ async function viewerOfLink(services: Services, code: string, address: string | 
 }
 
 /**
- * Confirms the sign-in of a console viewer by the token of the key it was signed in with, from now on. FORBIDDEN, in the same
- * words, for a token that is not good and for one of another key; RATE_LIMITED as {@link signIn}; UNAUTHENTICATED when the
- * sign-in has ended meanwhile.
+ * Confirms the sign-in of a console viewer by the token of the key it was signed in with, from now on, and writes an audit
+ * entry. FORBIDDEN, in the same words, for a token that is not good and for one of another key; RATE_LIMITED as
+ * {@link signIn}; UNAUTHENTICATED when the sign-in has ended meanwhile.
  */
 export async function confirmSignIn(
   services: Services,
@@ -44,9 +45,16 @@ export async function confirmSignIn(
     throw error;
   });
   if (given.apiKeyId !== viewer.apiKeyId) throw await countFailure(services, address, refusal);
-  const confirmed = await services.store.execute(
-    'update console_session set confirmed_at = $2::timestamptz where id = $1 returning id',
-    [viewer.consoleSessionId, services.now()],
-  );
-  if (confirmed.length === 0) throw new DomainError('UNAUTHENTICATED', 'You are not signed in, or not any more.');
+  await services.store.transact(async (tx) => {
+    const confirmed = await tx.query(
+      'update console_session set confirmed_at = $2::timestamptz where id = $1 returning id',
+      [viewer.consoleSessionId, services.now()],
+    );
+    if (confirmed.length === 0) throw new DomainError('UNAUTHENTICATED', 'You are not signed in, or not any more.');
+    await audit({ ...services, viewer, address }, tx, 'login', {
+      organizationId: viewer.homeOrganizationId,
+      ...(viewer.apiKeyId === null ? {} : { targetId: viewer.apiKeyId }),
+      data: { kind: viewer.keyKind, isConfirmation: true },
+    });
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission, requireSomewhere } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
@@ -63,6 +64,7 @@ export async function createSecret(
 ): Promise<SecretRecord> {
   const organization = await chooseOrganization(context, organizationId, permissionFor.changeSecrets);
   const input = parseInput(inputSchema, raw);
+  requireConfirmation(context);
   const now = context.now();
   const id = newId();
   const secret: SecretRecord = {
@@ -174,6 +176,7 @@ export async function updateSecret(context: Context, id: string, raw: SecretChan
     );
     if (change.value !== undefined) changed.push('value');
     if (changed.length === 0) return before;
+    requireConfirmation(context);
     if (changed.includes('key')) await requireFreeKey(tx, after);
     const updatedAt = context.now();
     const sealed =

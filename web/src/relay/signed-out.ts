@@ -44,9 +44,13 @@ export async function signOut(): Promise<boolean> {
   isLeaving = true;
   tabs.postMessage('leaving' satisfies Word);
   const headers = consoleHeaders();
-  const response = await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
-  // 401: the sign-in had ended before.
-  const isOut = response?.ok === true || response?.status === 401;
+  const end = async (credentials: RequestCredentials) => {
+    const response = await fetch('/console/session', { method: 'DELETE', headers, credentials }).catch(() => null);
+    // 401: the sign-in had ended before.
+    return response?.ok === true || response?.status === 401;
+  };
+  // The page secret is enough. Cookies that another server of the host has set may make a request with them too large.
+  const isOut = (await end('same-origin')) || (await end('omit'));
   if (isOut) keepPageSecret(null);
   tabs.postMessage((isOut ? 'out' : 'stayed') satisfies Word);
   if (isOut) noteSignedOut(null);

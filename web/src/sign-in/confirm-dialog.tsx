@@ -5,7 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 
-/** Asks for the token when the service wants it before it gives lasting access. The form behind it stays as it is. */
+/** Asks for the token when the service wants it before it gives lasting access or control. The form behind it stays as it is. */
 export function ConfirmSignIn() {
   const [answer, setAnswer] = useState<{ readonly give: (isConfirmed: boolean) => void } | null>(null);
   const open = useRef(answer);
@@ -60,7 +60,7 @@ function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => 
       }
     >
       <form id={form} className="form" autoComplete="off" onSubmit={(event) => void submit(event)}>
-        <p>This gives lasting access, so the service asks for the token again.</p>
+        <p>This gives lasting access or control, so the service asks for the token again.</p>
         <TextField
           ref={field}
           label="Token"

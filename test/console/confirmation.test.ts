@@ -30,7 +30,16 @@ async function codeOf(halves: Halves, field: string, input: Record<string, unkno
   return errors?.[0]?.extensions.code ?? data[field].userErrors[0]?.code ?? null;
 }
 
-/** Counts everything that an act could have written. */
+type Acts = Readonly<Record<string, [field: string, input: Record<string, unknown>]>>;
+
+/** Runs mutations in turn; the code of each by its name. */
+async function codesOf(halves: Halves, acts: Acts): Promise<Record<string, string | null>> {
+  const codes: Record<string, string | null> = {};
+  for (const [name, [field, input]] of Object.entries(acts)) codes[name] = await codeOf(halves, field, input);
+  return codes;
+}
+
+/** Selects everything that an act could have written. */
 async function rows(): Promise<unknown> {
   const tables = [
     'api_key',
@@ -69,7 +78,7 @@ async function makeSecret(): Promise<string> {
 }
 
 /** Acts that give lasting access or control, by their names, with an input that is good. */
-async function grants(): Promise<Record<string, [field: string, input: Record<string, unknown>]>> {
+async function grants(): Promise<Acts> {
   const { organizationId } = test;
   const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
     name: 'Robot',
@@ -161,18 +170,16 @@ async function grants(): Promise<Record<string, [field: string, input: Record<st
   };
 }
 
-it('lasting access and control are refused to a sign-in by a link, writes nothing, and are given once the token was shown', async () => {
+it('lasting access and control are refused to a sign-in by a link, write nothing, and are given once the token was shown', async () => {
   const acts = await grants();
   const halves = await signInByLink();
   const before = await rows();
-  for (const [name, [field, input]] of Object.entries(acts)) {
-    expect({ name, code: await codeOf(halves, field, input) }).toEqual({ name, code: 'CONFIRMATION_REQUIRED' });
-  }
+  expect(await codesOf(halves, acts)).toEqual(
+    Object.fromEntries(Object.keys(acts).map((name) => [name, 'CONFIRMATION_REQUIRED'])),
+  );
   expect(await rows()).toEqual(before);
   expect((await confirm(halves, test.adminToken)).status).toBe(204);
-  for (const [name, [field, input]] of Object.entries(acts)) {
-    expect({ name, code: await codeOf(halves, field, input) }).toEqual({ name, code: null });
-  }
+  expect(await codesOf(halves, acts)).toEqual(Object.fromEntries(Object.keys(acts).map((name) => [name, null])));
   expect(await rows()).not.toEqual(before);
 });
 

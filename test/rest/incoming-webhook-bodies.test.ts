@@ -40,20 +40,6 @@ describe('before the body arrives', () => {
     for (const wire of calls) expect(await wire.until(/\r\n\r\n\{.*\}$/s)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('a signature from an address with too many failures is refused', async () => {
-    const limited = await startApp({ rateLimitLogin: 1 });
-    onTestFinished(() => limited.close());
-    const { send, path } = await makeWebhook(limited);
-    expect((await send('{}', wrongSignature, null)).status).toBe(401);
-    for (const each of [path, noAutomation]) {
-      const answer = await begin(limited, each, wrongSignature).until(/\r\n\r\n\{.*\}$/s);
-      expect(answer).toMatch(/^HTTP\/1\.1 429 /);
-      expect(answer).toMatch(/\r\nretry-after: \d+\r\n/i);
-    }
-    // The secret itself needs no body.
-    expect((await send({ n: 1 })).status).toBe(202);
-  });
-
   it('a compressed body is refused', async () => {
     const { send, runs } = await makeWebhook(test);
     for (const encoding of ['gzip', 'identity, br']) {

@@ -33,8 +33,8 @@ export interface OpenedWebhook {
  * Opens the webhook of an automation for a caller that sends its secret, or signs the body with it. Null for a wrong secret or
  * signature and where there is no such webhook; both take the same steps, so that a caller cannot tell them apart. The body is
  * read only to check a signature, after all secrets were right. Counts wrong secrets and signatures for the address, as failed
- * tokens are, and deliveries for the automation: RATE_LIMITED. A signature from an address over its limit is refused before the
- * body is read.
+ * tokens are, and deliveries for the automation: RATE_LIMITED. The failures of an address never refuse a right signature: many
+ * senders share the addresses of a forge.
  */
 export async function openWebhook(services: Services, call: WebhookCall): Promise<OpenedWebhook | null> {
   const { secrets, signature, address } = call;
@@ -45,7 +45,6 @@ export async function openWebhook(services: Services, call: WebhookCall): Promis
   if (!hasSecret || (signature === null && id === null)) return countFailure(services, address);
   let signedBody: Uint8Array | null = null;
   if (signature !== null) {
-    await requireFailuresLeft(services, address);
     const secret = openSecret(services, id, found);
     const signer = createBodySigner(secret);
     signedBody = await signature.readBody({ update: signer.update, isKept: secret !== null });
@@ -79,17 +78,12 @@ async function findSecret({ store }: Services, id: string | null): Promise<KeptS
 
 async function countFailure({ limits }: Services, address: string | null): Promise<null> {
   const failures = address === null ? null : await limits.login.spend(networkOf(address));
-  if (failures?.isAllowed === false) throw tooManyFailures(failures);
+  if (failures?.isAllowed === false) {
+    const message = 'Too many secrets or signatures from this address were wrong. Wait and try again.';
+    throw new RateLimitedError(message, failures);
+  }
   return null;
 }
-
-async function requireFailuresLeft({ limits }: Services, address: string | null): Promise<void> {
-  const failures = address === null ? null : await limits.login.spend(networkOf(address), 0);
-  if (failures !== null && failures.remaining < 1) throw tooManyFailures(failures);
-}
-
-const tooManyFailures = (failures: Spending) =>
-  new RateLimitedError('Too many secrets or signatures from this address were wrong. Wait and try again.', failures);
 
 function openSecret({ keyring, log }: Services, id: string | null, kept: KeptSecret | undefined): string | null {
   if (id === null || !kept?.sealed) return null;

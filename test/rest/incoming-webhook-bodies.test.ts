@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIncomingWebhooks } from '../../src/rest/incoming-webhooks.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { makeWebhook } from '../support/incoming-webhooks.ts';

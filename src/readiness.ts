@@ -19,11 +19,11 @@ export interface Readiness {
   setReason(reason: string | null): void;
 }
 
-/** What {@link createReadiness} needs. `directories`: those that the process writes to, by their variables. */
+/** Options of {@link createReadiness}. `directories`: those that the process writes to, by their variables. */
 export interface ReadinessOptions {
   readonly store: Pick<Store, 'ping' | 'isFull'>;
   readonly directories: Readonly<Record<string, string>>;
-  /** Whether the process is in maintenance mode, in which it is ready all the same. */
+  /** True if the process is in maintenance mode, in which it is ready all the same. */
   isMaintenance(): boolean;
 }
 

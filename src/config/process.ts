@@ -19,7 +19,7 @@ export const processVariables = {
       error: `must be a comma-separated list of ${roles.join(', ')}`,
     })
     .transform((value) => value as Role[]),
-  /** Whether the service starts in maintenance mode; by default it does on a copy of a database. */
+  /** True if the service starts in maintenance mode; by default it does on a copy of a database. */
   MAINTENANCE: optionalFlag(),
   /** The least severe level that is logged. */
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),

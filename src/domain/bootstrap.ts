@@ -48,7 +48,7 @@ export class StartError extends Error {
 /**
  * Makes sure of the built-in roles and, at the first start, of the enterprise, its organization, its user, the
  * administrator and their keys, all in one transaction. `bootstrapToken` is a live administrator key afterwards, at every
- * start (pinned 1). Maintenance mode begins when the database is a copy, unless `maintenance` is false, which also ends it.
+ * start. Maintenance mode begins when the database is a copy, unless `maintenance` is false, which also ends it.
  * StartError when the database belongs to another SECRET_KEY, or is given none though it is not new.
  */
 export async function prepareInstallation(

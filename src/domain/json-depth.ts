@@ -3,7 +3,7 @@ export const maxJsonDepth = 128;
 
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether a JSON text nests deeper than `max` levels, without parsing it. Takes time linear in the text; never throws. */
+/** Returns true if a JSON text nests deeper than `max` levels, without parsing it. Takes time linear in the text; never throws. */
 export function nestsDeeper(json: string, max: number = maxJsonDepth): boolean {
   return deepParts(json, max).next().done !== true;
 }

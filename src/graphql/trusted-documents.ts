@@ -12,7 +12,7 @@ export interface TrustedDocuments {
   readonly count: number;
   /** The text of an id: the manifest's own, or the SHA-256 of the text, bare or as `sha256:…`. */
   find(id: string): string | null;
-  /** Whether a text is that of one of them. */
+  /** True if a text is that of one of them. */
   has(text: string): boolean;
 }
 

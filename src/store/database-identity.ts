@@ -18,7 +18,7 @@ export async function readServerIdentity(
   return rows[0]?.identity ?? null;
 }
 
-/** Whether two identities are those of one database: that of a server, or that of the files of an embedded one. */
+/** Returns true if two identities are those of one database: that of a server, or that of the files of an embedded one. */
 export function isSameDatabase(one: string, other: string): boolean {
   if (one.startsWith('file:') && other.startsWith('file:')) return isSameFile(one, other);
   return one === other;

@@ -10,8 +10,8 @@ export async function readFileIdentity(path: string): Promise<string | null> {
 }
 
 /**
- * Whether two identities of {@link readFileIdentity} are those of one file. On Linux the time of creation decides, because
- * some file systems number their inodes anew at each mount. Elsewhere a copy may have the original's time of creation, and
+ * Returns true if two identities of {@link readFileIdentity} are those of one file. On Linux the time of creation decides, because
+ * some file systems number their inodes again at each mount. Elsewhere a copy may have the original's time of creation, and
  * some file systems have none: there the inode decides.
  */
 export function isSameFile(one: string, other: string): boolean {

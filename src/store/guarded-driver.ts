@@ -9,7 +9,7 @@ const rerun = { maxRuns: 3, maxDelayMs: 40 } as const;
 const collisions = new Set(['40001', '40P01']);
 
 /**
- * Wraps a driver: errors that mean an unavailable database become {@link StoreUnavailableError}, and `onFailure` hears of each.
+ * Wraps a driver: errors that mean an unavailable database become {@link StoreUnavailableError}, and `onFailure` receives each.
  * Everything that talks to the database goes through it, Prisma included.
  */
 export function guardDriver(driver: Driver, onFailure: (error: StoreUnavailableError) => void): Driver {

@@ -12,7 +12,7 @@ export interface OutageLog {
   stop(): void;
 }
 
-/** What {@link createOutageLog} needs. */
+/** Options of {@link createOutageLog}. */
 export interface OutageLogOptions {
   /** Begins the sentences: "The database". */
   readonly subject: string;

@@ -264,7 +264,7 @@ it('shows the last raw output, and none where there is content', async () => {
   expect(last('edit')).toMatchObject({ output: null });
 });
 
-it('knows the title of a tool call that is told of after its turn, and of 2,000 calls at most', () => {
+it('knows the title of a tool call that arrives after its turn, and of 2,000 calls at most', () => {
   const joiner = createUpdateJoiner(() => 0);
   joiner.take(call as never);
   joiner.endTurn();

@@ -211,7 +211,7 @@ describe('who may do what with automations', () => {
     expect(await read(other.token)).toEqual({ error: 'FORBIDDEN' });
     expect((await update({ automationId, name: 'Mine' }, keeper.token)).automation.name).toBe('Mine');
     expect(await update({ automationId, name: 'x' }, viewer.token)).toMatchObject({ error: 'FORBIDDEN' });
-    expect(await update({ automationId, name: 'x' }, other.token)).toMatchObject({ error: 'NOT_FOUND' });
+    expect(await update({ automationId, name: 'x' }, other.token)).toMatchObject({ error: 'FORBIDDEN' });
     for (const as of [viewer.token, other.token]) {
       expect(await create({ organizationId }, as)).toMatchObject({ error: 'FORBIDDEN' });
     }

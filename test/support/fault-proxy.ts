@@ -134,7 +134,7 @@ function createPipe(from: Socket, to: Socket, bufferMs: number, isHeld: () => bo
     hasEnded = true;
     later();
   });
-  // The other side hears of an error as of an end.
+  // The other side receives an error as an end.
   from.on('error', () => undefined);
   from.on('close', () => {
     hasEnded = true;

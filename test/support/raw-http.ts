@@ -8,7 +8,7 @@ export interface WireRequest {
   /** In their order; names in lower case. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
-  /** Whether its end has come. */
+  /** True if its end has come. */
   readonly isWhole: boolean;
 }
 

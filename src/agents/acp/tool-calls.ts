@@ -43,7 +43,7 @@ interface ToolContent {
 export interface ToolCalls {
   /** Gives the call as it stands if it is to be told now; null: it has not changed, or is held back. */
   take(update: ToolUpdate): ToolCall | null;
-  /** Whether a call has gone on since it was given. */
+  /** True if a call has gone on since it was given. */
   isProgressHeld(): boolean;
   /** Gives the calls that have gone on since they were given. */
   takeHeld(): ToolCall[];
@@ -58,7 +58,7 @@ interface Call {
   call: ToolCall;
   /** What its terminal printed. */
   printed: string;
-  /** Whether its output is its raw output, which a later one replaces. */
+  /** True if its output is its raw output, which a later one replaces. */
   isRaw: boolean;
   givenAt: number;
   isHeld: boolean;
@@ -95,7 +95,7 @@ export function createToolCalls(now: () => number): ToolCalls {
       const id = update.toolCallId;
       const before = calls.get(id);
       const printed = `${before?.printed ?? ''}${printedIn(update)}`.slice(0, maxPrintedCharacters);
-      // One that is named is another call, maybe with the id of an earlier one: some agents count anew in each turn.
+      // One that is named is another call, maybe with the id of an earlier one: some agents count again in each turn.
       const name = update.title ? undefined : names.get(id);
       const { call, isRaw } = merge(before, update, printed, name);
       remember(id, call);

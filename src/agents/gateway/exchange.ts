@@ -42,7 +42,7 @@ export interface AcceptedRequest {
   readonly outgoing: ServerResponse;
   readonly target: URL;
   readonly framing: Exclude<Framing, { type: 'invalid' }>;
-  /** Whether it is a call of a model, whose usage counts. */
+  /** True if it is a call of a model, whose usage counts. */
   readonly isCall: boolean;
 }
 

@@ -32,7 +32,7 @@ export function createErrorMask(mask: (text: string, isPiece?: boolean) => strin
 }
 
 /**
- * Passes an error response on, with the provider's key blotted out: providers quote in an error what they refuse, the key
+ * Passes an error response on, with the provider's key masked: providers quote in an error what they refuse, the key
  * too. One that cannot be searched for the key is replaced by a sentence. Never rejects.
  */
 export async function passError(

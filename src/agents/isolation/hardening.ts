@@ -4,9 +4,9 @@ import { compileFilter } from './seccomp/filter.ts';
 export interface Hardening {
   /** The filter of system calls, for `--seccomp`; null: none. */
   readonly filter: Buffer | null;
-  /** Whether the agent is kept from making user namespaces of its own. */
+  /** True if the agent is kept from making user namespaces of its own. */
   readonly isUsernsDisabled: boolean;
-  /** Whether directories for temporary files have a size. */
+  /** True if directories for temporary files have a size. */
   readonly isTmpBounded: boolean;
 }
 

@@ -14,13 +14,13 @@ export type EventJson = Readonly<Record<string, unknown>>;
 type Conditions = Trigger['conditions'];
 type Condition = NonNullable<Conditions>['any'][number]['all'][number];
 
-/** Whether the pattern of a condition matches the event; null: it is not known yet. */
+/** True if the pattern of a condition matches the event; null: it is not known yet. */
 export type PatternResults = (condition: Condition) => boolean | null;
 
 const nothingKnown: PatternResults = () => null;
 
 /**
- * Whether an event is one that a trigger wants: all conditions of any of its groups hold; null conditions: every event. Null
+ * Returns true if an event is one that a trigger wants: all conditions of any of its groups hold; null conditions: every event. Null
  * where that depends on patterns whose results are not known. Never throws.
  */
 export function matchesConditions(

@@ -3,7 +3,7 @@ export type Pattern =
   | { readonly kind: 'regex'; readonly source: string }
   | { readonly kind: 'globs'; readonly globs: readonly string[] };
 
-/** Whether a pattern matches any of some texts; without texts it is only compiled. */
+/** True if a pattern matches any of some texts; without texts it is only compiled. */
 export interface PatternTest {
   readonly pattern: Pattern;
   readonly texts: readonly string[];

@@ -85,7 +85,7 @@ const directing: ReadonlySet<string> = new Set(['runAsUserId', 'triggers', 'acti
 /**
  * Writes what has changed, and nothing when nothing has. Who changes what is done, or switches it on, needs to be allowed to do it,
  * and where it is done in another user's name, to act as that user: FORBIDDEN. The same changes need confirmation in the console:
- * CONFIRMATION_REQUIRED. Switching on starts its failures anew; INVALID_INPUT at `enabled` when
+ * CONFIRMATION_REQUIRED. Switching on resets its failures; INVALID_INPUT at `enabled` when
  * nothing would ever happen. `plan`: of {@link withTimes}.
  */
 export async function saveAutomation(

@@ -16,7 +16,7 @@ export interface Look {
   readonly event: EventJson;
 }
 
-/** Whether the automation wants the event; otherwise its patterns took too long: `slow` is the pattern, where it is known. */
+/** True if the automation wants the event; otherwise its patterns took too long: `slow` is the pattern, where it is known. */
 export type Verdict = boolean | { readonly slow: Pattern | null };
 
 /** Gives verdicts inside of a transaction. */

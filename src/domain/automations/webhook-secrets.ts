@@ -40,7 +40,7 @@ export function isWebhookSecret(keyring: Keyring, secret: string, hash: string |
 /** The signature of a body, computed while the body arrives. */
 export interface BodySigner {
   update(part: Uint8Array): void;
-  /** Whether a value, in hexadecimal of either case, is the signature of all parts; compared in constant time. Call it once. */
+  /** True if a value, in hexadecimal of either case, is the signature of all parts; compared in constant time. Call it once. */
   isSignature(value: string): boolean;
 }
 

@@ -48,7 +48,7 @@ export async function suspendLocked(context: Context, tx: Transaction, session: 
 /** The reason for a suspension. */
 export interface Suspension extends Pick<SessionRecord, 'statusDetail' | 'requestFrom'> {
   /**
-   * Whether an open turn ends. A user who suspends a session ends its turn. A suspension by the service itself (a limit, no
+   * True if an open turn ends. A user who suspends a session ends its turn. A suspension by the service itself (a limit, no
    * activity) leaves the turn open, and the next holder of the session resumes it.
    */
   readonly endsTurn: boolean;

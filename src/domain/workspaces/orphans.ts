@@ -7,7 +7,7 @@ import { sessionsIn } from './session-directories.ts';
 const ownerFile = '.enterprise';
 
 /**
- * Whether directories of unknown sessions may be deleted: the directory must belong to this database's enterprise. One that names
+ * Returns true if directories of unknown sessions may be deleted: the directory must belong to this database's enterprise. One that names
  * none yet does so from the first time that it holds a session of the database, or no session at all.
  */
 export async function isOwnDirectory(
@@ -23,7 +23,7 @@ export async function isOwnDirectory(
   return true;
 }
 
-/** Whether nothing was added to a session's directory, its workspace and its home since a time. */
+/** Returns true if nothing was added to a session's directory, its workspace and its home since a time. */
 export async function isUntouchedSince(dataDir: string, sessionId: string, time: Date): Promise<boolean> {
   const root = join(sessionsIn(dataDir), sessionId);
   for (const path of [root, join(root, 'ws'), join(root, 'home')]) {

@@ -7,7 +7,7 @@ export function sessionsIn(dataDir: string): string {
   return join(dataDir, 'sessions');
 }
 
-/** Whether a name in {@link sessionsIn} is the directory of a session. */
+/** Returns true if a name in {@link sessionsIn} is the directory of a session. */
 export function isSessionDirectory(name: string): boolean {
   return /^[0-9a-f]{32}$/.test(name);
 }

@@ -13,7 +13,7 @@ const batchSize = 100;
 export interface SweepOptions extends WorkspaceTimes {
   readonly dataDir: string;
   readonly workerId: string;
-  /** Whether this worker runs the session now. */
+  /** True if this worker runs the session now. */
   isHeld(sessionId: string): boolean;
 }
 

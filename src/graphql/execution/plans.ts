@@ -20,11 +20,11 @@ export interface Plans {
   find(text: string): DocumentPlan | null;
 }
 
-/** What {@link createPlans} keeps. */
+/** Options of {@link createPlans}. */
 export interface PlanLimits {
   /** The most heap that all cached documents may take, in bytes, estimated by {@link weighDocument}. */
   readonly maxBytes: number;
-  /** Whether a text is one of the operator's documents, which are never evicted and do not count. */
+  /** True if a text is one of the operator's documents, which are never evicted and do not count. */
   readonly isTrusted?: (text: string) => boolean;
 }
 

@@ -34,7 +34,7 @@ export function destinationToShow(text: string, href: string, base: string): str
   return isOwn ? null : destination;
 }
 
-/** Whether a text is a link's host or whole address; `http`, `https` and `www.` make no difference. */
+/** Returns true if a text is a link's host or whole address; `http`, `https` and `www.` make no difference. */
 function isAddressOf(link: URL, text: string): boolean {
   const address = /^https?:\/\//i.test(text) ? text : `${link.protocol}//${text}`;
   // A name before an "@" reads like the host. A host in another script may look like one in Latin letters.

@@ -36,17 +36,23 @@ export const operationLimits = {
   fields: 1_000,
 } as const;
 
-/** Parses a document of as many tokens as are allowed. Throws GraphQL's own syntax errors, also for one that nests too deep. */
+/** Parses a document within the limit on tokens. Throws GRAPHQL_PARSE_FAILED, also for a document that nests too deep. */
 export function parseBounded(source: string, options?: ParseOptions): DocumentNode {
+  let failure: unknown;
   try {
     return parse(source, { ...options, maxTokens: operationLimits.tokens });
   } catch (error) {
-    // The parser calls itself for each level of a value; anything else is its complaint.
-    if (!(error instanceof RangeError)) throw error;
+    failure = error;
   }
-  throw new GraphQLError('Syntax Error: The document nests too deep.', {
-    extensions: { code: 'GRAPHQL_PARSE_FAILED' },
-  });
+  const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
+  if (failure instanceof GraphQLError) {
+    const { message, source = null, positions = null } = failure;
+    throw new GraphQLError(message, { source, positions, extensions });
+  }
+  // The parser calls itself for each level of a value.
+  if (failure instanceof RangeError)
+    throw new GraphQLError('Syntax Error: The document nests too deep.', { extensions });
+  throw failure;
 }
 
 const refuse = (what: string, most: number, node?: SelectionNode) =>

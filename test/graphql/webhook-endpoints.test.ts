@@ -106,7 +106,7 @@ it('is for who may change automations, and made by who may also view sessions', 
     missing('MANAGE_ORG_AUTOMATIONS'),
   );
   expect(await run('updateWebhookEndpoint', { webhookEndpointId: id, url }, member)).toMatchObject({
-    error: 'NOT_FOUND',
+    error: 'FORBIDDEN',
   });
   expect(await run('createWebhookEndpoint', { url, organizationId }, keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
   expect(await run('updateWebhookEndpoint', { webhookEndpointId: id, url }, keeper)).toEqual(
@@ -116,7 +116,7 @@ it('is for who may change automations, and made by who may also view sessions', 
   const again = { webhookDeliveryId: sent.webhookDelivery.id };
   const redeliver = (by: string) => runMutation(test, 'redeliverWebhook', 'webhookDelivery { status }', again, by);
   expect(await redeliver(keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
-  expect(await redeliver(member)).toMatchObject({ error: 'NOT_FOUND' });
+  expect(await redeliver(member)).toMatchObject({ error: 'FORBIDDEN' });
   expect((await redeliver(await holder('MANAGE_ORG_AUTOMATIONS', 'VIEW_ORG_SESSIONS'))).webhookDelivery.status).toBe(
     'PENDING',
   );

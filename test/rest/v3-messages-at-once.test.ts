@@ -41,7 +41,7 @@ it('messages that come at once land each once, in the order of their sessions, a
       [own, member.v3Token, 200],
       [own, test.adminToken, 200],
       [awake[0] as string, member.v3Token, 403],
-      [foreign, member.v3Token, 404],
+      [foreign, member.v3Token, 403],
     );
   }
   const answers = await Promise.all(asked.map(([id, token], n) => send(here, id, `message ${n}`, token)));

@@ -36,6 +36,9 @@ export async function startPropertyWorld(): Promise<PropertyWorld> {
     async make(kind: string) {
       if (kind === 'outsider') return (await makeUser(test, elsewhere)).userId;
       if (kind === 'apiKey') return makeKey(test, things.serviceUser ?? '');
+      // A request before this one may have set a limit that no session can start under.
+      if (kind === 'session')
+        await store.execute('update organization set max_session_acu_limit = null where id = $1', [organizationId]);
       return (await makers[kind as keyof typeof makers]?.()) ?? kind;
     },
   };

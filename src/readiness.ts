@@ -6,7 +6,7 @@ import { isDiskFull } from './store/unavailable.ts';
 
 /** How long the database and the disks may take to answer. */
 const patienceMs = 5_000;
-/** What is written to see whether a disk has room. */
+/** The data of the write that checks for free disk space. */
 const probeBytes = 65_536;
 /** How long the result of that counts. */
 const diskResultMs = 5_000;

@@ -56,7 +56,7 @@ export interface ToolCalls {
 
 interface Call {
   call: ToolCall;
-  /** What its terminal printed. */
+  /** The output of its terminal. */
   printed: string;
   /** True if its output is its raw output, which a later one replaces. */
   isRaw: boolean;
@@ -64,7 +64,7 @@ interface Call {
   isHeld: boolean;
 }
 
-/** What is remembered of a call after its turn; the title is null where the agent gave none. */
+/** The facts that are kept of a call after its turn. The title is null if the agent sent none. */
 interface Name extends Pick<ToolCall, 'toolKind' | 'status'> {
   readonly title: string | null;
 }

@@ -18,7 +18,7 @@ import { refuse } from './refusals.ts';
 import { responseHeaders } from './response-headers.ts';
 import { createUsageReader, type UsageReader, unknownUsage } from './usage-reader.ts';
 
-/** What all exchanges of one gateway share. */
+/** Settings that all exchanges of one gateway share. */
 export interface Upstream {
   readonly api: ProviderGateway['api'];
   /** The provider's key; null: it needs none. */
@@ -110,7 +110,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
     received.on('error', () => undefined);
     const reader = passResponse(upstream, target, received, outgoing);
     received.once('close', () => {
-      // What the provider left unfinished must not look finished to the agent.
+      // A response that the provider left unfinished must not look finished to the agent.
       // Chunks that are being joined go first.
       if (!received.complete && reader !== null) setImmediate(() => outgoing.destroy());
       stopSending();

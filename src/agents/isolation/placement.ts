@@ -7,7 +7,7 @@ export interface Placement {
   readonly args: readonly string[];
   /** What changes in the variables that the agent is given. */
   readonly env: Readonly<Record<string, string>>;
-  /** What the process reads from its descriptors 3, 4 and so on. */
+  /** The inputs that the process reads from its descriptors 3, 4 and so on. */
   readonly inputs: readonly Buffer[];
   /** How the agent sees its directories. */
   readonly paths: AgentPaths;

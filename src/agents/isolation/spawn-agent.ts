@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Placement } from './placement.ts';
 
-/** What of a launch does not come from its placement. */
+/** Settings of a launch that do not come from its placement. */
 export interface SpawnOptions {
   readonly cwd: string;
   /** All variables of the process; it gets none of this process. */

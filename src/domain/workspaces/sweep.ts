@@ -9,7 +9,7 @@ import { deletedIn, discardDirectory, isSessionDirectory, sessionsIn } from './s
 /** Directories that one statement is about. */
 const batchSize = 100;
 
-/** What a sweep works on. */
+/** Options of a sweep. */
 export interface SweepOptions extends WorkspaceTimes {
   readonly dataDir: string;
   readonly workerId: string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { authenticate } from '../../src/auth/authenticate.ts';
 import { createLiveViewers } from '../../src/domain/keys/live-viewers.ts';
 import { createLocalBell } from '../../src/events/local-bell.ts';
@@ -98,6 +98,42 @@ it('shows a subscription nothing more when its viewer has left the organization'
   expect(left).toEqual([]);
   await expect(open.socket.take(1)).rejects.toThrow();
 });
+
+// One process cannot be slower than itself.
+it.runIf(testDatabase === 'postgres')(
+  'holds entries back until a revocation that it was told about is read',
+  async () => {
+    const { organizationId, serviceUserId, token } = await makeOrganization(first, 'Leaving slowly');
+    const id = await createSession(first, { organizationId }, token);
+    const socket = follow(connect(second.url, token), messages, { id });
+    await socket.take(1);
+    // The read of the changed keys answers only after the new message has been read.
+    const { store } = second.app.services;
+    const { query } = store;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const spy = vi.spyOn(store, 'query').mockImplementation(async (sql: string, values?: readonly unknown[]) => {
+      const rows = await query.call(store, sql, values);
+      if (sql.includes('key_epoch')) await released;
+      if (rows.some((row) => (row as { body?: unknown }).body === 'among ourselves')) setImmediate(release);
+      return rows as never;
+    });
+    const removed = await call(
+      first,
+      first.adminToken,
+      'DELETE',
+      `/v3/enterprise/organizations/${organizationId}/members/service-users/${serviceUserId}`,
+    );
+    expect(removed.status).toBe(200);
+    await say(first, id, 'among ourselves');
+    expect(await socket.ended).toBe('complete');
+    await expect(socket.take(1)).rejects.toThrow();
+    await released;
+    spy.mockRestore();
+  },
+);
 
 it('looks again at a key that was revoked between its check and the opening of its stream', async () => {
   const { serviceUserId } = await makeOrganization(first, 'Racing');

@@ -2,8 +2,9 @@ import { findViewers } from '../../auth/authenticate.ts';
 import type { Viewer } from '../../auth/viewer.ts';
 import type { Bell } from '../../events/bell.ts';
 import type { Store } from '../../store/store.ts';
+import { createSettlement } from './settlement.ts';
 
-/** How late a process hears of a revocation whose ring was lost (pinned 5). */
+/** How late a process learns of a revocation whose ring was lost. */
 const epochMs = 500;
 /** After this time without an answer the keys are read again. */
 const stuckMs = 5_000;
@@ -27,6 +28,12 @@ export interface LiveViewers {
    * the address any more: in the process that does it at once, in others with the ring, or by the epoch.
    */
   follow(viewer: Viewer, address: string | null, onEnd: () => void): LiveViewer;
+  /**
+   * Waits until the changes of keys that this process has heard of so far are applied to the viewers; null when none is
+   * pending. Streams await it between reading an entry and delivering it. No entry that was written after a revocation then
+   * reaches the viewer who lost access, unless the ring was lost.
+   */
+  settled(): Promise<void> | null;
   /** How many are followed. */
   count(): number;
   start(): void;
@@ -56,6 +63,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
   const followed = new Set<Followed>();
   let epoch: number | null = null;
   let isRung = false;
+  const settlement = createSettlement();
   /** The read under way. */
   let reading: { readonly since: number } | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -85,7 +93,9 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
     if (reading !== null && performance.now() - reading.since < stuckMs) return;
     const mine = { since: performance.now() };
     reading = mine;
+    const settle = settlement.begin();
     readAgain()
+      .then(settle)
       .catch((error: unknown) => {
         // Nothing was taken as read: the next look does it all again.
         epoch = null;
@@ -125,11 +135,14 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
       if (viewer.expiresAt !== null) endInTime(viewer.expiresAt);
       return { current: () => entry.viewer, release };
     },
+    settled: settlement.wait,
     count: () => followed.size,
     start() {
       unlisten = services.bell.on('keys', () => {
         isRung = true;
-        if (followed.size > 0) look();
+        if (followed.size === 0) return;
+        settlement.announce();
+        look();
       });
       timer = setInterval(() => {
         if (followed.size > 0) look();
@@ -140,6 +153,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
       timer = null;
       unlisten();
       for (const each of [...followed]) each.end();
+      settlement.begin()();
     },
   };
 }

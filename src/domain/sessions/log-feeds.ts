@@ -45,8 +45,9 @@ export interface LogFeeds {
   count(): { readonly readers: number; readonly logs: number };
 }
 
-/** What {@link createLogFeeds} needs. `listen`: calls back on each ring of a session. */
+/** What {@link createLogFeeds} needs. `listen`: calls back on each ring of a session. `settled`: see `LiveViewers`. */
 export interface LogFeedServices extends Pick<Services, 'store'> {
+  readonly settled: () => Promise<void> | null;
   readonly listen: (sessionId: string, listener: () => void) => () => void;
 }
 
@@ -112,7 +113,7 @@ interface FeedQueue {
 }
 
 /** See {@link LogFeeds}. */
-export function createLogFeeds({ store, listen }: LogFeedServices): LogFeeds {
+export function createLogFeeds({ store, settled, listen }: LogFeedServices): LogFeeds {
   const feeds = new Map<string, Feed>();
   /** The feeds that may have somebody who wants a read. */
   const awake = new Set<Feed>();
@@ -141,6 +142,11 @@ export function createLogFeeds({ store, listen }: LogFeedServices): LogFeeds {
         store,
         asked.map(({ place }) => place),
       )
+        .then(async (found) => {
+          // After the read: permission that was lost before an entry was written must stop that entry.
+          await settled();
+          return found;
+        })
         .then(
           (found) => {
             for (const [n, each] of asked.entries()) deliver(each, found[n] ?? null);

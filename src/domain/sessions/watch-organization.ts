@@ -24,8 +24,10 @@ export async function watchOrganization(
   let place = await watches.placeNow(organization.id);
   const listen = (listener: () => void) => watches.listen(organization.id, listener);
   return pull(listen, async () => {
-    if (!holds(context.viewer, permissionFor.viewSession, organization.id)) return null;
     const changes = await watches.read(organization, place, filter);
+    // After the read: permission that was lost before a change must stop that change.
+    await context.liveViewers.settled();
+    if (!holds(context.viewer, permissionFor.viewSession, organization.id)) return null;
     if (changes === null) return null;
     place = changes.place;
     return { items: changes.sessions, more: changes.more };

@@ -31,8 +31,9 @@ export function watchLogFrom(context: Context, watches: Watches, start: WatchSta
   const listen = (listener: () => void) => watches.listen(sessionId, listener);
   let limit: number = batchSizes.first;
   return pull(listen, async () => {
-    if (!(await watches.see(context, sessionId))) return null;
     const { entries, more } = await watches.read(sessionId, cursor, limit, start);
+    // After the read: permission that was lost before an entry was written must stop that entry.
+    if (!(await watches.see(context, sessionId))) return null;
     cursor = entries.at(-1)?.seq ?? cursor;
     if (more) limit = entries.length < limit ? entries.length : Math.min(limit * 2, batchSizes.most);
     return { items: entries, more };
@@ -82,7 +83,10 @@ export interface Watches {
 }
 
 /** `catchUpMs`: how late an entry may come whose ring was lost. */
-export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>, catchUpMs: number = 3_000): Watches {
+export function createWatches(
+  services: Pick<Services, 'store' | 'bell' | 'log' | 'liveViewers'>,
+  catchUpMs: number = 3_000,
+): Watches {
   const watched = new Map<
     string,
     { listeners: Set<() => void>; head: number; rings: number; ring: () => void; stop: () => void }
@@ -115,7 +119,11 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
 
   const watches: Watches = {
     organizations,
-    feeds: createLogFeeds({ store: services.store, listen: (id, listener) => watches.listen(id, listener) }),
+    feeds: createLogFeeds({
+      store: services.store,
+      settled: () => services.liveViewers.settled(),
+      listen: (id, listener) => watches.listen(id, listener),
+    }),
     listen(sessionId, listener) {
       let watch = watched.get(sessionId);
       if (!watch) {
@@ -149,12 +157,17 @@ export function createWatches(services: Pick<Services, 'store' | 'bell' | 'log'>
         return { entries, more: found.length === limit || entries.length < found.length };
       });
     },
-    see(context, sessionId) {
-      const { viewer } = context;
-      const scope = scopes.get(viewer) ?? JSON.stringify(organizationsWith(viewer, permissionFor.viewSession));
-      scopes.set(viewer, scope);
-      const rings = watched.get(sessionId)?.rings ?? 0;
-      return shared(looks, `${sessionId}|${rings}|${scope}`, () => findSession(context, sessionId));
+    async see(context, sessionId) {
+      for (;;) {
+        const { viewer } = context;
+        const scope = scopes.get(viewer) ?? JSON.stringify(organizationsWith(viewer, permissionFor.viewSession));
+        scopes.set(viewer, scope);
+        const rings = watched.get(sessionId)?.rings ?? 0;
+        const found = await shared(looks, `${sessionId}|${rings}|${scope}`, () => findSession(context, sessionId));
+        await services.liveViewers.settled();
+        // Another viewer has taken its place, which may see less.
+        if (context.viewer === viewer) return found;
+      }
     },
     active() {
       const { readers, logs } = watches.feeds.count();

@@ -62,9 +62,9 @@ it('knows a service key, which acts for itself', async () => {
   const input = { kind: 'SERVICE' as const, name: 'ci', organizationId: test.organizationId };
   const { createApiKey } = await query(test, test.adminToken, makeKey, { input });
   expect(createApiKey).toMatchObject({ apiKey: { kind: 'SERVICE', name: 'ci' }, userErrors: [] });
-  expect(createApiKey.token).toMatch(/^apk_[a-z2-7]{52}$/);
-  expect(createApiKey.token).toContain(createApiKey.apiKey?.display.replace('…', ''));
-  const { viewer } = await query(test, createApiKey.token ?? '', who, {});
+  expect(createApiKey?.token).toMatch(/^apk_[a-z2-7]{52}$/);
+  expect(createApiKey?.token).toContain(createApiKey?.apiKey?.display.replace('…', ''));
+  const { viewer } = await query(test, createApiKey?.token ?? '', who, {});
   expect(viewer).toMatchObject({
     principalType: 'SERVICE_KEY',
     user: null,

@@ -7,9 +7,10 @@ import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { toInt } from '../whole-number.ts';
+import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
 const AcuLimit = builder.objectRef<OrganizationRecord>('AcuLimit').implement({
   description: 'The ACUs that an organization may use in a cycle.',
@@ -120,35 +121,32 @@ const UpdateEnterprisePayload = payloadType<{ maxCycleAcuLimit: number; enterpri
   }),
 );
 
-builder.mutationFields((t) => ({
-  updateEnterprise: t.field({
-    type: UpdateEnterprisePayload,
-    description: 'Sets the ACUs that all organizations together may use in a cycle. Needs MANAGE_BILLING.',
-    args: { input: t.arg({ type: UpdateEnterpriseInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain, loaders }) =>
-      toPayload(input, { maxCycleAcuLimit: null, enterprise: null }, async () => ({
-        maxCycleAcuLimit: await setEnterpriseAcuLimit(domain, { maxCycleAcuLimit: input.maxCycleAcuLimit }),
-        enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId),
-      })),
+addMutation('updateEnterprise', {
+  input: UpdateEnterpriseInput,
+  payload: UpdateEnterprisePayload,
+  description: 'Sets the ACUs that all organizations together may use in a cycle. Needs MANAGE_BILLING.',
+  act: async (input, { domain, loaders }) => ({
+    maxCycleAcuLimit: await setEnterpriseAcuLimit(domain, { maxCycleAcuLimit: input.maxCycleAcuLimit }),
+    enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId),
   }),
-  updateAcuLimit: t.field({
-    type: UpdateAcuLimitPayload,
-    description:
-      'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not. Needs MANAGE_BILLING.',
-    args: { input: t.arg({ type: UpdateAcuLimitInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { acuLimit: null }, async () => ({
-        acuLimit: await setCycleAcuLimit(domain, input.organizationId, input.cycleAcuLimit),
-      })),
+});
+
+addMutation('updateAcuLimit', {
+  input: UpdateAcuLimitInput,
+  payload: UpdateAcuLimitPayload,
+  description:
+    'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not. Needs MANAGE_BILLING.',
+  act: async (input, { domain }) => ({
+    acuLimit: await setCycleAcuLimit(domain, input.organizationId, input.cycleAcuLimit),
   }),
-  deleteAcuLimit: t.field({
-    type: DeleteAcuLimitPayload,
-    description: 'Takes an organization’s limit of ACUs in a cycle away; once more does no harm. Needs MANAGE_BILLING.',
-    args: { input: t.arg({ type: DeleteAcuLimitInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { organization: null, organizationId: null }, async () => {
-        const organization = await setCycleAcuLimit(domain, input.organizationId, null);
-        return { organization, organizationId: globalId('organization', organization.id) };
-      }),
-  }),
-}));
+});
+
+addMutation('deleteAcuLimit', {
+  input: DeleteAcuLimitInput,
+  payload: DeleteAcuLimitPayload,
+  description: 'Takes an organization’s limit of ACUs in a cycle away; once more does no harm. Needs MANAGE_BILLING.',
+  act: async (input, { domain }) => {
+    const organization = await setCycleAcuLimit(domain, input.organizationId, null);
+    return { organization, organizationId: globalId('organization', organization.id) };
+  },
+});

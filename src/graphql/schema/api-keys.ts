@@ -7,10 +7,11 @@ import { rotateApiKey } from '../../domain/keys/rotate-api-key.ts';
 import { builder } from '../builder.ts';
 import { nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Actor, loadActor, Role, ServiceUser } from './people.ts';
 import { ViewerType } from './viewer.ts';
 
@@ -151,15 +152,12 @@ const CreateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>
   }),
 );
 
-builder.mutationField('createApiKey', (t) =>
-  t.field({
-    type: CreateApiKeyPayload,
-    description: 'Makes a key and shows its token, once.',
-    args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { apiKey: null, token: null }, () => createApiKey(domain, input)),
-  }),
-);
+addMutation('createApiKey', {
+  input: CreateApiKeyInput,
+  payload: CreateApiKeyPayload,
+  description: 'Makes a key and shows its token, once.',
+  act: (input, { domain }) => createApiKey(domain, input),
+});
 
 const apiKeyIdDescription = 'The key: its global ID, or any form of its id.';
 
@@ -177,15 +175,12 @@ const RevokeApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord }>(
   (t) => ({ apiKey: t.expose('apiKey', { type: ApiKey, nullable: true, description: 'The key.' }) }),
 );
 
-builder.mutationField('revokeApiKey', (t) =>
-  t.field({
-    type: RevokeApiKeyPayload,
-    description: 'Ends a key for good: one’s own, or one of who the viewer manages. Its sockets and streams close.',
-    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { apiKey: null }, async () => ({ apiKey: await revokeApiKey(domain, input) })),
-  }),
-);
+addMutation('revokeApiKey', {
+  input: RevokeApiKeyInput,
+  payload: RevokeApiKeyPayload,
+  description: 'Ends a key for good: one’s own, or one of who the viewer manages. Its sockets and streams close.',
+  act: async (input, { domain }) => ({ apiKey: await revokeApiKey(domain, input) }),
+});
 
 const RevokeAllApiKeysInput = builder.inputType('RevokeAllApiKeysInput', {
   description: 'Nothing to choose.',
@@ -198,16 +193,13 @@ const RevokeAllApiKeysPayload = payloadType<{ revokedCount: number }>(
   (t) => ({ revokedCount: t.exposeInt('revokedCount', { nullable: true, description: 'How many.' }) }),
 );
 
-builder.mutationField('revokeAllApiKeys', (t) =>
-  t.field({
-    type: RevokeAllApiKeysPayload,
-    description:
-      'Ends all keys of users and all service keys, in every organization, the one that asks among them; those of service users stay. Needs all of MANAGE_ENTERPRISE_SETTINGS, MANAGE_ACCOUNT_MEMBERSHIP and MANAGE_ACCOUNT_SERVICE_USERS.',
-    args: { input: t.arg({ type: RevokeAllApiKeysInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { revokedCount: null }, async () => ({ revokedCount: await revokeAllApiKeys(domain) })),
-  }),
-);
+addMutation('revokeAllApiKeys', {
+  input: RevokeAllApiKeysInput,
+  payload: RevokeAllApiKeysPayload,
+  description:
+    'Ends all keys of users and all service keys, in every organization, the one that asks among them; those of service users stay. Needs all of MANAGE_ENTERPRISE_SETTINGS, MANAGE_ACCOUNT_MEMBERSHIP and MANAGE_ACCOUNT_SERVICE_USERS.',
+  act: async (_input, { domain }) => ({ revokedCount: await revokeAllApiKeys(domain) }),
+});
 
 const RotateApiKeyInput = builder.inputType('RotateApiKeyInput', {
   description: 'Which key is to have a successor.',
@@ -231,12 +223,9 @@ const RotateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>
   }),
 );
 
-builder.mutationField('rotateApiKey', (t) =>
-  t.field({
-    type: RotateApiKeyPayload,
-    description: 'Makes a new key with the name, owner, organization and role of another, and shows its token, once.',
-    args: { input: t.arg({ type: RotateApiKeyInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { apiKey: null, token: null }, () => rotateApiKey(domain, input, input)),
-  }),
-);
+addMutation('rotateApiKey', {
+  input: RotateApiKeyInput,
+  payload: RotateApiKeyPayload,
+  description: 'Makes a new key with the name, owner, organization and role of another, and shows its token, once.',
+  act: (input, { domain }) => rotateApiKey(domain, input, input),
+});

@@ -1,6 +1,7 @@
 import { type AttachmentUploadRecord, createAttachmentUpload } from '../../domain/attachments/uploads.ts';
 import { builder } from '../builder.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { addMutation } from './add-mutation.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUpload').implement({
@@ -37,14 +38,11 @@ const CreateAttachmentUploadPayload = payloadType<Made>(
   }),
 );
 
-builder.mutationFields((t) => ({
-  createAttachmentUpload: t.field({
-    type: CreateAttachmentUploadPayload,
-    description: 'Gives an address to which one file may be uploaded, in the caller’s name. Needs USE_SESSIONS.',
-    args: { input: t.arg({ type: CreateAttachmentUploadInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload<Made>(input, { attachmentUpload: null }, async () => ({
-        attachmentUpload: await createAttachmentUpload(context.domain, input.organizationId),
-      })),
+addMutation('createAttachmentUpload', {
+  input: CreateAttachmentUploadInput,
+  payload: CreateAttachmentUploadPayload,
+  description: 'Gives an address to which one file may be uploaded, in the caller’s name. Needs USE_SESSIONS.',
+  act: async (input, context) => ({
+    attachmentUpload: await createAttachmentUpload(context.domain, input.organizationId),
   }),
-}));
+});

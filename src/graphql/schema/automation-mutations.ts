@@ -15,18 +15,12 @@ import { type Issue, invalidInput } from '../../domain/errors.ts';
 import { globalId } from '../../domain/ids.ts';
 import { getOnlyOrganizationId } from '../../domain/organizations/use-organization.ts';
 import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
 import { AutomationActionInput, AutomationTriggerInput, optionFields } from './automation-inputs.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { Automation } from './automations.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const automationIdDescription = 'The automation: its global ID, or any form of its id.';
@@ -83,8 +77,6 @@ interface Written {
   readonly automation: AutomationRecord;
   readonly webhookSecret: string | null;
 }
-
-const nothing = { automation: null, webhookSecret: null } as const;
 
 function writtenType(name: string, description: string) {
   return payloadType<Written>(name, description, (t) => ({
@@ -154,80 +146,76 @@ async function change(domain: Context, automationId: string, wanted: AutomationC
 
 const needs = 'Needs MANAGE_ORG_AUTOMATIONS';
 
-builder.mutationFields((t) => ({
-  createAutomation: t.field({
-    type: writtenType('CreateAutomationPayload', 'An automation that was made.'),
-    description: `Makes an automation. ${needs}, and USE_PERSONAL_AUTOMATIONS for one that runs as its creator.`,
-    args: { input: t.arg({ type: CreateAutomationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload<Written>(input, nothing, async () => {
-        const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, triggers, ...rest } = input;
-        const place = organizationId ?? (await getOnlyOrganizationId(context.domain));
-        const automation = { ...rest, triggers: readTriggers(triggers) } as AutomationInput;
-        const idempotencyKey = idempotencyKeyOf(context, input, info);
-        return createAutomation(context.domain, place, automation, { idempotencyKey });
-      }),
-  }),
-  updateAutomation: t.field({
-    type: writtenType('UpdateAutomationPayload', 'An automation that was changed.'),
-    description: `Changes an automation. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
-    args: { input: t.arg({ type: UpdateAutomationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<Written>(input, nothing, async () => {
-        const { automationId, clientMutationId: _mutation, triggers, ...rest } = input;
-        requireNoNulls(input);
-        const given = triggers == null ? {} : { triggers: readTriggers(triggers) };
-        return change(domain, automationId, { ...rest, ...given } as AutomationChange);
-      }),
-  }),
-  enableAutomation: t.field({
-    type: switched('EnableAutomationPayload', 'An automation that acts.'),
-    description: `Lets an automation act; once more does no harm. ${needs}.`,
-    args: { input: t.arg({ type: EnableAutomationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { automation: null }, async () => {
-        const { automation } = await change(domain, input.automationId, { enabled: true });
-        return { automation };
-      }),
-  }),
-  disableAutomation: t.field({
-    type: switched('DisableAutomationPayload', 'An automation that does not act.'),
-    description: `Keeps an automation from acting; once more does no harm. ${needs}.`,
-    args: { input: t.arg({ type: DisableAutomationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { automation: null }, async () => {
-        const { automation } = await change(domain, input.automationId, { enabled: false });
-        return { automation };
-      }),
-  }),
-  rotateAutomationWebhookSecret: t.field({
-    type: writtenType('RotateAutomationWebhookSecretPayload', 'An automation whose webhook has another secret.'),
-    description: `Gives the incoming webhook of an automation another secret; the one before is good no more. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
-    args: { input: t.arg({ type: RotateAutomationWebhookSecretInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<Written>(input, nothing, async () =>
-        rotateIncomingWebhookSecret(domain, await getAutomationPlace(domain, input.automationId)),
-      ),
-  }),
-  runAutomation: t.field({
-    type: RunAutomationPayload,
-    description: `Lets an automation act now, also one that is disabled; its times stay as they are. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
-    args: { input: t.arg({ type: RunAutomationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { run: null }, async () => {
-        const place = await getAutomationPlace(context.domain, input.automationId);
-        const idempotencyKey = idempotencyKeyOf(context, input, info);
-        return { run: await runAutomation(context.domain, place, { idempotencyKey }) };
-      }),
-  }),
-  deleteAutomation: t.field({
-    type: DeleteAutomationPayload,
-    description: `Deletes an automation; sessions that it started stay. ${needs}.`,
-    args: { input: t.arg({ type: DeleteAutomationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedAutomationId: null }, async () => {
-        const { id } = await deleteAutomation(domain, await getAutomationPlace(domain, input.automationId));
-        return { deletedAutomationId: globalId('automation', id) };
-      }),
-  }),
-}));
+addMutation('createAutomation', {
+  input: CreateAutomationInput,
+  payload: writtenType('CreateAutomationPayload', 'An automation that was made.'),
+  description: `Makes an automation. ${needs}, and USE_PERSONAL_AUTOMATIONS for one that runs as its creator.`,
+  act: async (input, context, info) => {
+    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, triggers, ...rest } = input;
+    const place = organizationId ?? (await getOnlyOrganizationId(context.domain));
+    const automation = { ...rest, triggers: readTriggers(triggers) } as AutomationInput;
+    const idempotencyKey = idempotencyKeyOf(context, input, info);
+    return createAutomation(context.domain, place, automation, { idempotencyKey });
+  },
+});
+
+addMutation('updateAutomation', {
+  input: UpdateAutomationInput,
+  payload: writtenType('UpdateAutomationPayload', 'An automation that was changed.'),
+  description: `Changes an automation. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+  act: async (input, { domain }) => {
+    const { automationId, clientMutationId: _mutation, triggers, ...rest } = input;
+    requireNoNulls(input);
+    const given = triggers == null ? {} : { triggers: readTriggers(triggers) };
+    return change(domain, automationId, { ...rest, ...given } as AutomationChange);
+  },
+});
+
+addMutation('enableAutomation', {
+  input: EnableAutomationInput,
+  payload: switched('EnableAutomationPayload', 'An automation that acts.'),
+  description: `Lets an automation act; once more does no harm. ${needs}.`,
+  act: async (input, { domain }) => {
+    const { automation } = await change(domain, input.automationId, { enabled: true });
+    return { automation };
+  },
+});
+
+addMutation('disableAutomation', {
+  input: DisableAutomationInput,
+  payload: switched('DisableAutomationPayload', 'An automation that does not act.'),
+  description: `Keeps an automation from acting; once more does no harm. ${needs}.`,
+  act: async (input, { domain }) => {
+    const { automation } = await change(domain, input.automationId, { enabled: false });
+    return { automation };
+  },
+});
+
+addMutation('rotateAutomationWebhookSecret', {
+  input: RotateAutomationWebhookSecretInput,
+  payload: writtenType('RotateAutomationWebhookSecretPayload', 'An automation whose webhook has another secret.'),
+  description: `Gives the incoming webhook of an automation another secret; the one before is good no more. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+  act: async (input, { domain }) =>
+    rotateIncomingWebhookSecret(domain, await getAutomationPlace(domain, input.automationId)),
+});
+
+addMutation('runAutomation', {
+  input: RunAutomationInput,
+  payload: RunAutomationPayload,
+  description: `Lets an automation act now, also one that is disabled; its times stay as they are. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+  act: async (input, context, info) => {
+    const place = await getAutomationPlace(context.domain, input.automationId);
+    const idempotencyKey = idempotencyKeyOf(context, input, info);
+    return { run: await runAutomation(context.domain, place, { idempotencyKey }) };
+  },
+});
+
+addMutation('deleteAutomation', {
+  input: DeleteAutomationInput,
+  payload: DeleteAutomationPayload,
+  description: `Deletes an automation; sessions that it started stay. ${needs}.`,
+  act: async (input, { domain }) => {
+    const { id } = await deleteAutomation(domain, await getAutomationPlace(domain, input.automationId));
+    return { deletedAutomationId: globalId('automation', id) };
+  },
+});

@@ -14,7 +14,8 @@ import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import type { TagMode } from '../../domain/sessions/tags.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { toItemErrors } from '../errors.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload, UserErrorType } from './payloads.ts';
+import { addMutation } from './add-mutation.ts';
+import { clientMutationIdDescription, payloadType, UserErrorType } from './payloads.ts';
 import { parseSessionFilter, SessionFilterInput } from './session-filter.ts';
 import { Session } from './sessions.ts';
 
@@ -95,8 +96,6 @@ function bulkPayload(name: string, description: string) {
   }));
 }
 
-const nothing = { results: null, hasMore: null, endCursor: null } as const;
-
 // What the viewer holds on the enterprise counts here as it does for the single acts.
 const contextOf = (domain: Context) => ofAnySession(ofAnySession(domain, 'view'), 'manage');
 
@@ -152,40 +151,33 @@ const TagSessionsInput = builder.inputType('TagSessionsInput', {
 
 const TagSessionsPayload = bulkPayload('TagSessionsPayload', 'What became of sessions that were to be acted on.');
 
-builder.mutationFields((t) => ({
-  archiveSessions: t.field({
-    type: ArchiveSessionsPayload,
-    description:
-      'Archives up to 100 sessions, as archiveSession does each. By filter, those that are archived already are passed over.',
-    args: { input: t.arg({ type: ArchiveSessionsInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<BulkOutcome>(input, nothing, () => archiveSessions(contextOf(domain), parseTarget(input))),
-  }),
-  unarchiveSessions: t.field({
-    type: UnarchiveSessionsPayload,
-    description:
-      'Takes up to 100 sessions out of the archive, as unarchiveSession does each. By filter, those that are not archived are passed over.',
-    args: { input: t.arg({ type: UnarchiveSessionsInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<BulkOutcome>(input, nothing, () => unarchiveSessions(contextOf(domain), parseTarget(input))),
-  }),
-  terminateSessions: t.field({
-    type: TerminateSessionsPayload,
-    description:
-      'Ends up to 100 sessions for good, as terminateSession does each. By filter, those that are over already are passed over, unless they are to be archived; a filter without a condition needs "first".',
-    args: { input: t.arg({ type: TerminateSessionsInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<BulkOutcome>(input, nothing, () =>
-        terminateSessions(contextOf(domain), parseTarget(input), input.archive ?? false),
-      ),
-  }),
-  tagSessions: t.field({
-    type: TagSessionsPayload,
-    description: 'Tags up to 100 sessions, as appendSessionTags or replaceSessionTags does each.',
-    args: { input: t.arg({ type: TagSessionsInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<BulkOutcome>(input, nothing, () =>
-        tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'append'),
-      ),
-  }),
-}));
+addMutation('archiveSessions', {
+  input: ArchiveSessionsInput,
+  payload: ArchiveSessionsPayload,
+  description:
+    'Archives up to 100 sessions, as archiveSession does each. By filter, those that are archived already are passed over.',
+  act: (input, { domain }) => archiveSessions(contextOf(domain), parseTarget(input)),
+});
+
+addMutation('unarchiveSessions', {
+  input: UnarchiveSessionsInput,
+  payload: UnarchiveSessionsPayload,
+  description:
+    'Takes up to 100 sessions out of the archive, as unarchiveSession does each. By filter, those that are not archived are passed over.',
+  act: (input, { domain }) => unarchiveSessions(contextOf(domain), parseTarget(input)),
+});
+
+addMutation('terminateSessions', {
+  input: TerminateSessionsInput,
+  payload: TerminateSessionsPayload,
+  description:
+    'Ends up to 100 sessions for good, as terminateSession does each. By filter, those that are over already are passed over, unless they are to be archived; a filter without a condition needs "first".',
+  act: (input, { domain }) => terminateSessions(contextOf(domain), parseTarget(input), input.archive ?? false),
+});
+
+addMutation('tagSessions', {
+  input: TagSessionsInput,
+  payload: TagSessionsPayload,
+  description: 'Tags up to 100 sessions, as appendSessionTags or replaceSessionTags does each.',
+  act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'append'),
+});

@@ -7,8 +7,9 @@ import {
 } from '../../domain/organizations/ip-access-list.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
 builder.objectField(Enterprise, 'ipAccessList', (t) =>
   t.stringList({
@@ -24,7 +25,6 @@ interface Changed {
   readonly enterprise: EnterpriseRecord | null;
 }
 
-const nothing = { ipRanges: null, enterprise: null };
 const rangesDescription = 'IP addresses and CIDR ranges, of version 4 or 6; together at most 1,000.';
 const forceDescription = 'Do it even if the caller’s own address would be locked out.';
 
@@ -71,30 +71,25 @@ const ClearIpAccessListInput = builder.inputType('ClearIpAccessListInput', {
   fields: (t) => ({ clientMutationId: t.string({ description: clientMutationIdDescription }) }),
 });
 
-builder.mutationFields((t) => ({
-  addToIpAccessList: t.field({
-    type: changedType('AddToIpAccessListPayload', 'The list after ranges were added.'),
-    description: 'Adds to the addresses from which keys may be used. Holds from the next request on.',
-    args: { input: t.arg({ type: AddToIpAccessListInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload(input, nothing, () =>
-        changed(context, addIpRanges(context.domain, { ipRanges: input.ipRanges, force: input.force ?? false })),
-      ),
-  }),
-  replaceIpAccessList: t.field({
-    type: changedType('ReplaceIpAccessListPayload', 'The list after it was replaced.'),
-    description: 'Replaces the addresses from which keys may be used. Holds from the next request on.',
-    args: { input: t.arg({ type: ReplaceIpAccessListInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload(input, nothing, () =>
-        changed(context, replaceIpRanges(context.domain, { ipRanges: input.ipRanges, force: input.force ?? false })),
-      ),
-  }),
-  clearIpAccessList: t.field({
-    type: changedType('ClearIpAccessListPayload', 'The list after it was emptied.'),
-    description: 'Empties the list: keys may be used from every address.',
-    args: { input: t.arg({ type: ClearIpAccessListInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload(input, nothing, () => changed(context, clearIpAccessList(context.domain))),
-  }),
-}));
+addMutation('addToIpAccessList', {
+  input: AddToIpAccessListInput,
+  payload: changedType('AddToIpAccessListPayload', 'The list after ranges were added.'),
+  description: 'Adds to the addresses from which keys may be used. Holds from the next request on.',
+  act: (input, context) =>
+    changed(context, addIpRanges(context.domain, { ipRanges: input.ipRanges, force: input.force ?? false })),
+});
+
+addMutation('replaceIpAccessList', {
+  input: ReplaceIpAccessListInput,
+  payload: changedType('ReplaceIpAccessListPayload', 'The list after it was replaced.'),
+  description: 'Replaces the addresses from which keys may be used. Holds from the next request on.',
+  act: (input, context) =>
+    changed(context, replaceIpRanges(context.domain, { ipRanges: input.ipRanges, force: input.force ?? false })),
+});
+
+addMutation('clearIpAccessList', {
+  input: ClearIpAccessListInput,
+  payload: changedType('ClearIpAccessListPayload', 'The list after it was emptied.'),
+  description: 'Empties the list: keys may be used from every address.',
+  act: (_input, context) => changed(context, clearIpAccessList(context.domain)),
+});

@@ -3,16 +3,10 @@ import { createFolder, deleteFolder, type FolderChange, updateFolder } from '../
 import type { FolderRecord } from '../../domain/knowledge/folders.ts';
 import { choosePlace } from '../../domain/organizations/place.ts';
 import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeFolder } from './knowledge.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const folderDescriptions = {
@@ -83,42 +77,39 @@ const DeleteKnowledgeFolderPayload = payloadType<{ deletedKnowledgeFolderId: str
   }),
 );
 
-builder.mutationFields((t) => ({
-  createKnowledgeFolder: t.field({
-    type: CreateKnowledgeFolderPayload,
-    description: 'Makes a folder. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
-    args: { input: t.arg({ type: CreateKnowledgeFolderInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { knowledgeFolder: null }, async () => {
-        const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...folder } = input;
-        const place = await choosePlace(context.domain, { organizationId, accessType });
-        return {
-          knowledgeFolder: await createFolder(context.domain, place, folder, {
-            idempotencyKey: idempotencyKeyOf(context, input, info),
-          }),
-        };
+addMutation('createKnowledgeFolder', {
+  input: CreateKnowledgeFolderInput,
+  payload: CreateKnowledgeFolderPayload,
+  description: 'Makes a folder. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
+  act: async (input, context, info) => {
+    const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...folder } = input;
+    const place = await choosePlace(context.domain, { organizationId, accessType });
+    return {
+      knowledgeFolder: await createFolder(context.domain, place, folder, {
+        idempotencyKey: idempotencyKeyOf(context, input, info),
       }),
-  }),
-  updateKnowledgeFolder: t.field({
-    type: UpdateKnowledgeFolderPayload,
-    description:
-      'Changes or moves a folder, with all that is in it. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
-    args: { input: t.arg({ type: UpdateKnowledgeFolderInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { knowledgeFolder: null }, async () => {
-        const { knowledgeFolderId, clientMutationId: _mutation, ...change } = input;
-        return { knowledgeFolder: await updateFolder(domain, knowledgeFolderId, change as FolderChange) };
-      }),
-  }),
-  deleteKnowledgeFolder: t.field({
-    type: DeleteKnowledgeFolderPayload,
-    description:
-      'Deletes a folder and the folders in it; their notes are then in no folder. Needs what updateKnowledgeFolder needs.',
-    args: { input: t.arg({ type: DeleteKnowledgeFolderInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedKnowledgeFolderId: null }, async () => {
-        const { id } = await deleteFolder(domain, input.knowledgeFolderId);
-        return { deletedKnowledgeFolderId: globalId('folder', id) };
-      }),
-  }),
-}));
+    };
+  },
+});
+
+addMutation('updateKnowledgeFolder', {
+  input: UpdateKnowledgeFolderInput,
+  payload: UpdateKnowledgeFolderPayload,
+  description:
+    'Changes or moves a folder, with all that is in it. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
+  act: async (input, { domain }) => {
+    const { knowledgeFolderId, clientMutationId: _mutation, ...change } = input;
+    return { knowledgeFolder: await updateFolder(domain, knowledgeFolderId, change as FolderChange) };
+  },
+});
+
+addMutation('deleteKnowledgeFolder', {
+  input: DeleteKnowledgeFolderInput,
+  payload: DeleteKnowledgeFolderPayload,
+  description:
+    'Deletes a folder and the folders in it; their notes are then in no folder. Needs what updateKnowledgeFolder needs.',
+  act: async (input, { domain }) => {
+    const { id } = await deleteFolder(domain, input.knowledgeFolderId);
+    return { deletedKnowledgeFolderId: globalId('folder', id) };
+  },
+});

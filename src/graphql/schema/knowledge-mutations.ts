@@ -3,16 +3,10 @@ import { createNote, deleteNote, type NoteChange, updateNote } from '../../domai
 import type { NoteRecord } from '../../domain/knowledge/notes.ts';
 import { choosePlace } from '../../domain/organizations/place.ts';
 import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeNote } from './knowledge.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const noteDescriptions = {
@@ -94,40 +88,37 @@ const DeleteKnowledgeNotePayload = payloadType<{ deletedKnowledgeNoteId: string 
   }),
 );
 
-builder.mutationFields((t) => ({
-  createKnowledgeNote: t.field({
-    type: CreateKnowledgeNotePayload,
-    description: 'Makes a note. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
-    args: { input: t.arg({ type: CreateKnowledgeNoteInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { knowledgeNote: null }, async () => {
-        const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...note } = input;
-        const place = await choosePlace(context.domain, { organizationId, accessType });
-        return {
-          knowledgeNote: await createNote(context.domain, place, note, {
-            idempotencyKey: idempotencyKeyOf(context, input, info),
-          }),
-        };
+addMutation('createKnowledgeNote', {
+  input: CreateKnowledgeNoteInput,
+  payload: CreateKnowledgeNotePayload,
+  description: 'Makes a note. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
+  act: async (input, context, info) => {
+    const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...note } = input;
+    const place = await choosePlace(context.domain, { organizationId, accessType });
+    return {
+      knowledgeNote: await createNote(context.domain, place, note, {
+        idempotencyKey: idempotencyKeyOf(context, input, info),
       }),
-  }),
-  updateKnowledgeNote: t.field({
-    type: UpdateKnowledgeNotePayload,
-    description: 'Changes a note. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
-    args: { input: t.arg({ type: UpdateKnowledgeNoteInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { knowledgeNote: null }, async () => {
-        const { knowledgeNoteId, clientMutationId: _mutation, ...change } = input;
-        return { knowledgeNote: await updateNote(domain, knowledgeNoteId, change as NoteChange) };
-      }),
-  }),
-  deleteKnowledgeNote: t.field({
-    type: DeleteKnowledgeNotePayload,
-    description: 'Deletes a note. Needs what updateKnowledgeNote needs.',
-    args: { input: t.arg({ type: DeleteKnowledgeNoteInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedKnowledgeNoteId: null }, async () => {
-        const { id } = await deleteNote(domain, input.knowledgeNoteId);
-        return { deletedKnowledgeNoteId: globalId('note', id) };
-      }),
-  }),
-}));
+    };
+  },
+});
+
+addMutation('updateKnowledgeNote', {
+  input: UpdateKnowledgeNoteInput,
+  payload: UpdateKnowledgeNotePayload,
+  description: 'Changes a note. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
+  act: async (input, { domain }) => {
+    const { knowledgeNoteId, clientMutationId: _mutation, ...change } = input;
+    return { knowledgeNote: await updateNote(domain, knowledgeNoteId, change as NoteChange) };
+  },
+});
+
+addMutation('deleteKnowledgeNote', {
+  input: DeleteKnowledgeNoteInput,
+  payload: DeleteKnowledgeNotePayload,
+  description: 'Deletes a note. Needs what updateKnowledgeNote needs.',
+  act: async (input, { domain }) => {
+    const { id } = await deleteNote(domain, input.knowledgeNoteId);
+    return { deletedKnowledgeNoteId: globalId('note', id) };
+  },
+});

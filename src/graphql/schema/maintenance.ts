@@ -1,7 +1,8 @@
 import { endMaintenance } from '../../domain/maintenance/maintenance.ts';
 import type { MaintenanceMode, MaintenanceReason } from '../../domain/maintenance/mode.ts';
 import { builder } from '../builder.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { addMutation } from './add-mutation.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
 const MaintenanceReasonEnum = builder.enumType('MaintenanceReason', {
   description: 'Why the service is in maintenance mode.',
@@ -47,16 +48,13 @@ const EndMaintenancePayload = payloadType<{ isEnded: boolean }>(
   }),
 );
 
-builder.mutationField('endMaintenance', (t) =>
-  t.field({
-    type: EndMaintenancePayload,
-    description:
-      'Ends maintenance mode after a copied database was detected: all processes run sessions, automations and webhooks again. Does nothing if it is off. INVALID_STATE if MAINTENANCE=true keeps it on. Needs MANAGE_ENTERPRISE_SETTINGS.',
-    args: { input: t.arg({ type: EndMaintenanceInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { isEnded: null }, async () => {
-        await endMaintenance(domain);
-        return { isEnded: true };
-      }),
-  }),
-);
+addMutation('endMaintenance', {
+  input: EndMaintenanceInput,
+  payload: EndMaintenancePayload,
+  description:
+    'Ends maintenance mode after a copied database was detected: all processes run sessions, automations and webhooks again. Does nothing if it is off. INVALID_STATE if MAINTENANCE=true keeps it on. Needs MANAGE_ENTERPRISE_SETTINGS.',
+  act: async (_input, { domain }) => {
+    await endMaintenance(domain);
+    return { isEnded: true };
+  },
+});

@@ -3,15 +3,9 @@ import { deleteOrganization, updateOrganization } from '../../domain/organizatio
 import { createOrganization } from '../../domain/organizations/organizations.ts';
 import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
 import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
 import { Organization } from './organization-ref.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   description: 'What an organization is made from.',
@@ -32,19 +26,16 @@ const CreateOrganizationPayload = payloadType<{ organization: OrganizationRecord
   }),
 );
 
-builder.mutationField('createOrganization', (t) =>
-  t.field({
-    type: CreateOrganizationPayload,
-    description: 'Makes an organization.',
-    args: { input: t.arg({ type: CreateOrganizationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { organization: null }, async () => {
-        const { idempotencyKey: _key, clientMutationId: _mutation, ...organization } = input;
-        const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
-        return { organization: await createOrganization(context.domain, organization, options) };
-      }),
-  }),
-);
+addMutation('createOrganization', {
+  input: CreateOrganizationInput,
+  payload: CreateOrganizationPayload,
+  description: 'Makes an organization.',
+  act: async (input, context, info) => {
+    const { idempotencyKey: _key, clientMutationId: _mutation, ...organization } = input;
+    const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
+    return { organization: await createOrganization(context.domain, organization, options) };
+  },
+});
 
 const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
 
@@ -71,18 +62,15 @@ const UpdateOrganizationPayload = payloadType<{ organization: OrganizationRecord
   }),
 );
 
-builder.mutationField('updateOrganization', (t) =>
-  t.field({
-    type: UpdateOrganizationPayload,
-    description:
-      'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. A session at work stops when a limit of ACUs leaves nothing for it; `maxConcurrentSessions` stops none.',
-    args: { input: t.arg({ type: UpdateOrganizationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { organization: null }, async () => ({
-        organization: await updateOrganization(domain, input.organizationId, input),
-      })),
+addMutation('updateOrganization', {
+  input: UpdateOrganizationInput,
+  payload: UpdateOrganizationPayload,
+  description:
+    'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. A session at work stops when a limit of ACUs leaves nothing for it; `maxConcurrentSessions` stops none.',
+  act: async (input, { domain }) => ({
+    organization: await updateOrganization(domain, input.organizationId, input),
   }),
-);
+});
 
 const DeleteOrganizationInput = builder.inputType('DeleteOrganizationInput', {
   description: 'Which organization is to be deleted.',
@@ -104,15 +92,12 @@ const DeleteOrganizationPayload = payloadType<{ deletedOrganizationId: string }>
   }),
 );
 
-builder.mutationField('deleteOrganization', (t) =>
-  t.field({
-    type: DeleteOrganizationPayload,
-    description: 'Deletes an organization and all that is in it: its keys end, its sessions are terminated.',
-    args: { input: t.arg({ type: DeleteOrganizationInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedOrganizationId: null }, async () => {
-        const { id } = await deleteOrganization(domain, input.organizationId);
-        return { deletedOrganizationId: globalId('organization', id) };
-      }),
-  }),
-);
+addMutation('deleteOrganization', {
+  input: DeleteOrganizationInput,
+  payload: DeleteOrganizationPayload,
+  description: 'Deletes an organization and all that is in it: its keys end, its sessions are terminated.',
+  act: async (input, { domain }) => {
+    const { id } = await deleteOrganization(domain, input.organizationId);
+    return { deletedOrganizationId: globalId('organization', id) };
+  },
+});

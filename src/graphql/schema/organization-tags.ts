@@ -8,8 +8,9 @@ import {
 } from '../../domain/sessions/allowed-tags.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { addMutation } from './add-mutation.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
 const allowedTagsDescription = 'The tags that its sessions may have, sorted; none: any.';
 const defaultTagDescription = 'The tag that its sessions get when they are made without one; null: none.';
@@ -30,8 +31,6 @@ builder.objectFields(Organization, (t) => ({
 interface Changed extends TagRules {
   readonly organization: Awaited<ReturnType<typeof findOrganization>>;
 }
-
-const nothing = { allowedTags: null, defaultTag: null, organization: null } as const;
 
 function changedType(name: string, description: string) {
   return payloadType<Changed>(name, description, (t) => ({
@@ -95,45 +94,42 @@ const SetDefaultTagInput = builder.inputType('SetDefaultTagInput', {
 
 const needs = 'Needs MANAGE_ENTERPRISE_SETTINGS.';
 
-builder.mutationFields((t) => ({
-  appendAllowedTags: t.field({
-    type: changedType('AppendAllowedTagsPayload', 'The tags after some were added.'),
-    description: `Allows an organization’s sessions further tags. ${needs}`,
-    args: { input: t.arg({ type: AppendAllowedTagsInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload<Changed>(input, nothing, () => {
-        const { organizationId, tags } = input;
-        return changed(context, organizationId, appendAllowedTags(context.domain, organizationId, tags));
-      }),
-  }),
-  replaceAllowedTags: t.field({
-    type: changedType('ReplaceAllowedTagsPayload', 'The tags after they were replaced.'),
-    description: `Sets the tags that an organization’s sessions may have. A default that is none of them goes. ${needs}`,
-    args: { input: t.arg({ type: ReplaceAllowedTagsInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload<Changed>(input, nothing, () => {
-        const { organizationId, tags } = input;
-        return changed(context, organizationId, replaceAllowedTags(context.domain, organizationId, tags));
-      }),
-  }),
-  removeAllowedTag: t.field({
-    type: changedType('RemoveAllowedTagPayload', 'The tags after one was removed.'),
-    description: `Takes a tag from the allowed, and from being the default. Sessions that have it keep it. ${needs}`,
-    args: { input: t.arg({ type: RemoveAllowedTagInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload<Changed>(input, nothing, () => {
-        const { organizationId, tag } = input;
-        return changed(context, organizationId, removeAllowedTag(context.domain, organizationId, tag));
-      }),
-  }),
-  setDefaultTag: t.field({
-    type: changedType('SetDefaultTagPayload', 'The tags after the default was set.'),
-    description: `Sets the default tag of an organization’s sessions, or takes it away. ${needs}`,
-    args: { input: t.arg({ type: SetDefaultTagInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context) =>
-      toPayload<Changed>(input, nothing, () => {
-        const { organizationId, tag } = input;
-        return changed(context, organizationId, setDefaultTag(context.domain, organizationId, tag ?? null));
-      }),
-  }),
-}));
+addMutation('appendAllowedTags', {
+  input: AppendAllowedTagsInput,
+  payload: changedType('AppendAllowedTagsPayload', 'The tags after some were added.'),
+  description: `Allows an organization’s sessions further tags. ${needs}`,
+  act: (input, context) => {
+    const { organizationId, tags } = input;
+    return changed(context, organizationId, appendAllowedTags(context.domain, organizationId, tags));
+  },
+});
+
+addMutation('replaceAllowedTags', {
+  input: ReplaceAllowedTagsInput,
+  payload: changedType('ReplaceAllowedTagsPayload', 'The tags after they were replaced.'),
+  description: `Sets the tags that an organization’s sessions may have. A default that is none of them goes. ${needs}`,
+  act: (input, context) => {
+    const { organizationId, tags } = input;
+    return changed(context, organizationId, replaceAllowedTags(context.domain, organizationId, tags));
+  },
+});
+
+addMutation('removeAllowedTag', {
+  input: RemoveAllowedTagInput,
+  payload: changedType('RemoveAllowedTagPayload', 'The tags after one was removed.'),
+  description: `Takes a tag from the allowed, and from being the default. Sessions that have it keep it. ${needs}`,
+  act: (input, context) => {
+    const { organizationId, tag } = input;
+    return changed(context, organizationId, removeAllowedTag(context.domain, organizationId, tag));
+  },
+});
+
+addMutation('setDefaultTag', {
+  input: SetDefaultTagInput,
+  payload: changedType('SetDefaultTagPayload', 'The tags after the default was set.'),
+  description: `Sets the default tag of an organization’s sessions, or takes it away. ${needs}`,
+  act: (input, context) => {
+    const { organizationId, tag } = input;
+    return changed(context, organizationId, setDefaultTag(context.domain, organizationId, tag ?? null));
+  },
+});

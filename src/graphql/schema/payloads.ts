@@ -1,9 +1,16 @@
 import type { FieldMap } from '@pothos/core';
-import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
+import {
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
 import { refuse } from '../../domain/errors.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { toUserErrors, type UserError } from '../errors.ts';
+import type { UserError } from '../errors.ts';
 import { ErrorCodeEnum } from './enums.ts';
 
 /** UserError of the contract. */
@@ -20,45 +27,14 @@ export const UserErrorType = builder.objectRef<UserError>('UserError').implement
   }),
 });
 
-/** What a mutation's payload carries beside the thing it made. */
-export type Payload<T> = { readonly [K in keyof T]: T[K] | null } & {
+/** What every payload has. */
+export interface PayloadBase {
   readonly userErrors: readonly UserError[];
   readonly clientMutationId: string | null;
-};
-
-/**
- * Runs a mutation's act: what it gives becomes the payload; a refusal of the input becomes user errors beside nulls; any
- * other refusal is thrown on.
- */
-export async function toPayload<T extends object>(
-  input: { readonly clientMutationId?: string | null | undefined },
-  empty: { readonly [K in keyof T]: null },
-  act: () => Promise<T>,
-): Promise<Payload<T>> {
-  const clientMutationId = input.clientMutationId ?? null;
-  try {
-    return { ...(await act()), userErrors: [], clientMutationId } as Payload<T>;
-  } catch (error) {
-    const userErrors = toUserErrors(error, ['input']);
-    if (userErrors === null) throw error;
-    return { ...empty, userErrors, clientMutationId } as unknown as Payload<T>;
-  }
 }
 
-/** The mutations whose input has an `idempotencyKey`. */
-const keyedMutations: ReadonlySet<string> = new Set([
-  'createSession',
-  'sendMessage',
-  'createOrganization',
-  'createUser',
-  'createServiceUser',
-  'createKnowledgeNote',
-  'createKnowledgeFolder',
-  'createPlaybook',
-  'createSecret',
-  'createAutomation',
-  'createWebhookEndpoint',
-]);
+/** A mutation's payload: the thing that it made, or null beside user errors, and what every payload has. */
+export type Payload<T> = { readonly [K in keyof T]: T[K] | null } & PayloadBase;
 
 /**
  * The idempotency key of a mutation: the input's or the header's. INVALID_INPUT when both are given and differ, and when
@@ -89,7 +65,7 @@ function countKeyedMutations(info: GraphQLResolveInfo, set: SelectionSetNode): n
   let count = 0;
   for (const selection of set.selections) {
     if (selection.kind === Kind.FIELD) {
-      if (keyedMutations.has(selection.name.value)) count += 1;
+      if (takesKey(info.schema, selection.name.value)) count += 1;
       continue;
     }
     const within = selection.kind === Kind.INLINE_FRAGMENT ? selection : info.fragments[selection.name.value];
@@ -98,10 +74,13 @@ function countKeyedMutations(info: GraphQLResolveInfo, set: SelectionSetNode): n
   return count;
 }
 
+function takesKey(schema: GraphQLSchema, mutation: string): boolean {
+  const input = getNamedType(schema.getMutationType()?.getFields()[mutation]?.args[0]?.type);
+  return isInputObjectType(input) && 'idempotencyKey' in input.getFields();
+}
+
 /** The description of the `idempotencyKey` of mutations that make something. */
 export const idempotencyKeyDescription = 'The same key and input make one, within 24 hours.';
-/** The description of the input that every mutation has. */
-export const inputDescription = 'What to do.';
 /** The description of the member that every input and payload has. */
 export const clientMutationIdDescription = 'Given back as it came.';
 

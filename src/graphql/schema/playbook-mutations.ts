@@ -8,15 +8,9 @@ import {
 } from '../../domain/playbooks/change-playbooks.ts';
 import type { PlaybookRecord } from '../../domain/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
 import { AccessTypeEnum } from './enums.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { Playbook } from './playbooks.ts';
 
@@ -87,40 +81,37 @@ const DeletePlaybookPayload = payloadType<{ deletedPlaybookId: string }>(
   }),
 );
 
-builder.mutationFields((t) => ({
-  createPlaybook: t.field({
-    type: CreatePlaybookPayload,
-    description: 'Makes a playbook. Needs MANAGE_ORG_PLAYBOOKS, or MANAGE_ACCOUNT_PLAYBOOKS for one of the enterprise.',
-    args: { input: t.arg({ type: CreatePlaybookInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { playbook: null }, async () => {
-        const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...playbook } = input;
-        const place = await choosePlace(context.domain, { organizationId, accessType });
-        return {
-          playbook: await createPlaybook(context.domain, place, playbook, {
-            idempotencyKey: idempotencyKeyOf(context, input, info),
-          }),
-        };
+addMutation('createPlaybook', {
+  input: CreatePlaybookInput,
+  payload: CreatePlaybookPayload,
+  description: 'Makes a playbook. Needs MANAGE_ORG_PLAYBOOKS, or MANAGE_ACCOUNT_PLAYBOOKS for one of the enterprise.',
+  act: async (input, context, info) => {
+    const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...playbook } = input;
+    const place = await choosePlace(context.domain, { organizationId, accessType });
+    return {
+      playbook: await createPlaybook(context.domain, place, playbook, {
+        idempotencyKey: idempotencyKeyOf(context, input, info),
       }),
-  }),
-  updatePlaybook: t.field({
-    type: UpdatePlaybookPayload,
-    description: 'Changes a playbook. Needs MANAGE_ORG_PLAYBOOKS where it is, or MANAGE_ACCOUNT_PLAYBOOKS.',
-    args: { input: t.arg({ type: UpdatePlaybookInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { playbook: null }, async () => {
-        const { playbookId, clientMutationId: _mutation, ...change } = input;
-        return { playbook: await updatePlaybook(domain, playbookId, change as PlaybookChange) };
-      }),
-  }),
-  deletePlaybook: t.field({
-    type: DeletePlaybookPayload,
-    description: 'Deletes a playbook: sessions that follow it still show it. Needs what updatePlaybook needs.',
-    args: { input: t.arg({ type: DeletePlaybookInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedPlaybookId: null }, async () => {
-        const { id } = await deletePlaybook(domain, input.playbookId);
-        return { deletedPlaybookId: globalId('playbook', id) };
-      }),
-  }),
-}));
+    };
+  },
+});
+
+addMutation('updatePlaybook', {
+  input: UpdatePlaybookInput,
+  payload: UpdatePlaybookPayload,
+  description: 'Changes a playbook. Needs MANAGE_ORG_PLAYBOOKS where it is, or MANAGE_ACCOUNT_PLAYBOOKS.',
+  act: async (input, { domain }) => {
+    const { playbookId, clientMutationId: _mutation, ...change } = input;
+    return { playbook: await updatePlaybook(domain, playbookId, change as PlaybookChange) };
+  },
+});
+
+addMutation('deletePlaybook', {
+  input: DeletePlaybookInput,
+  payload: DeletePlaybookPayload,
+  description: 'Deletes a playbook: sessions that follow it still show it. Needs what updatePlaybook needs.',
+  act: async (input, { domain }) => {
+    const { id } = await deletePlaybook(domain, input.playbookId);
+    return { deletedPlaybookId: globalId('playbook', id) };
+  },
+});

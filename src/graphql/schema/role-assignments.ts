@@ -6,15 +6,14 @@ import { readUser } from '../../domain/people/list-users.ts';
 import type { RoleHolder } from '../../domain/people/lock-principal.ts';
 import { assignRole, unassignRole } from '../../domain/people/role-assignments.ts';
 import { builder } from '../builder.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { addMutation } from './add-mutation.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { ServiceUser, User } from './people.ts';
 
 interface Holder {
   readonly user: UserRecord | null;
   readonly serviceUser: ServiceUserRecord | null;
 }
-
-const nobody = { user: null, serviceUser: null } as const;
 
 const idDescriptions = {
   userId: 'The user: its global ID, or any form of its id. Either this or serviceUserId.',
@@ -47,20 +46,17 @@ const AssignRolePayload = payloadType<Holder>('AssignRolePayload', 'Who was give
   }),
 }));
 
-builder.mutationField('assignRole', (t) =>
-  t.field({
-    type: AssignRolePayload,
-    description:
-      'Makes a role somebody’s only one in a place. Needs MANAGE_ACCOUNT_MEMBERSHIP, or for a service user MANAGE_ACCOUNT_SERVICE_USERS, and all that the role holds, and that who gets it holds already.',
-    args: { input: t.arg({ type: AssignRoleInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<Holder>(input, nobody, async () => {
-        const principal = principalOf(input);
-        await assignRole(domain, { principal, organizationId: input.organizationId ?? null, roleId: input.roleId });
-        return readHolder(domain, principal);
-      }),
-  }),
-);
+addMutation('assignRole', {
+  input: AssignRoleInput,
+  payload: AssignRolePayload,
+  description:
+    'Makes a role somebody’s only one in a place. Needs MANAGE_ACCOUNT_MEMBERSHIP, or for a service user MANAGE_ACCOUNT_SERVICE_USERS, and all that the role holds, and that who gets it holds already.',
+  act: async (input, { domain }) => {
+    const principal = principalOf(input);
+    await assignRole(domain, { principal, organizationId: input.organizationId ?? null, roleId: input.roleId });
+    return readHolder(domain, principal);
+  },
+});
 
 const UnassignRoleInput = builder.inputType('UnassignRoleInput', {
   description: 'Whose role is to be taken away, and where.',
@@ -81,19 +77,16 @@ const UnassignRolePayload = payloadType<Holder>('UnassignRolePayload', 'Whose ro
   }),
 }));
 
-builder.mutationField('unassignRole', (t) =>
-  t.field({
-    type: UnassignRolePayload,
-    description: 'Takes somebody’s role in a place away; NOT_FOUND where there is none. Needs what assignRole needs.',
-    args: { input: t.arg({ type: UnassignRoleInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<Holder>(input, nobody, async () => {
-        const principal = principalOf(input);
-        await unassignRole(domain, { principal, organizationId: input.organizationId ?? null });
-        return readHolder(domain, principal);
-      }),
-  }),
-);
+addMutation('unassignRole', {
+  input: UnassignRoleInput,
+  payload: UnassignRolePayload,
+  description: 'Takes somebody’s role in a place away; NOT_FOUND where there is none. Needs what assignRole needs.',
+  act: async (input, { domain }) => {
+    const principal = principalOf(input);
+    await unassignRole(domain, { principal, organizationId: input.organizationId ?? null });
+    return readHolder(domain, principal);
+  },
+});
 
 function principalOf(input: {
   userId?: string | null | undefined;
@@ -106,8 +99,8 @@ function principalOf(input: {
 }
 
 async function readHolder(domain: Context, principal: RoleHolder): Promise<Holder> {
-  if ('userId' in principal) return { ...nobody, user: await readUser(domain, principal.userId) };
+  if ('userId' in principal) return { user: await readUser(domain, principal.userId), serviceUser: null };
   const id = parseId('serviceUser', principal.serviceUserId);
   const [serviceUser = null] = id === null ? [] : await findServiceUsers(domain, [id]);
-  return { ...nobody, serviceUser };
+  return { user: null, serviceUser };
 }

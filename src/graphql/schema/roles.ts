@@ -5,9 +5,10 @@ import type { RoleRecord } from '../../domain/people/roles.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Role } from './people.ts';
 
 const RoleConnection = builder.connectionObject(
@@ -42,15 +43,12 @@ const CreateRolePayload = payloadType<{ role: RoleRecord }>('CreateRolePayload',
   role: t.expose('role', { type: Role, nullable: true, description: 'The role.' }),
 }));
 
-builder.mutationField('createRole', (t) =>
-  t.field({
-    type: CreateRolePayload,
-    description: 'Makes a custom role. Needs MANAGE_ACCOUNT_MEMBERSHIP.',
-    args: { input: t.arg({ type: CreateRoleInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { role: null }, async () => ({ role: await createRole(domain, input) })),
-  }),
-);
+addMutation('createRole', {
+  input: CreateRoleInput,
+  payload: CreateRolePayload,
+  description: 'Makes a custom role. Needs MANAGE_ACCOUNT_MEMBERSHIP.',
+  act: async (input, { domain }) => ({ role: await createRole(domain, input) }),
+});
 
 const roleIdDescription = 'The role: its global ID or its id.';
 
@@ -68,15 +66,12 @@ const UpdateRolePayload = payloadType<{ role: RoleRecord }>('UpdateRolePayload',
   role: t.expose('role', { type: Role, nullable: true, description: 'The role.' }),
 }));
 
-builder.mutationField('updateRole', (t) =>
-  t.field({
-    type: UpdateRolePayload,
-    description: 'Changes a custom role, with effect on the next request of all who have it.',
-    args: { input: t.arg({ type: UpdateRoleInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { role: null }, async () => ({ role: await updateRole(domain, input.roleId, input) })),
-  }),
-);
+addMutation('updateRole', {
+  input: UpdateRoleInput,
+  payload: UpdateRolePayload,
+  description: 'Changes a custom role, with effect on the next request of all who have it.',
+  act: async (input, { domain }) => ({ role: await updateRole(domain, input.roleId, input) }),
+});
 
 const DeleteRoleInput = builder.inputType('DeleteRoleInput', {
   description: 'Which custom role is to be deleted.',
@@ -98,14 +93,11 @@ const DeleteRolePayload = payloadType<{ deletedRoleId: string }>(
   }),
 );
 
-builder.mutationField('deleteRole', (t) =>
-  t.field({
-    type: DeleteRolePayload,
-    description: 'Deletes a custom role that nobody has any more.',
-    args: { input: t.arg({ type: DeleteRoleInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedRoleId: null }, async () => ({
-        deletedRoleId: globalId('role', await deleteRole(domain, input.roleId)),
-      })),
+addMutation('deleteRole', {
+  input: DeleteRoleInput,
+  payload: DeleteRolePayload,
+  description: 'Deletes a custom role that nobody has any more.',
+  act: async (input, { domain }) => ({
+    deletedRoleId: globalId('role', await deleteRole(domain, input.roleId)),
   }),
-);
+});

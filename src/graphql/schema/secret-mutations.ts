@@ -3,15 +3,9 @@ import { globalId } from '../../domain/ids.ts';
 import { createSecret, deleteSecret, type SecretChange, updateSecret } from '../../domain/secrets/change-secrets.ts';
 import type { SecretRecord } from '../../domain/secrets/secrets.ts';
 import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
 import { SecretTypeEnum } from './enums.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { Secret } from './secrets.ts';
 
@@ -88,40 +82,37 @@ function sayTaken(error: unknown, key: string | null | undefined): never {
   throw refuse(['key'], said, 'NOT_UNIQUE');
 }
 
-builder.mutationFields((t) => ({
-  createSecret: t.field({
-    type: CreateSecretPayload,
-    description: 'Makes a secret: sessions that start from now on have it. Needs MANAGE_ORG_SECRETS.',
-    args: { input: t.arg({ type: CreateSecretInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { secret: null }, async () => {
-        const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...secret } = input;
-        return {
-          secret: await createSecret(context.domain, secret, organizationId, {
-            idempotencyKey: idempotencyKeyOf(context, input, info),
-          }).catch((error) => sayTaken(error, secret.key)),
-        };
-      }),
-  }),
-  updateSecret: t.field({
-    type: UpdateSecretPayload,
-    description: 'Changes a secret: agents at work keep what they were given. Needs MANAGE_ORG_SECRETS.',
-    args: { input: t.arg({ type: UpdateSecretInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { secret: null }, async () => {
-        const { secretId, clientMutationId: _mutation, ...change } = input;
-        const updated = updateSecret(domain, secretId, change as SecretChange);
-        return { secret: await updated.catch((error) => sayTaken(error, change.key)) };
-      }),
-  }),
-  deleteSecret: t.field({
-    type: DeleteSecretPayload,
-    description: 'Deletes a secret: agents at work keep it until they end. Needs MANAGE_ORG_SECRETS.',
-    args: { input: t.arg({ type: DeleteSecretInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedSecretId: null }, async () => {
-        const { id } = await deleteSecret(domain, { secretId: input.secretId });
-        return { deletedSecretId: globalId('secret', id) };
-      }),
-  }),
-}));
+addMutation('createSecret', {
+  input: CreateSecretInput,
+  payload: CreateSecretPayload,
+  description: 'Makes a secret: sessions that start from now on have it. Needs MANAGE_ORG_SECRETS.',
+  act: async (input, context, info) => {
+    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...secret } = input;
+    return {
+      secret: await createSecret(context.domain, secret, organizationId, {
+        idempotencyKey: idempotencyKeyOf(context, input, info),
+      }).catch((error) => sayTaken(error, secret.key)),
+    };
+  },
+});
+
+addMutation('updateSecret', {
+  input: UpdateSecretInput,
+  payload: UpdateSecretPayload,
+  description: 'Changes a secret: agents at work keep what they were given. Needs MANAGE_ORG_SECRETS.',
+  act: async (input, { domain }) => {
+    const { secretId, clientMutationId: _mutation, ...change } = input;
+    const updated = updateSecret(domain, secretId, change as SecretChange);
+    return { secret: await updated.catch((error) => sayTaken(error, change.key)) };
+  },
+});
+
+addMutation('deleteSecret', {
+  input: DeleteSecretInput,
+  payload: DeleteSecretPayload,
+  description: 'Deletes a secret: agents at work keep it until they end. Needs MANAGE_ORG_SECRETS.',
+  act: async (input, { domain }) => {
+    const { id } = await deleteSecret(domain, { secretId: input.secretId });
+    return { deletedSecretId: globalId('secret', id) };
+  },
+});

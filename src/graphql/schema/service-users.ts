@@ -5,16 +5,10 @@ import { createServiceUser, deleteServiceUser, updateServiceUser } from '../../d
 import { builder } from '../builder.ts';
 import { nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { RoleAssignment, RoleAssignmentConnection, ServiceUser } from './people.ts';
 
 const serviceUserIdDescription = 'The service user: its global ID, or any form of its id.';
@@ -83,19 +77,16 @@ const CreateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>
   }),
 );
 
-builder.mutationField('createServiceUser', (t) =>
-  t.field({
-    type: CreateServiceUserPayload,
-    description: 'Makes a service user with its role.',
-    args: { input: t.arg({ type: CreateServiceUserInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { serviceUser: null }, async () => {
-        const { idempotencyKey: _key, clientMutationId: _mutation, ...serviceUser } = input;
-        const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
-        return { serviceUser: await createServiceUser(context.domain, serviceUser, options) };
-      }),
-  }),
-);
+addMutation('createServiceUser', {
+  input: CreateServiceUserInput,
+  payload: CreateServiceUserPayload,
+  description: 'Makes a service user with its role.',
+  act: async (input, context, info) => {
+    const { idempotencyKey: _key, clientMutationId: _mutation, ...serviceUser } = input;
+    const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
+    return { serviceUser: await createServiceUser(context.domain, serviceUser, options) };
+  },
+});
 
 const UpdateServiceUserInput = builder.inputType('UpdateServiceUserInput', {
   description: 'How a service user is to change.',
@@ -114,17 +105,14 @@ const UpdateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>
   }),
 );
 
-builder.mutationField('updateServiceUser', (t) =>
-  t.field({
-    type: UpdateServiceUserPayload,
-    description: 'Changes a service user’s name.',
-    args: { input: t.arg({ type: UpdateServiceUserInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { serviceUser: null }, async () => ({
-        serviceUser: await updateServiceUser(domain, input.serviceUserId, input),
-      })),
+addMutation('updateServiceUser', {
+  input: UpdateServiceUserInput,
+  payload: UpdateServiceUserPayload,
+  description: 'Changes a service user’s name.',
+  act: async (input, { domain }) => ({
+    serviceUser: await updateServiceUser(domain, input.serviceUserId, input),
   }),
-);
+});
 
 const DeleteServiceUserInput = builder.inputType('DeleteServiceUserInput', {
   description: 'Which service user is to be deleted.',
@@ -146,15 +134,12 @@ const DeleteServiceUserPayload = payloadType<{ deletedServiceUserId: string }>(
   }),
 );
 
-builder.mutationField('deleteServiceUser', (t) =>
-  t.field({
-    type: DeleteServiceUserPayload,
-    description: 'Deletes a service user: its roles and keys are gone at once, what it made stays and keeps its name.',
-    args: { input: t.arg({ type: DeleteServiceUserInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedServiceUserId: null }, async () => {
-        const { serviceUser } = await deleteServiceUser(domain, input.serviceUserId);
-        return { deletedServiceUserId: globalId('serviceUser', serviceUser.id) };
-      }),
-  }),
-);
+addMutation('deleteServiceUser', {
+  input: DeleteServiceUserInput,
+  payload: DeleteServiceUserPayload,
+  description: 'Deletes a service user: its roles and keys are gone at once, what it made stays and keeps its name.',
+  act: async (input, { domain }) => {
+    const { serviceUser } = await deleteServiceUser(domain, input.serviceUserId);
+    return { deletedServiceUserId: globalId('serviceUser', serviceUser.id) };
+  },
+});

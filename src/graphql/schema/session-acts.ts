@@ -5,7 +5,8 @@ import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { resumeSession, suspendSession } from '../../domain/sessions/suspend-session.ts';
 import { appendTags, replaceTags } from '../../domain/sessions/tags.ts';
 import { builder } from '../builder.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { addMutation } from './add-mutation.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
 /** The description of the id of a session that an act is about. */
@@ -64,78 +65,75 @@ const ReplaceSessionTagsPayload = actPayload('ReplaceSessionTagsPayload', 'A ses
 const AppendSessionTagsInput = tagsInput('AppendSessionTagsInput', 'Tags that a session is to have, too.');
 const AppendSessionTagsPayload = actPayload('AppendSessionTagsPayload', 'A session with more tags.');
 
-builder.mutationFields((t) => ({
-  suspendSession: t.field({
-    type: SuspendSessionPayload,
-    description:
-      'Suspends a session: stops its agent and ends its turn. The next message starts the next turn, with a note that the previous one was stopped. A session that is suspended already does not change; one that has ended is INVALID_STATE. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-    args: { input: t.arg({ type: SuspendSessionInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { session: null }, async () => ({
-        session: await suspendSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
-      })),
+addMutation('suspendSession', {
+  input: SuspendSessionInput,
+  payload: SuspendSessionPayload,
+  description:
+    'Suspends a session: stops its agent and ends its turn. The next message starts the next turn, with a note that the previous one was stopped. A session that is suspended already does not change; one that has ended is INVALID_STATE. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain }) => ({
+    session: await suspendSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
-  resumeSession: t.field({
-    type: ResumeSessionPayload,
-    description:
-      'Resumes a suspended session. Its agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE for a session that is not suspended, or is archived. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-    args: { input: t.arg({ type: ResumeSessionInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { session: null }, async () => ({
-        session: await resumeSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
-      })),
+});
+
+addMutation('resumeSession', {
+  input: ResumeSessionInput,
+  payload: ResumeSessionPayload,
+  description:
+    'Resumes a suspended session. Its agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE for a session that is not suspended, or is archived. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain }) => ({
+    session: await resumeSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
-  archiveSession: t.field({
-    type: ArchiveSessionPayload,
-    description:
-      'Archives a session, and suspends it when it is at work, which ends its turn. An archived one takes no messages. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-    args: { input: t.arg({ type: ArchiveSessionInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { session: null }, async () => ({
-        session: await archiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
-      })),
+});
+
+addMutation('archiveSession', {
+  input: ArchiveSessionInput,
+  payload: ArchiveSessionPayload,
+  description:
+    'Archives a session, and suspends it when it is at work, which ends its turn. An archived one takes no messages. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain }) => ({
+    session: await archiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
-  unarchiveSession: t.field({
-    type: UnarchiveSessionPayload,
-    description:
-      'Takes a session out of the archive. It does not wake by that. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-    args: { input: t.arg({ type: UnarchiveSessionInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { session: null }, async () => ({
-        session: await unarchiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
-      })),
+});
+
+addMutation('unarchiveSession', {
+  input: UnarchiveSessionInput,
+  payload: UnarchiveSessionPayload,
+  description:
+    'Takes a session out of the archive. It does not wake by that. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain }) => ({
+    session: await unarchiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
-  updateSession: t.field({
-    type: UpdateSessionPayload,
-    description:
-      'Changes what a session may use. One that sleeps because its limit was reached goes on with the next message. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-    args: { input: t.arg({ type: UpdateSessionInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { session: null }, async () => {
-        const { sessionId, maxAcuLimit } = input;
-        return { session: await updateSession(ofAnySession(domain, 'manage'), { sessionId, maxAcuLimit }) };
-      }),
-  }),
-  replaceSessionTags: t.field({
-    type: ReplaceSessionTagsPayload,
-    description:
-      'Sets a session’s tags: at most 50, and of those that its organization allows. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-    args: { input: t.arg({ type: ReplaceSessionTagsInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { session: null }, async () => {
-        const { sessionId, tags } = input;
-        return { session: await replaceTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
-      }),
-  }),
-  appendSessionTags: t.field({
-    type: AppendSessionTagsPayload,
-    description:
-      'Adds to a session’s tags what it does not have yet: at most 50 in all. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-    args: { input: t.arg({ type: AppendSessionTagsInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { session: null }, async () => {
-        const { sessionId, tags } = input;
-        return { session: await appendTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
-      }),
-  }),
-}));
+});
+
+addMutation('updateSession', {
+  input: UpdateSessionInput,
+  payload: UpdateSessionPayload,
+  description:
+    'Changes what a session may use. One that sleeps because its limit was reached goes on with the next message. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain }) => {
+    const { sessionId, maxAcuLimit } = input;
+    return { session: await updateSession(ofAnySession(domain, 'manage'), { sessionId, maxAcuLimit }) };
+  },
+});
+
+addMutation('replaceSessionTags', {
+  input: ReplaceSessionTagsInput,
+  payload: ReplaceSessionTagsPayload,
+  description:
+    'Sets a session’s tags: at most 50, and of those that its organization allows. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain }) => {
+    const { sessionId, tags } = input;
+    return { session: await replaceTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
+  },
+});
+
+addMutation('appendSessionTags', {
+  input: AppendSessionTagsInput,
+  payload: AppendSessionTagsPayload,
+  description:
+    'Adds to a session’s tags what it does not have yet: at most 50 in all. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain }) => {
+    const { sessionId, tags } = input;
+    return { session: await appendTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
+  },
+});

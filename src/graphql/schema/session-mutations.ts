@@ -5,8 +5,9 @@ import { sendMessage } from '../../domain/sessions/messages.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { terminateSession } from '../../domain/sessions/terminate-session.ts';
 import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
 import { SessionMessage } from './events.ts';
-import { clientMutationIdDescription, idempotencyKeyOf, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
 const SessionSecretInput = builder.inputType('SessionSecretInput', {
@@ -100,54 +101,51 @@ const TerminateSessionPayload = payloadType<{ session: SessionRecord }>(
   }),
 );
 
-builder.mutationFields((t) => ({
-  createSession: t.field({
-    type: CreateSessionPayload,
-    description: 'Starts a session: it waits for a worker from now on.',
-    args: { input: t.arg({ type: CreateSessionInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { session: null, isNewSession: null }, async () => {
-        const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, unlisted, ...rest } = input;
-        const made = await createSession(
-          context.domain,
-          { ...rest, isUnlisted: unlisted },
-          {
-            organizationId,
-            // A cookie of the console is what its pages have and no program does.
-            origin: context.domain.viewer.consoleSessionId === undefined ? 'api' : 'webapp',
-            idempotencyKey: idempotencyKeyOf(context, input, info),
-          },
-        );
-        return { session: made.session, isNewSession: made.isNew };
-      }),
-  }),
-  sendMessage: t.field({
-    type: SendMessagePayload,
-    description: 'Sends a message, and takes up a session that sleeps.',
-    args: { input: t.arg({ type: SendMessageInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { session: null, message: null }, async () => {
-        const { sessionId, message, messageAsUserId, attachmentIds } = input;
-        return sendMessage(ofAnySession(context.domain, 'manage'), {
-          sessionId,
-          message,
-          messageAsUserId,
-          attachmentIds,
-          idempotencyKey: idempotencyKeyOf(context, input, info),
-        });
-      }),
-  }),
-  terminateSession: t.field({
-    type: TerminateSessionPayload,
-    description: 'Ends a session for good; once more does no harm.',
-    args: { input: t.arg({ type: TerminateSessionInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { session: null }, async () => {
-        const { session } = await terminateSession(ofAnySession(domain, 'manage'), {
-          sessionId: input.sessionId,
-          archive: input.archive ?? false,
-        });
-        return { session };
-      }),
-  }),
-}));
+addMutation('createSession', {
+  input: CreateSessionInput,
+  payload: CreateSessionPayload,
+  description: 'Starts a session: it waits for a worker from now on.',
+  act: async (input, context, info) => {
+    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, unlisted, ...rest } = input;
+    const made = await createSession(
+      context.domain,
+      { ...rest, isUnlisted: unlisted },
+      {
+        organizationId,
+        // A cookie of the console is what its pages have and no program does.
+        origin: context.domain.viewer.consoleSessionId === undefined ? 'api' : 'webapp',
+        idempotencyKey: idempotencyKeyOf(context, input, info),
+      },
+    );
+    return { session: made.session, isNewSession: made.isNew };
+  },
+});
+
+addMutation('sendMessage', {
+  input: SendMessageInput,
+  payload: SendMessagePayload,
+  description: 'Sends a message, and takes up a session that sleeps.',
+  act: async (input, context, info) => {
+    const { sessionId, message, messageAsUserId, attachmentIds } = input;
+    return sendMessage(ofAnySession(context.domain, 'manage'), {
+      sessionId,
+      message,
+      messageAsUserId,
+      attachmentIds,
+      idempotencyKey: idempotencyKeyOf(context, input, info),
+    });
+  },
+});
+
+addMutation('terminateSession', {
+  input: TerminateSessionInput,
+  payload: TerminateSessionPayload,
+  description: 'Ends a session for good; once more does no harm.',
+  act: async (input, { domain }) => {
+    const { session } = await terminateSession(ofAnySession(domain, 'manage'), {
+      sessionId: input.sessionId,
+      archive: input.archive ?? false,
+    });
+    return { session };
+  },
+});

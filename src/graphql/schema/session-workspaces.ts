@@ -2,7 +2,8 @@ import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { requestWorkspaceDeletion } from '../../domain/workspaces/request-deletion.ts';
 import { builder } from '../builder.ts';
-import { clientMutationIdDescription, inputDescription, payloadType, toPayload } from './payloads.ts';
+import { addMutation } from './add-mutation.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
 builder.objectFields(Session, (t) => ({
@@ -35,17 +36,14 @@ const DeleteSessionWorkspacePayload = payloadType<{ session: SessionRecord }>(
   (t) => ({ session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }) }),
 );
 
-builder.mutationField('deleteSessionWorkspace', (t) =>
-  t.field({
-    type: DeleteSessionWorkspacePayload,
-    description:
-      'Deletes a session’s workspace and its agent’s home now: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are deleted already. INVALID_STATE for a session at work. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-    args: { input: t.arg({ type: DeleteSessionWorkspaceInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain, loaders }) =>
-      toPayload(input, { session: null }, async () => {
-        const session = await requestWorkspaceDeletion(ofAnySession(domain, 'manage'), { sessionId: input.sessionId });
-        loaders.workspaceStates.clear(session.id);
-        return { session };
-      }),
-  }),
-);
+addMutation('deleteSessionWorkspace', {
+  input: DeleteSessionWorkspaceInput,
+  payload: DeleteSessionWorkspacePayload,
+  description:
+    'Deletes a session’s workspace and its agent’s home now: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are deleted already. INVALID_STATE for a session at work. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain, loaders }) => {
+    const session = await requestWorkspaceDeletion(ofAnySession(domain, 'manage'), { sessionId: input.sessionId });
+    loaders.workspaceStates.clear(session.id);
+    return { session };
+  },
+});

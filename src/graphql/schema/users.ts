@@ -6,15 +6,9 @@ import { createUser, inviteUsers } from '../../domain/people/users.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { User } from './people.ts';
 
 const userIdDescription = 'The user: its global ID, or any form of its id.';
@@ -55,19 +49,16 @@ const CreateUserPayload = payloadType<{ user: UserRecord }>('CreateUserPayload',
   user: t.expose('user', { type: User, nullable: true, description: 'The user.' }),
 }));
 
-builder.mutationField('createUser', (t) =>
-  t.field({
-    type: CreateUserPayload,
-    description: 'Makes a user with its first role.',
-    args: { input: t.arg({ type: CreateUserInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload(input, { user: null }, async () => {
-        const { idempotencyKey: _key, clientMutationId: _mutation, ...user } = input;
-        const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
-        return { user: await createUser(context.domain, user, options) };
-      }),
-  }),
-);
+addMutation('createUser', {
+  input: CreateUserInput,
+  payload: CreateUserPayload,
+  description: 'Makes a user with its first role.',
+  act: async (input, context, info) => {
+    const { idempotencyKey: _key, clientMutationId: _mutation, ...user } = input;
+    const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
+    return { user: await createUser(context.domain, user, options) };
+  },
+});
 
 const InviteUsersInput = builder.inputType('InviteUsersInput', {
   description: 'Whom to invite.',
@@ -91,15 +82,12 @@ const InviteUsersPayload = payloadType<{ users: readonly UserRecord[] }>(
   }),
 );
 
-builder.mutationField('inviteUsers', (t) =>
-  t.field({
-    type: InviteUsersPayload,
-    description: 'Makes a user of each address that has none yet, with a role on the enterprise: all, or none.',
-    args: { input: t.arg({ type: InviteUsersInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { users: null }, async () => ({ users: await inviteUsers(domain, input) })),
-  }),
-);
+addMutation('inviteUsers', {
+  input: InviteUsersInput,
+  payload: InviteUsersPayload,
+  description: 'Makes a user of each address that has none yet, with a role on the enterprise: all, or none.',
+  act: async (input, { domain }) => ({ users: await inviteUsers(domain, input) }),
+});
 
 const UpdateUserInput = builder.inputType('UpdateUserInput', {
   description: 'How a user is to change: what is left out stays.',
@@ -114,15 +102,12 @@ const UpdateUserPayload = payloadType<{ user: UserRecord }>('UpdateUserPayload',
   user: t.expose('user', { type: User, nullable: true, description: 'The user.' }),
 }));
 
-builder.mutationField('updateUser', (t) =>
-  t.field({
-    type: UpdateUserPayload,
-    description: 'Changes a user’s name: one’s own, or that of another with MANAGE_ACCOUNT_MEMBERSHIP.',
-    args: { input: t.arg({ type: UpdateUserInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { user: null }, async () => ({ user: await updateUser(domain, input.userId, input) })),
-  }),
-);
+addMutation('updateUser', {
+  input: UpdateUserInput,
+  payload: UpdateUserPayload,
+  description: 'Changes a user’s name: one’s own, or that of another with MANAGE_ACCOUNT_MEMBERSHIP.',
+  act: async (input, { domain }) => ({ user: await updateUser(domain, input.userId, input) }),
+});
 
 const DeleteUserInput = builder.inputType('DeleteUserInput', {
   description: 'Which user is to be deleted.',
@@ -144,15 +129,12 @@ const DeleteUserPayload = payloadType<{ deletedUserId: string }>(
   }),
 );
 
-builder.mutationField('deleteUser', (t) =>
-  t.field({
-    type: DeleteUserPayload,
-    description: 'Deletes a user: its roles and keys are gone at once, what it made stays and keeps its name.',
-    args: { input: t.arg({ type: DeleteUserInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedUserId: null }, async () => {
-        const { user } = await deleteUser(domain, input.userId);
-        return { deletedUserId: globalId('user', user.id) };
-      }),
-  }),
-);
+addMutation('deleteUser', {
+  input: DeleteUserInput,
+  payload: DeleteUserPayload,
+  description: 'Deletes a user: its roles and keys are gone at once, what it made stays and keeps its name.',
+  act: async (input, { domain }) => {
+    const { user } = await deleteUser(domain, input.userId);
+    return { deletedUserId: globalId('user', user.id) };
+  },
+});

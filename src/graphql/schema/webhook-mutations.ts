@@ -10,14 +10,8 @@ import {
 import type { WebhookDeliveryRecord } from '../../domain/webhooks/deliveries.ts';
 import type { WebhookEndpointRecord } from '../../domain/webhooks/endpoints.ts';
 import { builder } from '../builder.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  idempotencyKeyOf,
-  inputDescription,
-  payloadType,
-  toPayload,
-} from './payloads.ts';
+import { addMutation } from './add-mutation.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { WebhookDelivery } from './webhook-deliveries.ts';
 import { WebhookEndpoint, WebhookEventTypeEnum } from './webhooks.ts';
@@ -133,70 +127,66 @@ const deliveryType = (name: string, description: string) =>
 const SendTestWebhookPayload = deliveryType('SendTestWebhookPayload', 'A test that is sent.');
 const RedeliverWebhookPayload = deliveryType('RedeliverWebhookPayload', 'A delivery that is sent again.');
 
-const nothing = { webhookEndpoint: null, secret: null } as const;
 const needs = 'Needs MANAGE_ORG_AUTOMATIONS and VIEW_ORG_SESSIONS.';
 
-builder.mutationFields((t) => ({
-  createWebhookEndpoint: t.field({
-    type: CreateWebhookEndpointPayload,
-    description: `Makes an endpoint for webhooks: it hears of what happens from now on. ${needs}`,
-    args: { input: t.arg({ type: CreateWebhookEndpointInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, context, info) =>
-      toPayload<Written>(input, nothing, async () => {
-        const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...wanted } = input;
-        const idempotencyKey = idempotencyKeyOf(context, input, info);
-        const made = await createWebhookEndpoint(context.domain, wanted, organizationId, { idempotencyKey });
-        return { webhookEndpoint: made.endpoint, secret: made.secret };
-      }),
+addMutation('createWebhookEndpoint', {
+  input: CreateWebhookEndpointInput,
+  payload: CreateWebhookEndpointPayload,
+  description: `Makes an endpoint for webhooks: it hears of what happens from now on. ${needs}`,
+  act: async (input, context, info) => {
+    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...wanted } = input;
+    const idempotencyKey = idempotencyKeyOf(context, input, info);
+    const made = await createWebhookEndpoint(context.domain, wanted, organizationId, { idempotencyKey });
+    return { webhookEndpoint: made.endpoint, secret: made.secret };
+  },
+});
+
+addMutation('updateWebhookEndpoint', {
+  input: UpdateWebhookEndpointInput,
+  payload: UpdateWebhookEndpointPayload,
+  description: `Changes an endpoint for webhooks. ${needs}`,
+  act: async (input, { domain }) => {
+    const { webhookEndpointId, clientMutationId: _mutation, ...change } = input;
+    return {
+      webhookEndpoint: await updateWebhookEndpoint(domain, webhookEndpointId, change as WebhookEndpointChange),
+    };
+  },
+});
+
+addMutation('rotateWebhookSecret', {
+  input: RotateWebhookSecretInput,
+  payload: RotateWebhookSecretPayload,
+  description: `Gives an endpoint another secret; for 24 hours the one before signs too. ${needs}`,
+  act: async (input, { domain }) => {
+    const { endpoint, secret } = await rotateWebhookSecret(domain, input.webhookEndpointId);
+    return { webhookEndpoint: endpoint, secret };
+  },
+});
+
+addMutation('deleteWebhookEndpoint', {
+  input: DeleteWebhookEndpointInput,
+  payload: DeleteWebhookEndpointPayload,
+  description: 'Deletes an endpoint for webhooks with all that was sent to it. Needs MANAGE_ORG_AUTOMATIONS.',
+  act: async (input, { domain }) => {
+    const { id } = await deleteWebhookEndpoint(domain, input.webhookEndpointId);
+    return { deletedWebhookEndpointId: globalId('webhookEndpoint', id) };
+  },
+});
+
+addMutation('sendTestWebhook', {
+  input: SendTestWebhookInput,
+  payload: SendTestWebhookPayload,
+  description: `Sends an endpoint something that says nothing, once. ${needs}`,
+  act: async (input, { domain }) => ({
+    webhookDelivery: await sendTestWebhook(domain, input.webhookEndpointId),
   }),
-  updateWebhookEndpoint: t.field({
-    type: UpdateWebhookEndpointPayload,
-    description: `Changes an endpoint for webhooks. ${needs}`,
-    args: { input: t.arg({ type: UpdateWebhookEndpointInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { webhookEndpoint: null }, async () => {
-        const { webhookEndpointId, clientMutationId: _mutation, ...change } = input;
-        return {
-          webhookEndpoint: await updateWebhookEndpoint(domain, webhookEndpointId, change as WebhookEndpointChange),
-        };
-      }),
+});
+
+addMutation('redeliverWebhook', {
+  input: RedeliverWebhookInput,
+  payload: RedeliverWebhookPayload,
+  description: `Sends a webhook again, with the same id, as if it were new. ${needs}`,
+  act: async (input, { domain }) => ({
+    webhookDelivery: await redeliverWebhook(domain, input.webhookDeliveryId),
   }),
-  rotateWebhookSecret: t.field({
-    type: RotateWebhookSecretPayload,
-    description: `Gives an endpoint another secret; for 24 hours the one before signs too. ${needs}`,
-    args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload<Written>(input, nothing, async () => {
-        const { endpoint, secret } = await rotateWebhookSecret(domain, input.webhookEndpointId);
-        return { webhookEndpoint: endpoint, secret };
-      }),
-  }),
-  deleteWebhookEndpoint: t.field({
-    type: DeleteWebhookEndpointPayload,
-    description: 'Deletes an endpoint for webhooks with all that was sent to it. Needs MANAGE_ORG_AUTOMATIONS.',
-    args: { input: t.arg({ type: DeleteWebhookEndpointInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { deletedWebhookEndpointId: null }, async () => {
-        const { id } = await deleteWebhookEndpoint(domain, input.webhookEndpointId);
-        return { deletedWebhookEndpointId: globalId('webhookEndpoint', id) };
-      }),
-  }),
-  sendTestWebhook: t.field({
-    type: SendTestWebhookPayload,
-    description: `Sends an endpoint something that says nothing, once. ${needs}`,
-    args: { input: t.arg({ type: SendTestWebhookInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { webhookDelivery: null }, async () => ({
-        webhookDelivery: await sendTestWebhook(domain, input.webhookEndpointId),
-      })),
-  }),
-  redeliverWebhook: t.field({
-    type: RedeliverWebhookPayload,
-    description: `Sends a webhook again, with the same id, as if it were new. ${needs}`,
-    args: { input: t.arg({ type: RedeliverWebhookInput, required: true, description: inputDescription }) },
-    resolve: (_root, { input }, { domain }) =>
-      toPayload(input, { webhookDelivery: null }, async () => ({
-        webhookDelivery: await redeliverWebhook(domain, input.webhookDeliveryId),
-      })),
-  }),
-}));
+});

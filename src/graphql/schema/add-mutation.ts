@@ -1,0 +1,61 @@
+import type { InputObjectRef, ObjectRef } from '@pothos/core';
+import type { GraphQLResolveInfo } from 'graphql';
+import { builder, type SchemaTypes } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import { toUserErrors } from '../errors.ts';
+import type { PayloadBase } from './payloads.ts';
+
+/** The member that the input of every mutation has. */
+interface InputBase {
+  readonly clientMutationId?: string | null | undefined;
+}
+
+/** The declaration of a mutation. */
+export interface MutationOptions<Input extends InputBase, Payload extends PayloadBase> {
+  readonly input: InputObjectRef<SchemaTypes, Input>;
+  /** Made with `payloadType`. */
+  readonly payload: ObjectRef<SchemaTypes, Payload>;
+  readonly description: string;
+  /**
+   * Does it and gives the things of the payload. A refusal that this door says as a user error becomes one beside nulls; any
+   * other error is thrown on, and makes the payload null.
+   */
+  readonly act: (
+    input: Input,
+    context: GraphqlContext,
+    info: GraphQLResolveInfo,
+  ) => Promise<Omit<Payload, keyof PayloadBase>>;
+}
+
+/**
+ * Adds a mutation to the schema: one input, one payload. The payload is nullable: an error of one mutation leaves the answers
+ * of the others in the same document as they are, among them what is shown only once.
+ */
+export function addMutation<Input extends InputBase, Payload extends PayloadBase>(
+  name: string,
+  { input: type, payload, description, act }: MutationOptions<Input, Payload>,
+): void {
+  const inputType: InputObjectRef<SchemaTypes, InputBase> = type;
+  const payloadType: ObjectRef<SchemaTypes, PayloadBase> = payload;
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payloadType,
+      nullable: true,
+      description,
+      args: {
+        input: t.arg({ type: inputType, required: true, description: `The input of ${name}, as one object.` }),
+      },
+      resolve: (_root, { input }, context, info) => toPayload(input, () => act(input as Input, context, info)),
+    }),
+  );
+}
+
+async function toPayload({ clientMutationId = null }: InputBase, act: () => Promise<object>): Promise<PayloadBase> {
+  try {
+    return { ...(await act()), userErrors: [], clientMutationId };
+  } catch (error) {
+    const userErrors = toUserErrors(error, ['input']);
+    if (userErrors === null) throw error;
+    return { userErrors, clientMutationId };
+  }
+}

@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+it('gives what one mutation made when the next is refused', async () => {
+  const { serviceUserId } = await makeOrganization(test, 'Other');
+  const document = `mutation {
+    createApiKey(input: {kind: SERVICE_USER, name: "kept", serviceUserId: "${serviceUserId}"}) { token }
+    suspendSession(input: {sessionId: "devin-00000000000070008000000000000000"}) { userErrors { code } }
+    createOrganization(input: {name: ""}) { userErrors { path } }
+  }`;
+  const { status, data, errors } = await graphql(test, test.adminToken, document);
+  expect(status).toBe(200);
+  expect(errors).toHaveLength(1);
+  expect(errors).toMatchObject([{ path: ['suspendSession'], extensions: { code: 'NOT_FOUND' } }]);
+  expect(data).toEqual({
+    createApiKey: { token: expect.stringMatching(/^cog_/) },
+    suspendSession: null,
+    createOrganization: { userErrors: [{ path: ['input', 'name'] }] },
+  });
+  const { token } = data.createApiKey;
+  expect((await graphql(test, token, '{ viewer { principalType } }')).data.viewer.principalType).toBe('SERVICE_USER');
+});

@@ -190,3 +190,20 @@ it('keeps sessions in the queue until others of their organization are done, and
   await untilSession(test, first, ({ status }) => status === 'EXIT');
   expect((await readMessages(test, first)).at(-1)).toBe('AGENT_MESSAGE: more');
 });
+
+it('claims a session that a process of an older version made, which knows no queue of users', async () => {
+  const { test, context } = await start();
+  const id = await createSession(test);
+  const { store } = context;
+  const [run] = await store.execute<{ queuedAt: Date }>(
+    'delete from run where session_id = $1 returning queued_at as "queuedAt"',
+    [id],
+  );
+  // As that version inserts it.
+  await store.execute(
+    `insert into run (session_id, queued_at, generation, delivered_seq, answered_seqs, turn_after_seq, turn_count, is_turn_open,
+            agent_cost_usd, crash_count) values ($1, $2, 0, 0, '{}', 0, 0, false, 0, 0) returning session_id`,
+    [id, run?.queuedAt],
+  );
+  expect(await claim(context, 1)).toEqual([id]);
+});

@@ -1,4 +1,5 @@
 import { maxJsonDepth, nestsDeeper } from '../domain/json-depth.ts';
+import { bodyParts, brokenBody } from '../http/body-parts.ts';
 
 /** The largest body of an operation. */
 export const mostBytes = 1_024 * 1_024;
@@ -22,7 +23,7 @@ export async function readBody(request: Request, signal: AbortSignal): Promise<R
   if (!request.body) return new Request(request.url, { method: request.method, headers: request.headers, signal });
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of bodyParts(request, notWhole)) {
     bytes += chunk.length;
     if (bytes > mostBytes) throw new BodyError(`The body must be at most 1 MiB (${mostBytes} bytes).`, { status: 413 });
     chunks.push(chunk);
@@ -40,3 +41,5 @@ export async function readBody(request: Request, signal: AbortSignal): Promise<R
   headers.delete('content-length');
   return new Request(request.url, { method: request.method, headers, body: text, signal });
 }
+
+const notWhole = (cause: unknown) => new BodyError(brokenBody, { status: 400, cause });

@@ -115,8 +115,13 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   const connections = createSingleConnections({ engine, services, contextOf });
 
   const run = async (whole: Request, context: GraphqlContext): Promise<Response> => {
-    const response = explained(await yoga.fetch(whole, context));
-    await chargeLeast(context);
+    let response: Response;
+    try {
+      response = explained(await yoga.fetch(whole, context));
+    } finally {
+      // Yoga rejects when the client leaves. A request that holds nothing to run costs the least also then.
+      await chargeLeast(context);
+    }
     return charged(response, context.charge);
   };
 
@@ -178,6 +183,9 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         if (viewer.consoleSessionId !== undefined) response.headers.set(signInHeader, viewer.consoleSessionId);
         return response;
       } catch (error) {
+        const { signal } = request;
+        // Yoga rejects with this reason when the client leaves before the answer: nobody reads it, and nothing has failed.
+        if (signal.aborted && error === signal.reason) return failure(400, 'BAD_REQUEST', 'The connection was closed.');
         return failureOf(error, report);
       }
     },

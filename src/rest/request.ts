@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import { maxJsonDepth, nestsDeeper } from '../domain/json-depth.ts';
+import { bodyParts, brokenBody } from '../http/body-parts.ts';
 import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
 
 /** The largest body that is read, in bytes (pinned 2). */
@@ -48,7 +49,7 @@ export async function readBytes(
   // One buffer that grows: a list of parts of one byte each would take a hundred times as much memory.
   let kept = Buffer.alloc(0);
   let size = 0;
-  for await (const part of partsOf(request.body as AsyncIterable<Uint8Array>)) {
+  for await (const part of bodyParts(request, notWhole)) {
     size += part.byteLength;
     if (size > maxSkippedBytes) break;
     if (size > most) continue;
@@ -73,17 +74,9 @@ export interface ReadOptions {
   readonly isKept?: boolean;
 }
 
-async function* partsOf(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  try {
-    yield* body;
-  } catch (cause) {
-    throw notWhole(cause);
-  }
-}
-
-/** The caller went away, or broke the transfer: no fault of ours that should be logged as one. */
+/** 400 for a body that broke off. */
 export function notWhole(cause: unknown): RequestError {
-  return new RequestError('The body could not be read to its end.', { status: 400, cause });
+  return new RequestError(brokenBody, { status: 400, cause });
 }
 
 function tooLarge(most: number, { isCutOff }: { isCutOff: boolean }): RequestError {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
+import { connectRaw } from '../support/raw-http.ts';
+import { makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -58,6 +60,98 @@ it.each([
     socket.resetAndDestroy();
   }
   expect(await (await fetch(`${test.url}/readyz`)).text()).toBe('ready\n');
+});
+
+/** Until the end of the test: what the service logs as errors, and how many requests it is done with, by whichever way. */
+function watchService() {
+  const errors: string[] = [];
+  let done = 0;
+  const { app } = test;
+  const { log } = app.services;
+  const { error } = log;
+  const { fetch, plainWay } = app;
+  onTestFinished(() => {
+    log.error = error;
+    Object.assign(app, { fetch, plainWay });
+  });
+  log.error = (fields, message) => errors.push(`${message} ${String((fields as { err?: unknown }).err)}`);
+  const noted = <A>(answer: A): A => {
+    const note = (found: unknown) => {
+      // Null: the request takes the other way.
+      if (found !== null) done += 1;
+    };
+    Promise.resolve(answer).then(note, note);
+    return answer;
+  };
+  app.fetch = (...asked) => noted(fetch(...asked));
+  app.plainWay = (...asked) => noted(plainWay(...asked));
+  return { errors, untilDone: (count: number) => expect.poll(() => done, { interval: 10 }).toBe(count) };
+}
+
+const post = (path: string, token: string, more: readonly string[]) =>
+  [`POST ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${token}`, ...more, '', ''].join('\r\n');
+
+it.each([
+  ['GraphQL', '/graphql', 'application/json', '{"query":'],
+  ['a GraphQL event stream', '/graphql', 'application/json\r\nAccept: text/event-stream', '{"query":'],
+  ['GraphQL at its other address', '/graphql/stream', 'application/json', '{"query":'],
+  ['v1', '/v1/sessions', 'application/json', '{"prompt":'],
+  ['v3', '/v3/organizations/ORG/sessions', 'application/json', '{"prompt":'],
+  ['an upload', '/v1/attachments', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; na'],
+])('logs no error when a client leaves in the middle of a body: %s', async (_what, path, type, start) => {
+  const token = path.startsWith('/v1') ? test.v1Key : test.adminToken;
+  const { errors, untilDone } = watchService();
+  let sent = 0;
+  for (const [framing, body] of [
+    ['Content-Length: 100000', start],
+    ['Transfer-Encoding: chunked', `${start.length.toString(16)}\r\n${start}\r\n`],
+  ] as const) {
+    for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+      const wire = connectRaw(Number(new URL(test.url).port));
+      const target = path.replace('ORG', test.organizationId);
+      // The server says "Continue" when it has the headers.
+      wire.send(post(target, token, [`Content-Type: ${type}`, framing, 'Expect: 100-continue']));
+      await wire.until(/^HTTP\/1\.1 100 Continue/);
+      wire.send(body);
+      wire.socket[leave]();
+      sent += 1;
+      await untilDone(sent);
+    }
+  }
+  expect(errors).toEqual([]);
+});
+
+it('logs no error when a client leaves before the answer, and runs the operation to its end', async () => {
+  const { store, limits } = test.app.services;
+  const { organizationId } = await makeOrganization(test, 'Before');
+  const { errors, untilDone } = watchService();
+  const { spend } = limits.graphql;
+  const isCharged = new Promise<void>((resolve) => {
+    limits.graphql.spend = (...asked) => {
+      resolve();
+      return spend(...asked);
+    };
+  });
+  onTestFinished(() => {
+    limits.graphql.spend = spend;
+  });
+  const query = `mutation { updateOrganization(input: { organizationId: "${organizationId}", name: "After" }) { organization { name } } }`;
+  const body = JSON.stringify({ query });
+  const wire = connectRaw(Number(new URL(test.url).port));
+  await store.transact(async (tx) => {
+    await tx.query('select 1 from organization for update');
+    wire.send(
+      post('/graphql', test.adminToken, ['Content-Type: application/json', `Content-Length: ${body.length}`]) + body,
+    );
+    await isCharged;
+    wire.socket.resetAndDestroy();
+    // Before the operation is: it waits for this transaction.
+    await untilDone(1);
+  });
+  const read = async () =>
+    (await store.query<{ name: string }>(`select name from organization where name = 'After'`))[0];
+  await expect.poll(read).toEqual({ name: 'After' });
+  expect(errors).toEqual([]);
 });
 
 // One that is no IPv4 address though it ends in a number, no Unicode, with a port that is none, or with what no host has.

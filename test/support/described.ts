@@ -64,10 +64,15 @@ export function holdToDescription(app: App): { requireNone(): Promise<void> } {
     const length = Number(request.headers.get('content-length') ?? Number.POSITIVE_INFINITY);
     const isShort = isJson(request.headers.get('content-type')) && length < mostBytes;
     // Only what is there as a whole: a body that comes slowly, or never ends, is the server's to wait for.
-    const sent = isShort ? request.clone().arrayBuffer() : null;
+    // It may break off while the door is at something else: that is the door's to answer.
+    const sent = isShort
+      ? request
+          .clone()
+          .arrayBuffer()
+          .then(Buffer.from, () => null)
+      : null;
     const response = await fetch(request, address);
-    const given = sent ? await sent.then(Buffer.from, () => null) : null;
-    return look(request, given, response);
+    return look(request, await sent, response);
   };
 
   return {

@@ -16,6 +16,8 @@ export interface EntryOrder<C> {
   readonly isAscending: boolean;
   readonly readCursor: (text: string) => C | null;
   readonly cursorOf: (entry: AuditEntryRecord) => string;
+  /** The condition on the entry that a cursor is of; null: a cursor counts without its entry. */
+  readonly isOf: ((cursor: C, bind: Bind) => string) | null;
   /** The condition on entries that lie beyond a place, in the direction of the operator. */
   readonly beyond: (operator: '<' | '>', cursor: C, bind: Bind) => string;
   readonly by: (direction: 'asc' | 'desc') => string;
@@ -29,6 +31,7 @@ export const byTime: EntryOrder<{ readonly at: Date; readonly id: string }> = {
   isAscending: false,
   readCursor: (text) => readTimeCursor('audit.desc', text),
   cursorOf: ({ createdAt, id }) => writeCursor('audit.desc', createdAt.getTime(), id),
+  isOf: null,
   beyond: (operator, { at, id }, bind) =>
     `(e.created_at, e.id) ${operator} (${bind(at)}::timestamptz, ${bind(id)}::text)`,
   by: (direction) => `e.created_at ${direction}, e.id ${direction}`,
@@ -43,6 +46,8 @@ export const byCommit: EntryOrder<{ readonly xid: string; readonly id: string }>
   isAscending: true,
   readCursor: readCommitCursor,
   cursorOf: ({ xid, id }) => writeCursor('audit.asc', xid, id),
+  // A restore into a younger cluster numbers the entries again: a cursor of before would skip some of them.
+  isOf: ({ xid, id }, bind) => `e.id = ${bind(id)} and e.xid = ${bind(xid)}::text::xid8`,
   beyond: (operator, { xid, id }, bind) => `(e.xid, e.id) ${operator} (${bind(xid)}::text::xid8, ${bind(id)}::text)`,
   by: (direction) => `e.xid ${direction}, e.id ${direction}`,
   conditions: (filter, bind) => ['e.xid < pg_snapshot_xmin(pg_current_snapshot())', ...xidBounds(filter, bind)],

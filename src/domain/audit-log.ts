@@ -7,7 +7,15 @@ import type { Context } from './context.ts';
 import { type Issue, invalidInput, notFound } from './errors.ts';
 import { inOrderOf } from './find-by-ids.ts';
 import { parseId } from './ids.ts';
-import { type Page, type PageLimits, type PageRequest, pageWindow, toPage } from './pages.ts';
+import {
+  badCursor,
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  type PageWindow,
+  pageWindow,
+  toPage,
+} from './pages.ts';
 
 /** A part of the log, newest first unless said otherwise. */
 export interface AuditLogRequest extends PageRequest {
@@ -21,7 +29,8 @@ export interface AuditLogRequest extends PageRequest {
 
 /**
  * A page of the enterprise's audit log, or of one organization's, by its id in any form. FORBIDDEN; NOT_FOUND for what is
- * no organization of the enterprise; INVALID_INPUT; and the errors of {@link pageWindow}.
+ * no organization of the enterprise; INVALID_INPUT; and the errors of {@link pageWindow}. An ascending reader gets BAD_CURSOR
+ * for a cursor from before the entries were numbered again.
  */
 export async function listAuditLog(
   context: Context,
@@ -85,6 +94,7 @@ async function readOrdered<C>(
   order: EntryOrder<C>,
 ): Promise<Page<AuditEntryRecord>[]> {
   const window = pageWindow(request, limits, order.readCursor);
+  await requireEntriesOf(context, order, window, request);
   const part = { enterpriseId: context.viewer.enterpriseId, organizationIds, filter: request.filter ?? {} };
   const { sql, values } = auditLogStatement(order, part, window);
   const rows = await context.store.query<AuditEntryRecord & { place: number }>(sql, values);
@@ -92,6 +102,23 @@ async function readOrdered<C>(
     const entries = rows.filter(({ place }) => place === index + 1);
     return toPage<C, AuditEntryRecord>(entries, window, order.cursorOf);
   });
+}
+
+/** BAD_CURSOR for a cursor without an entry, in an order whose cursors need one. Entries are never deleted. */
+async function requireEntriesOf<C>(
+  { store, viewer }: Context,
+  { isOf }: EntryOrder<C>,
+  window: PageWindow<C>,
+  request: PageRequest,
+): Promise<void> {
+  for (const name of ['after', 'before'] as const) {
+    const cursor = window[name];
+    if (cursor === null || isOf === null) continue;
+    const values: unknown[] = [viewer.enterpriseId];
+    const condition = isOf(cursor, (value) => `$${values.push(value)}`);
+    const found = await store.query(`select 1 from audit_entry e where e.enterprise_id = $1 and ${condition}`, values);
+    if (found.length === 0) throw badCursor(name, request[name] ?? '');
+  }
 }
 
 // PostgreSQL has its own bounds of time: what lies beyond is said here, not by a failing statement.

@@ -59,11 +59,7 @@ export function pageWindow<C>(
     const text = request[name];
     if (text == null) return null;
     const cursor = text.length <= 500 ? parseCursor(text) : null;
-    if (cursor === null) {
-      const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-      const message = `"${name}" must be a cursor of this list, but ${shown} is not one.`;
-      throw new DomainError('BAD_CURSOR', message, [{ path: [name], message }]);
-    }
+    if (cursor === null) throw badCursor(name, text);
     return cursor;
   };
   return {
@@ -72,6 +68,13 @@ export function pageWindow<C>(
     after: read('after'),
     before: read('before'),
   };
+}
+
+/** The refusal of the cursor that came as `name`: BAD_CURSOR. */
+export function badCursor(name: 'after' | 'before', text: string): DomainError {
+  const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+  const message = `"${name}" must be a cursor of this list, but ${shown} is not one.`;
+  return new DomainError('BAD_CURSOR', message, [{ path: [name], message }]);
 }
 
 /** Cuts the row too many off, restores the list's order and says what lies beyond. */

@@ -40,13 +40,26 @@ async function endMaintenance(test: TestApp): Promise<void> {
   expect(data.endMaintenance).toEqual({ isEnded: true, userErrors: [] });
 }
 
-/** The actions of the audit log, in ascending order, as a program that follows it reads them. */
-async function followAudit(test: TestApp): Promise<string[]> {
-  const document = '{ enterprise { auditLog(first: 100, orderBy: { direction: ASC }) { nodes { action } } } }';
-  const { data, errors } = await graphql(test, test.adminToken, document);
-  if (errors) throw new Error(JSON.stringify(errors));
-  return data.enterprise.auditLog.nodes.map(({ action }: { action: string }) => action);
+interface AuditEdge {
+  readonly cursor: string;
+  readonly node: { readonly action: string };
 }
+
+/** A page of the audit log in ascending order, as a program that follows it reads it, or the code of the refusal. */
+async function readAudit(test: TestApp, after: string | null): Promise<AuditEdge[] | string> {
+  const document = `query($after: String) { enterprise {
+    auditLog(first: 100, after: $after, orderBy: { direction: ASC }) { edges { cursor node { action } } } } }`;
+  const { data, errors } = await graphql(test, test.adminToken, document, { after });
+  return errors ? errors[0].extensions.code : data.enterprise.auditLog.edges;
+}
+
+async function edgesOf(test: TestApp): Promise<AuditEdge[]> {
+  const edges = await readAudit(test, null);
+  if (typeof edges === 'string') throw new Error(edges);
+  return edges;
+}
+
+const followAudit = async (test: TestApp) => (await edgesOf(test)).map(({ node }) => node.action);
 
 describe.skipIf(testDatabase !== 'postgres')('a database that was restored from a dump', () => {
   it('into another one of the same cluster runs nothing until maintenance mode is ended', async () => {
@@ -79,17 +92,26 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     const databaseUrl = await copyDatabase(first.databaseUrl as string, older);
     const original = await startOn(first, { databaseUrl, maintenance: false });
     const id = await createSession(original, { prompt: 'say done' });
-    const before = await followAudit(original);
+    const edges = await edgesOf(original);
+    const before = edges.map(({ node }) => node.action);
     expect(before).toContain('CREATE_SESSION');
 
     const copied = await copyDatabase(databaseUrl, younger);
     const copy = await startOn(first, { ...everything, databaseUrl: copied });
     expect(await readMode(copy)).toMatchObject({ reason: 'COPIED_DATABASE' });
     expect(await followAudit(copy)).toEqual(before);
+    // A cursor of before would skip entries: a reader that has one begins again.
+    const codes = async () => Promise.all(edges.map(({ cursor }) => readAudit(copy, cursor)));
+    expect(new Set(await codes())).toEqual(new Set(['BAD_CURSOR']));
+    const [firstEdge] = await edgesOf(copy);
+    expect(await readAudit(copy, firstEdge?.cursor ?? '')).toHaveLength(before.length - 1);
     const [ahead] = await copy.app.services.store.query<{ isAhead: boolean }>(
       `select exists (select 1 from session_change where changed_xid >= pg_snapshot_xmax(pg_current_snapshot())) as "isAhead"`,
     );
     expect(ahead).toEqual({ isAhead: false });
+    // Also once the cluster has used those numbers itself.
+    await useTransactions(younger, 30_000);
+    expect(new Set(await codes())).toEqual(new Set(['BAD_CURSOR']));
     await endMaintenance(copy);
     await untilOver(copy, id);
   });

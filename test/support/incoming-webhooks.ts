@@ -24,6 +24,16 @@ export async function makeWebhook(test: TestApp, input: Record<string, unknown> 
   return { token, organizationId, automationId, secret: webhookSecret as string, path, send, runs };
 }
 
+/** The answer of a webhook: to a delivery that it takes, or a problem. */
+interface WebhookAnswer {
+  readonly run_id?: string | null;
+  readonly status: string | number;
+  readonly is_replay?: boolean;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly instance?: string;
+}
+
 /** Posts to a path of a webhook. */
 export async function postTo(
   test: Pick<TestApp, 'url'>,
@@ -36,7 +46,7 @@ export async function postTo(
     headers: { 'content-type': 'application/json', ...headers },
     body,
   });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  return { status: response.status, headers: response.headers, body: (await response.json()) as WebhookAnswer };
 }
 
 /** The prompt of a session, by its id in any form. */

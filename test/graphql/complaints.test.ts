@@ -42,10 +42,10 @@ it('names the item of a list that is meant, and its place', async () => {
   const { data } = await graphql(
     test,
     test.adminToken,
-    'mutation($id: ID!) { appendSessionTags(input: {sessionId: $id, tags: ["a", "a", ""]}) { userErrors { message path } } }',
+    'mutation($id: ID!) { addSessionTags(input: {sessionId: $id, tags: ["a", "a", ""]}) { userErrors { message path } } }',
     { id: sessionId },
   );
-  expect(data.appendSessionTags.userErrors).toEqual([
+  expect(data.addSessionTags.userErrors).toEqual([
     { message: '"tags[2]" must not be empty.', path: ['input', 'tags', '2'] },
   ]);
 });

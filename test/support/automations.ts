@@ -62,6 +62,16 @@ export const createAutomation = (
 export const updateAutomation = (test: TestApp, input: Record<string, unknown>, token?: string): Promise<any> =>
   runMutation(test, 'updateAutomation', `webhookSecret automation { ${automationFields} }`, input, token);
 
+/** Enables or disables an automation. */
+export const switchAutomation = (test: TestApp, automationId: string, isOn: boolean, token?: string): Promise<any> =>
+  runMutation(
+    test,
+    isOn ? 'enableAutomation' : 'disableAutomation',
+    `automation { ${automationFields} }`,
+    { automationId },
+    token,
+  );
+
 /** An organization of its own for automations. */
 export async function makeAutomatic(test: TestApp) {
   const { organizationId, serviceUserId, token } = await makeOrganization(test, 'Automatic');

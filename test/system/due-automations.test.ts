@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
-import { createAutomation, makeAutomatic, recurring, updateAutomation } from '../support/automations.ts';
+import { createAutomation, makeAutomatic, recurring, switchAutomation } from '../support/automations.ts';
 import { stopClock } from '../support/clock.ts';
 
 let test: TestApp;
@@ -163,8 +163,8 @@ it('fires nothing twice when the clock jumps a day forward and back, also when t
   clock.advance(dayMs);
   await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
   clock.advance(-dayMs);
-  await updateAutomation(test, { automationId: made.automationId, enabled: false }, token);
-  await updateAutomation(test, { automationId: made.automationId, enabled: true }, token);
+  await switchAutomation(test, made.automationId, false, token);
+  await switchAutomation(test, made.automationId, true, token);
   expect((await read(made.id, token)).nextRunAt).toBe(first);
   clock.advance(hourMs);
   await until(made.id, token, ({ nextRunAt }) => expect(nextRunAt).not.toBe(first));
@@ -334,7 +334,7 @@ describe('limits', () => {
     const { token } = await makeAutomatic(test);
     const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);
     for (const expected of ['started', 'queued']) expect((await runNow(made, token)).status).toBe(expected);
-    await updateAutomation(test, { automationId: made.automationId, enabled: false }, token);
+    await switchAutomation(test, made.automationId, false, token);
     const { runs } = await read(made.id, token);
     expect(runs.nodes).toMatchObject([{ status: 'skipped', error: { code: 'INVALID_STATE' } }, { status: 'started' }]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventOfStatus } from '../../src/domain/automations/session-happenings.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { createAutomation, makeAutomatic, makeMember, updateAutomation } from '../support/automations.ts';
+import { createAutomation, makeAutomatic, makeMember, switchAutomation, updateAutomation } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession } from '../support/sessions.ts';
 
@@ -114,9 +114,9 @@ describe('an event of a session', () => {
     const { automationId } = automation;
     await terminate(await createSession(test, { prompt: 'say 1' }, token), token);
     await untilRuns(automation, token, 1);
-    await updateAutomation(test, { automationId, enabled: false }, token);
+    await switchAutomation(test, automationId, false, token);
     await terminate(await createSession(test, { prompt: 'say 2' }, token), token);
-    await updateAutomation(test, { automationId, enabled: true }, token);
+    await switchAutomation(test, automationId, true, token);
     await terminate(await createSession(test, { prompt: 'say 3' }, token), token);
     await untilRuns(automation, token, 2);
     await settle(token);
@@ -138,8 +138,10 @@ describe('an event of a session', () => {
     const act = (wanted: object) =>
       updateAutomation(test, { automationId: heard.automationId, ...wanted }, keeper.token);
     expect(await act({ actions: [start('Tell me of it.')] })).toMatchObject({ error: 'FORBIDDEN' });
-    expect((await act({ name: 'Heard', enabled: false })).automation).toMatchObject({ name: 'Heard', enabled: false });
-    expect(await act({ enabled: true })).toMatchObject({ error: 'FORBIDDEN' });
+    expect((await act({ name: 'Heard' })).automation).toMatchObject({ name: 'Heard' });
+    const turn = (isOn: boolean) => switchAutomation(test, heard.automationId, isOn, keeper.token);
+    expect((await turn(false)).automation).toMatchObject({ enabled: false });
+    expect(await turn(true)).toMatchObject({ error: 'FORBIDDEN' });
   });
 });
 

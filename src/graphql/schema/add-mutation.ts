@@ -1,7 +1,7 @@
 import type { InputObjectRef, ObjectRef } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import { builder, type SchemaTypes } from '../builder.ts';
-import type { GraphqlContext } from '../context.ts';
+import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { toUserErrors } from '../errors.ts';
 import type { PayloadBase } from './payloads.ts';
 
@@ -45,7 +45,11 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
       args: {
         input: t.arg({ type: inputType, required: true, description: `The input of ${name}, as one object.` }),
       },
-      resolve: (_root, { input }, context, info) => toPayload(input, () => act(input as Input, context, info)),
+      resolve: (_root, { input }, context, info) => {
+        // An earlier mutation of the document may have read what this one changes.
+        renewLoaders(context);
+        return toPayload(input, () => act(input as Input, context, info));
+      },
     }),
   );
 }

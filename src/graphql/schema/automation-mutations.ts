@@ -46,7 +46,6 @@ const UpdateAutomationInput = builder.inputType('UpdateAutomationInput', {
     name: t.string({ description: `${said.name} Not null.` }),
     triggers: t.field({ type: [AutomationTriggerInput], description: `${said.triggers} Not null.` }),
     actions: t.field({ type: [AutomationActionInput], description: `${said.actions} Not null.` }),
-    enabled: t.boolean({ description: `${said.enabled} Null changes nothing.` }),
     ...optionFields(t),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -174,7 +173,7 @@ addMutation('updateAutomation', {
 addMutation('enableAutomation', {
   input: EnableAutomationInput,
   payload: switched('EnableAutomationPayload', 'An automation that acts.'),
-  description: `Lets an automation act; once more does no harm. ${needs}.`,
+  description: `Enables an automation: its triggers start it again. Does nothing if it is enabled. ${needs}.`,
   act: async (input, { domain }) => {
     const { automation } = await change(domain, input.automationId, { enabled: true });
     return { automation };
@@ -184,7 +183,7 @@ addMutation('enableAutomation', {
 addMutation('disableAutomation', {
   input: DisableAutomationInput,
   payload: switched('DisableAutomationPayload', 'An automation that does not act.'),
-  description: `Keeps an automation from acting; once more does no harm. ${needs}.`,
+  description: `Disables an automation: its triggers no longer start it. Does nothing if it is disabled. ${needs}.`,
   act: async (input, { domain }) => {
     const { automation } = await change(domain, input.automationId, { enabled: false });
     return { automation };

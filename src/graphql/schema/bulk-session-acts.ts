@@ -46,10 +46,11 @@ const SessionActResult = builder.objectRef<BulkResult>('SessionActResult').imple
 });
 
 const TagModeEnum = builder.enumType('TagMode', {
-  description: 'What becomes of the tags that a session has.',
+  description: 'How the tags that are given change those that a session has.',
   values: {
-    APPEND: { value: 'append', description: 'They stay; what is given is added.' },
-    REPLACE: { value: 'replace', description: 'They go; it has what is given.' },
+    ADD: { value: 'add', description: 'The session keeps its tags and gets those that are given, as addSessionTags does.' },
+    REMOVE: { value: 'remove', description: 'The session loses the tags that are given, as removeSessionTags does.' },
+    REPLACE: { value: 'replace', description: 'The session has only the tags that are given, as replaceSessionTags does.' },
   } as const satisfies Record<Uppercase<TagMode>, { value: TagMode; description: string }>,
 });
 
@@ -142,8 +143,8 @@ const TagSessionsInput = builder.inputType('TagSessionsInput', {
     tags: t.stringList({ required: true, description: 'At most 50, each of 1 to 200 characters.' }),
     mode: t.field({
       type: TagModeEnum,
-      defaultValue: 'append',
-      description: 'What becomes of the tags that they have.',
+      defaultValue: 'add',
+      description: 'How the tags that are given change those that the sessions have.',
     }),
     ...targetFields(t),
   }),
@@ -178,6 +179,6 @@ addMutation('terminateSessions', {
 addMutation('tagSessions', {
   input: TagSessionsInput,
   payload: TagSessionsPayload,
-  description: 'Tags up to 100 sessions, as appendSessionTags or replaceSessionTags does each.',
-  act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'append'),
+  description: 'Changes the tags of up to 100 sessions, each as addSessionTags, removeSessionTags or replaceSessionTags does.',
+  act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'add'),
 });

@@ -3,6 +3,7 @@ import { manageOwnSessions } from '../auth/permissions.ts';
 import {
   DomainError,
   type ErrorCode,
+  type Issue,
   MissingPermissionError,
   notFound,
   retryAfterOf,
@@ -48,18 +49,31 @@ export interface UserError {
   readonly path: readonly string[] | null;
 }
 
-/** The user errors of a refusal; null when it must be an error instead. `prefix`: what stands before the issues' paths. */
-export function toUserErrors(error: unknown, prefix: readonly string[]): UserError[] | null {
+/**
+ * The user errors of a refusal; null when it must be an error instead. `prefix`: what stands before the issues' paths.
+ * `names`: what the input calls members that the domain has other names for; a dotted name is a path.
+ */
+export function toUserErrors(
+  error: unknown,
+  prefix: readonly string[],
+  names: Readonly<Record<string, string>> = {},
+): UserError[] | null {
   if (!(error instanceof DomainError)) return null;
   const said = dialect[error.code];
   if (said.as !== 'userError') return null;
   const { code } = said;
   if (error.issues.length === 0) return [{ code, message: error.message, path: null }];
-  return error.issues.map(({ message, path }) => ({
-    code,
-    message: ofItem(message, path),
-    path: [...prefix, ...path],
-  }));
+  return error.issues.map((issue) => {
+    const { message, path } = inInputNames(issue, names);
+    return { code, message: ofItem(message, path), path: [...prefix, ...path] };
+  });
+}
+
+function inInputNames({ message, path: [first = '', ...rest] }: Issue, names: Readonly<Record<string, string>>): Issue {
+  const renamed = Object.hasOwn(names, first) ? names[first] : undefined;
+  if (renamed === undefined) return { message, path: first === '' ? rest : [first, ...rest] };
+  const path = renamed.split('.');
+  return { message: message.replaceAll(`"${first}"`, `"${path.at(-1)}"`), path: [...path, ...rest] };
 }
 
 /** The message of a refusal, with a permission named as the enum Permission has it. */

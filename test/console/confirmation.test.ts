@@ -131,10 +131,7 @@ async function grants(): Promise<Acts> {
       'updateWebhookEndpoint',
       { webhookEndpointId: await endpoint(true), url: 'http://localhost:9/theirs' },
     ],
-    'an outgoing webhook that was off': [
-      'enableWebhookEndpoint',
-      { webhookEndpointId: await endpoint(false) },
-    ],
+    'an outgoing webhook that was off': ['enableWebhookEndpoint', { webhookEndpointId: await endpoint(false) }],
     'a secret of an outgoing webhook': ['rotateWebhookEndpointSecret', { webhookEndpointId: await endpoint(true) }],
     'an incoming webhook': ['createAutomation', { organizationId, name: 'Hook', actions, ...incoming }],
     'an incoming webhook of an automation': [
@@ -144,7 +141,7 @@ async function grants(): Promise<Acts> {
     'a secret of an incoming webhook': ['rotateAutomationWebhookSecret', { automationId: await automation(incoming) }],
     'an incoming webhook that was off': [
       'enableAutomation',
-      { automationId: await automation({ ...incoming, enabled: false }) },
+      { automationId: await automation({ ...incoming, isEnabled: false }) },
     ],
     'other actions of an incoming webhook': [
       'updateAutomation',

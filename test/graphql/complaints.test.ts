@@ -91,8 +91,9 @@ it('says where the types of events are listed', async () => {
 it('tells how a session ended', async () => {
   const sessionId = await createSession(test);
   const read = async () =>
-    (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { endedBy } }', { id: sessionId })).data;
-  expect(await read()).toEqual({ session: { endedBy: null } });
+    (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { endReason } }', { id: sessionId }))
+      .data;
+  expect(await read()).toEqual({ session: { endReason: null } });
   await graphql(
     test,
     test.adminToken,
@@ -101,5 +102,5 @@ it('tells how a session ended', async () => {
       id: sessionId,
     },
   );
-  expect(await read()).toEqual({ session: { endedBy: 'TERMINATED' } });
+  expect(await read()).toEqual({ session: { endReason: 'TERMINATED' } });
 });

@@ -84,7 +84,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const following = follow(connect(reader.url, token), query, { id: organizationId });
     await untilActive(before + 1);
     await createSession(test, {}, other.token);
-    await createSession(test, { unlisted: true }, token);
+    await createSession(test, { isUnlisted: true }, token);
     const last = await createSession(test, {}, token);
     expect((await following.take(1)).map((payload) => node(payload).sessionId)).toEqual([`devin-${last}`]);
   });

@@ -161,7 +161,7 @@ describe('deleteOrganization', () => {
     expect(data.organizations.nodes).toEqual(left);
     expect(data.enterprise.organizations.nodes).toEqual(left);
     const named = { sessionId: id };
-    expect(await run('sendMessage', 'message { seq }', { ...named, message: 'x' })).toMatchObject({
+    expect(await run('sendMessage', 'message { seq }', { ...named, body: 'x' })).toMatchObject({
       error: 'NOT_FOUND',
     });
     expect(await run('terminateSession', 'session { id }', named)).toMatchObject({ error: 'NOT_FOUND' });

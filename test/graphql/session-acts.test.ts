@@ -102,7 +102,7 @@ describe('what belongs to a session', () => {
     const parent = await createSession(test, { title: 'Parent' }, token);
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) {
-      const child = await createSession(test, { unlisted: n === 3 }, token);
+      const child = await createSession(test, { isUnlisted: n === 3 }, token);
       const update = 'update session set parent_id = $2 where id = $1';
       await test.app.services.store.execute(`${update} returning id`, [child, parent]);
       if (n !== 3) ids.unshift(globalIdOf('Session', child));
@@ -160,7 +160,7 @@ describe('what belongs to a session', () => {
     const { token } = await makeOrganization(test, 'Insights');
     const id = await createSession(test, {}, token);
     await say(test, id, 'one', 'two', 'three');
-    await runMutation(test, 'sendMessage', 'message { body }', { sessionId: id, message: 'And?' }, token);
+    await runMutation(test, 'sendMessage', 'message { body }', { sessionId: id, body: 'And?' }, token);
     await test.app.services.store.execute('update session set acus_consumed = 4 where id = $1 returning id', [id]);
     const { insights } = await read(token, id, 'insights { userMessageCount agentMessageCount size }');
     expect(insights).toEqual({ userMessageCount: 2, agentMessageCount: 3, size: 'M' });

@@ -18,7 +18,13 @@ const url = 'https://hooks.example/in?key=1';
 const run = (field: string, input: Record<string, unknown>, token: string) =>
   runMutation(test, field, endpointFields, input, token);
 const sendTest = (webhookEndpointId: string, token: string) =>
-  runMutation(test, 'testWebhookEndpoint', 'webhookDelivery { id webhookDeliveryId status }', { webhookEndpointId }, token);
+  runMutation(
+    test,
+    'testWebhookEndpoint',
+    'webhookDelivery { id webhookDeliveryId status }',
+    { webhookEndpointId },
+    token,
+  );
 
 it('is made, changed and deleted, and its secret is shown once', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Endpoints');
@@ -124,7 +130,8 @@ it('is for who may change automations, and made by who may also view sessions', 
   );
   expect(await sendTest(id, keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
   const again = { webhookDeliveryId: sent.webhookDelivery.id };
-  const redeliver = (by: string) => runMutation(test, 'redeliverWebhookDelivery', 'webhookDelivery { status }', again, by);
+  const redeliver = (by: string) =>
+    runMutation(test, 'redeliverWebhookDelivery', 'webhookDelivery { status }', again, by);
   expect(await redeliver(keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
   expect(await redeliver(member)).toMatchObject({ error: 'FORBIDDEN' });
   expect((await redeliver(await holder('MANAGE_ORG_AUTOMATIONS', 'VIEW_ORG_SESSIONS'))).webhookDelivery.status).toBe(

@@ -100,7 +100,7 @@ it('tells only what an endpoint wants to hear, and nothing of unlisted sessions'
   const { organizationId, token } = await makeOrganization(test, 'Chooses');
   const receiver = await startReceiver();
   await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
-  const unlisted = await createSession(test, { prompt: 'say hidden', unlisted: true }, token);
+  const unlisted = await createSession(test, { prompt: 'say hidden', isUnlisted: true }, token);
   await sayAs(organizationId, unlisted, 'Hidden.');
   const listed = await createSession(test, { prompt: 'say shown' }, token);
   await sayAs(organizationId, listed, 'Shown.');

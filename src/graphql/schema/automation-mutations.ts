@@ -32,7 +32,7 @@ const CreateAutomationInput = builder.inputType('CreateAutomationInput', {
     name: t.string({ required: true, description: said.name }),
     triggers: t.field({ type: [AutomationTriggerInput], required: true, description: said.triggers }),
     actions: t.field({ type: [AutomationActionInput], required: true, description: said.actions }),
-    enabled: t.boolean({ description: `${said.enabled} It does when left out.` }),
+    isEnabled: t.boolean({ defaultValue: true, description: said.isEnabled }),
     ...optionFields(t),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -126,10 +126,24 @@ const DeleteAutomationPayload = payloadType<{ deletedAutomationId: string }>(
 
 type Definition = Partial<typeof CreateAutomationInput.$inferInput> | Partial<typeof UpdateAutomationInput.$inferInput>;
 
-// Answers are objects inside, for what may come to be said of them.
-function readTriggers(triggers: Definition['triggers']) {
-  return triggers?.map(({ replies, ...trigger }) => ({ ...trigger, replies: replies?.map((type) => ({ type })) }));
+// In the words of the domain. Replies are objects there, for what may come to be said of them.
+function readDefinition({ triggers, tools, ...rest }: Definition) {
+  return {
+    ...rest,
+    ...(triggers && {
+      triggers: triggers.map(({ replies, ...trigger }) => ({
+        ...trigger,
+        replies: replies?.map((type) => ({ type })),
+      })),
+    }),
+    ...(tools !== undefined && { tools: tools && readTools(tools) }),
+  };
 }
+
+const readTools = ({ isLinearEnabled: linearEnabled, ...tools }: NonNullable<Definition['tools']>) => ({
+  ...tools,
+  ...(linearEnabled !== undefined && { linearEnabled }),
+});
 
 /** INVALID_INPUT for null where a value is needed: left out is something else. */
 function requireNoNulls(change: Definition): void {
@@ -150,9 +164,9 @@ addMutation('createAutomation', {
   payload: writtenType('CreateAutomationPayload', 'An automation that was made.'),
   description: `Makes an automation. ${needs}, and USE_PERSONAL_AUTOMATIONS for one that runs as its creator.`,
   act: async (input, context, info) => {
-    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, triggers, ...rest } = input;
+    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, isEnabled, ...rest } = input;
     const place = organizationId ?? (await getOnlyOrganizationId(context.domain));
-    const automation = { ...rest, triggers: readTriggers(triggers) } as AutomationInput;
+    const automation = { ...readDefinition(rest), enabled: isEnabled ?? true } as AutomationInput;
     const idempotencyKey = idempotencyKeyOf(context, input, info);
     return createAutomation(context.domain, place, automation, { idempotencyKey });
   },
@@ -163,10 +177,9 @@ addMutation('updateAutomation', {
   payload: writtenType('UpdateAutomationPayload', 'An automation that was changed.'),
   description: `Changes an automation. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
   act: async (input, { domain }) => {
-    const { automationId, clientMutationId: _mutation, triggers, ...rest } = input;
+    const { automationId, clientMutationId: _mutation, ...rest } = input;
     requireNoNulls(input);
-    const given = triggers == null ? {} : { triggers: readTriggers(triggers) };
-    return change(domain, automationId, { ...rest, ...given } as AutomationChange);
+    return change(domain, automationId, readDefinition(rest) as AutomationChange);
   },
 });
 

@@ -75,8 +75,8 @@ export const SessionQueueReasonEnum = builder.enumType('SessionQueueReason', {
 });
 
 /** How a session that is over came to its end. */
-export const SessionEndedByEnum = builder.enumType('SessionEndedBy', {
-  description: 'How a session ended.',
+export const SessionEndReasonEnum = builder.enumType('SessionEndReason', {
+  description: 'The reason for which a session ended.',
   values: {
     FINISHED: { value: 'finished', description: 'Its agent was done. A message takes it up again.' },
     TERMINATED: { value: 'terminated', description: 'Somebody ended it for good.' },

@@ -35,7 +35,7 @@ function changedType(name: string, description: string) {
     ipRanges: t.stringList({
       nullable: true,
       description: 'The whole list as it is now.',
-      resolve: ({ ipRanges }) => (ipRanges === null ? null : [...ipRanges]),
+      resolve: ({ ipRanges }) => ipRanges && [...ipRanges],
     }),
     enterprise: t.expose('enterprise', {
       type: Enterprise,

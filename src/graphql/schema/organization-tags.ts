@@ -36,7 +36,7 @@ function changedType(name: string, description: string) {
     allowedTags: t.stringList({
       nullable: true,
       description: 'All tags that the organization’s sessions may have now; none: any.',
-      resolve: ({ allowedTags }) => (allowedTags === null ? null : [...allowedTags]),
+      resolve: ({ allowedTags }) => allowedTags && [...allowedTags],
     }),
     defaultTag: t.exposeString('defaultTag', { nullable: true, description: 'The default tag now; null: none.' }),
     organization: t.expose('organization', {

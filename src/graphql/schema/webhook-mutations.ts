@@ -58,9 +58,18 @@ const oneEndpoint = (name: string, description: string) =>
     }),
   });
 
-const RotateWebhookEndpointSecretInput = oneEndpoint('RotateWebhookEndpointSecretInput', 'Which endpoint is to have another secret.');
-const EnableWebhookEndpointInput = oneEndpoint('EnableWebhookEndpointInput', 'The endpoint that webhooks are sent to again.');
-const DisableWebhookEndpointInput = oneEndpoint('DisableWebhookEndpointInput', 'The endpoint that no webhooks are sent to any longer.');
+const RotateWebhookEndpointSecretInput = oneEndpoint(
+  'RotateWebhookEndpointSecretInput',
+  'Which endpoint is to have another secret.',
+);
+const EnableWebhookEndpointInput = oneEndpoint(
+  'EnableWebhookEndpointInput',
+  'The endpoint that webhooks are sent to again.',
+);
+const DisableWebhookEndpointInput = oneEndpoint(
+  'DisableWebhookEndpointInput',
+  'The endpoint that no webhooks are sent to any longer.',
+);
 const DeleteWebhookEndpointInput = oneEndpoint('DeleteWebhookEndpointInput', 'Which endpoint is to be deleted.');
 const TestWebhookEndpointInput = oneEndpoint('TestWebhookEndpointInput', 'Which endpoint is to be tested.');
 
@@ -88,7 +97,10 @@ const writtenType = (name: string, description: string) =>
   }));
 
 const CreateWebhookEndpointPayload = writtenType('CreateWebhookEndpointPayload', 'An endpoint that was made.');
-const RotateWebhookEndpointSecretPayload = writtenType('RotateWebhookEndpointSecretPayload', 'An endpoint that has another secret.');
+const RotateWebhookEndpointSecretPayload = writtenType(
+  'RotateWebhookEndpointSecretPayload',
+  'An endpoint that has another secret.',
+);
 
 const changedType = (name: string, description: string) =>
   payloadType<{ webhookEndpoint: WebhookEndpointRecord }>(name, description, (t) => ({
@@ -121,7 +133,10 @@ const deliveryType = (name: string, description: string) =>
   }));
 
 const TestWebhookEndpointPayload = deliveryType('TestWebhookEndpointPayload', 'A test that is sent.');
-const RedeliverWebhookDeliveryPayload = deliveryType('RedeliverWebhookDeliveryPayload', 'A delivery that is sent again.');
+const RedeliverWebhookDeliveryPayload = deliveryType(
+  'RedeliverWebhookDeliveryPayload',
+  'A delivery that is sent again.',
+);
 
 const needs = 'Needs MANAGE_ORG_AUTOMATIONS and VIEW_ORG_SESSIONS.';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isInputObjectType } from 'graphql';
+import { type GraphQLArgument, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema/index.ts';
 import { root } from '../support/tree.ts';
@@ -65,7 +65,9 @@ it('has that table in its documentation', () => {
   const rows = [...page.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| [^|]+ \| ([^|]+) \|$/gm)];
   const listed = rows.flatMap(([, verbsOfRow = '', nounsOfRow = '']) =>
     [...nounsOfRow.matchAll(/`(\w+)`(?: \(([\w, ]+)\))?/g)].flatMap(([, noun, only]) =>
-      (only?.split(', ') ?? [...verbsOfRow.matchAll(/`(\w+)`/g)].map(([, verb]) => verb)).map((verb) => `${verb}${noun}`),
+      (only?.split(', ') ?? [...verbsOfRow.matchAll(/`(\w+)`/g)].map(([, verb]) => verb)).map(
+        (verb) => `${verb}${noun}`,
+      ),
     ),
   );
   expect(listed.sort()).toEqual(mutations.map(({ name }) => name).sort());
@@ -78,4 +80,37 @@ it('switches by enable and disable, and takes "isEnabled" only where something i
     return isInputObjectType(type) && type.getFields().isEnabled;
   });
   expect(taking.map(({ name }) => verbOf(name)).filter((verb) => verb !== 'create')).toEqual([]);
+});
+
+const argumentsOf = (field: object): readonly GraphQLArgument[] =>
+  'args' in field ? (field.args as readonly GraphQLArgument[]) : [];
+
+/** Booleans that tell an act what to do, and are no state of a thing. */
+const switchesOfActs = [
+  'archive',
+  'autoCreate',
+  'bypassApproval',
+  'dryRun',
+  'force',
+  'includeInactive',
+  'revokeCurrent',
+];
+
+it('names booleans "is…" and "has…", and what tells an act what to do by a verb', () => {
+  const all = Object.values(schema.getTypeMap()).flatMap((type): [string, string, unknown][] => {
+    if (type.name.startsWith('__')) return [];
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return [];
+    return Object.values(type.getFields()).flatMap((field) => [
+      ...argumentsOf(field).map(({ name, type: its }): [string, string, unknown] => [type.name, name, its]),
+      [type.name, field.name, field.type],
+    ]);
+  });
+  const names = all
+    .filter(([, , type]) => String(type).replace('!', '') === 'Boolean')
+    .map(([owner, name]) => `${owner}.${name}`)
+    .filter((path) => {
+      const name = path.split('.').at(-1) ?? '';
+      return !/^(is|has|\w+Is)[A-Z]/.test(name) && !switchesOfActs.includes(name);
+    });
+  expect(names).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { MissingPermissionError } from '../domain/errors.ts';
+import { DomainError } from '../domain/errors.ts';
 import {
   type EnterprisePermission,
   manageOwnSessions,
@@ -96,9 +96,10 @@ export function requireSomewhere(
 }
 
 /** FORBIDDEN, naming the permission. */
-export function missingPermission(permission: RolePermission): MissingPermissionError {
-  const issue = { path: [permission], message: 'This permission is needed.' };
-  return new MissingPermissionError(permission, `Missing permission ${permission}.`, [issue]);
+export function missingPermission(permission: string): DomainError {
+  return new DomainError('FORBIDDEN', `Missing permission ${permission}.`, [
+    { path: [permission], message: 'This permission is needed.' },
+  ]);
 }
 
 /** The organizations in which the viewer holds any of some permissions, as parameters of a WHERE on `organization`. */
@@ -111,10 +112,21 @@ export function organizationsWith(
   return { enterpriseId: viewer.enterpriseId, all: hasAny(viewer.everywhere), ids };
 }
 
-/** The user that what the viewer makes belongs to, or the service user; both null for a service key. */
-export function ownerOf(viewer: Viewer): { userId: string | null; serviceUserId: string | null } {
+/** Bare id of who made a thing: at most one is set; none is the service itself. */
+export interface Owner {
+  readonly userId: string | null;
+  readonly serviceUserId: string | null;
+  readonly serviceKeyId: string | null;
+}
+
+/** The owner of what the viewer makes. */
+export function ownerOf(viewer: Viewer): Owner {
   const { type, id } = viewer.principal;
-  return { userId: type === 'USER' ? id : null, serviceUserId: type === 'SERVICE_USER' ? id : null };
+  return {
+    userId: type === 'USER' ? id : null,
+    serviceUserId: type === 'SERVICE_USER' ? id : null,
+    serviceKeyId: type === 'SERVICE_KEY' ? id : null,
+  };
 }
 
 /** What the service itself acts as, within one enterprise. Holds everything there; never made from a request. */

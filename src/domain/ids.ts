@@ -13,6 +13,8 @@ const kinds = {
   serviceUser: { prefix: 'service-user-', type: 'ServiceUser' },
   member: { prefix: 'member-', type: 'Member' },
   apiKey: { prefix: 'key-', type: 'ApiKey' },
+  /** A service key as a principal: the id of its API key. */
+  serviceKey: { prefix: 'key-', type: 'ServiceKey' },
   role: { prefix: '', type: 'Role' },
   message: { prefix: 'event-', type: 'SessionMessage' },
   event: { prefix: 'event-', type: 'SessionEvent' },

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { AuditEntryRecord } from '../domain/audit-entry.ts';
 import { type AuditLogRequest, findAuditEntries, listAuditLogs } from '../domain/audit-log.ts';
 import type { Context } from '../domain/context.ts';
+import { findServiceKeyAuthors, findServiceKeys } from '../domain/keys/find-service-keys.ts';
 import { type ApiKeyRecord, findApiKeys } from '../domain/keys/key-record.ts';
 import { listServiceUserKeys } from '../domain/keys/list-api-keys.ts';
 import { type LegacyCallRecord, listLegacyCallsOfOrganizations } from '../domain/legacy-calls/list-legacy-calls.ts';
@@ -169,6 +170,8 @@ const makeLoaders = lazily<From>()({
   userAuthors: ({ context }: From) => byId((ids) => findUserAuthors(context, ids)),
   serviceUsers: ({ context }: From) => byId((ids) => findServiceUsers(context, ids)),
   serviceUserAuthors: ({ context }: From) => byId((ids) => findServiceUserAuthors(context, ids)),
+  serviceKeys: ({ context }: From) => byId((ids) => findServiceKeys(context, ids)),
+  serviceKeyAuthors: ({ context }: From) => byId((ids) => findServiceKeyAuthors(context, ids)),
   roles: ({ context }: From) => byId((ids) => findRolesByIds(context, ids)),
   apiKeys: ({ context }: From) => byId((ids) => findApiKeys(context, ids)),
   members: ({ context }: From) => byId((ids) => findMembersByIds(context, ids)),

@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     const { page, complaints } = await openSignedIn(browser, test, token);
     await page.getByRole('link', { name: 'Usage' }).click();
     const rows = page.getByRole('region', { name: 'ACUs by user, as a table' }).getByRole('row');
-    await expect.poll(() => rows.allTextContents()).toEqual(['UserACUs', 'Keys of organizations<0.01']);
+    await expect.poll(() => rows.allTextContents()).toEqual(['UserACUs', 'Switchyard<0.01']);
     const total = page.locator('.totals .card').filter({ has: page.getByText('ACUs', { exact: true }) });
     expect(await total.textContent()).toBe('ACUs<0.01');
     expect(complaints).toEqual([]);
@@ -58,7 +58,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     await expect
       .poll(() => rowsOf('ACUs by day'))
       .toEqual(['DayACUs', '2026-03-011.5', '2026-03-020', '2026-03-034', '2026-03-040']);
-    expect(await rowsOf('ACUs by user')).toEqual(['UserACUs', 'Keys of organizations5.5']);
+    expect(await rowsOf('ACUs by user')).toEqual(['UserACUs', 'Switchyard5.5']);
     expect(await rowsOf('ACUs by playbook')).toEqual(['PlaybookACUs', 'No playbook5.5']);
     expect(await rowsOf('Sessions by outcome')).toContain('Failed1');
     expect(await rowsOf('Sessions by outcome')).toContain('Finished1');

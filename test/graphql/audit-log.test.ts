@@ -115,7 +115,11 @@ it('finds what a user, a service user or a key did, and nothing for an id that n
     others: [],
   });
   const [ofKey] = await read('first: 1 filter: { actions: [CREATE_SESSION] }');
-  expect(ofKey).toMatchObject({ session: { sessionId: `devin-${byKey}` }, actor: null, actorName: 'key' });
+  expect(ofKey).toMatchObject({
+    session: { sessionId: `devin-${byKey}` },
+    actor: { __typename: 'ServiceKey' },
+    actorName: 'key',
+  });
   expect(await read(`filter: { actorId: "${ofKey.apiKeyId}" }`)).toEqual([ofKey]);
   for (const nobody of [newId(), 'nonsense', '']) expect(await read(`filter: { actorId: "${nobody}" }`)).toEqual([]);
 });

@@ -15,8 +15,8 @@ afterAll(() => test.close());
 
 const spring = '(from: "2026-03-01", to: "2026-04-30")';
 const all = `from to totalAcus days { date acus } cycles { from to acus }
-  sessions(first: 50) { nodes { sessionId acus title session { title } actor { ... on User { userId } ... on ServiceUser { serviceUserId } } } }
-  actors(first: 50) { nodes { acus actor { ... on User { userId } ... on ServiceUser { serviceUserId } } } }
+  sessions(first: 50) { nodes { sessionId acus title session { title } actor { ... on User { userId } ... on ServiceUser { serviceUserId } ... on SystemPrincipal { displayName } } } }
+  actors(first: 50) { nodes { acus actor { ... on User { userId } ... on ServiceUser { serviceUserId } ... on SystemPrincipal { displayName } } } }
   organizations(first: 50) { nodes { organizationId acus organization { organizationId } } }`;
 
 async function ofOrganization(id: string, args: string, selection: string, token = test.adminToken) {
@@ -29,6 +29,8 @@ async function ofEnterprise(args: string, selection: string, token = test.adminT
   const { data, errors } = await graphql(test, token, `{ enterprise { consumption${args} { ${selection} } } }`);
   return errors ? { error: errors[0].extensions.code } : data.enterprise.consumption;
 }
+
+const switchyard = { displayName: 'Switchyard' };
 
 /** An organization with a user, a service user, and what sessions of both and of neither have used. */
 async function world() {
@@ -106,7 +108,7 @@ describe('the consumption of an organization', () => {
       ],
       sessions: {
         nodes: [
-          { sessionId: `devin-${ofNobody}`, acus: 2, actor: null, ...titleOf(ofNobody) },
+          { sessionId: `devin-${ofNobody}`, acus: 2, actor: switchyard, ...titleOf(ofNobody) },
           { sessionId: `devin-${ofBot}`, acus: 1, actor: { serviceUserId }, ...titleOf(ofBot) },
           { sessionId: `devin-${ofUser}`, acus: 0.3, actor: { userId }, ...titleOf(ofUser) },
         ],
@@ -115,7 +117,7 @@ describe('the consumption of an organization', () => {
         nodes: [
           { acus: 0.3, actor: { userId } },
           { acus: 1, actor: { serviceUserId } },
-          { acus: 2, actor: null },
+          { acus: 2, actor: switchyard },
         ],
       },
       organizations: { nodes: [{ organizationId, acus: 3.3, organization: { organizationId } }] },

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-const message = { body: 'Hello' };
+const message = { message: 'Hello' };
 
 it.each([
   ['sendMessage', 'sessionId', 'session', message],

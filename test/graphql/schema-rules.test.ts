@@ -10,6 +10,7 @@ import {
   isObjectType,
   isSpecifiedDirective,
   isSpecifiedScalarType,
+  isUnionType,
   lexicographicSortSchema,
   printSchema,
 } from 'graphql';
@@ -156,7 +157,7 @@ const promised: Record<string, Record<string, string>> = {
     tags: ': [String!]!',
     createdAt: ': DateTime!',
     updatedAt: ': DateTime!',
-    createdBy: ': Actor',
+    createdBy: ': Principal',
     parent: ': Session',
     acusConsumed: ': Float!',
     maxAcuLimit: ': Int',
@@ -174,7 +175,7 @@ const promised: Record<string, Record<string, string>> = {
     id: ': ID!',
     automationId: ': String!',
     name: ': String!',
-    isEnabled: ': Boolean!',
+    enabled: ': Boolean!',
     nextRuns: '(count: Int): [DateTime!]!',
     runs: `${connection()}: AutomationRunConnection!`,
   },
@@ -187,7 +188,7 @@ const promised: Record<string, Record<string, string>> = {
     type: ': SessionMessageType!',
     body: ': String!',
     createdAt: ': DateTime!',
-    author: ': Actor',
+    author: ': Principal',
   },
   SessionEvent: { id: ': ID!', seq: ': Int!', kind: ': SessionEventKind!', createdAt: ': DateTime!' },
   Member: { id: ': ID!', user: ': User!', roles: ': [Role!]!' },
@@ -200,13 +201,13 @@ const promised: Record<string, Record<string, string>> = {
   ArchiveSessionPayload: { session: ': Session' },
   UnarchiveSessionPayload: { session: ': Session' },
   ReplaceSessionTagsPayload: { session: ': Session' },
-  AddSessionTagsPayload: { session: ': Session' },
+  AppendSessionTagsPayload: { session: ': Session' },
   CreateKnowledgeNotePayload: { knowledgeNote: ': KnowledgeNote' },
   UpdateKnowledgeFolderPayload: { knowledgeFolder: ': KnowledgeFolder' },
   DeletePlaybookPayload: { deletedPlaybookId: ': ID' },
   UpdateSecretPayload: { secret: ': Secret' },
-  BulkSessionResult: { sessionId: ': String!', session: ': Session', userErrors: ': [UserError!]!' },
-  ArchiveSessionsPayload: { results: ': [BulkSessionResult!]', hasMore: ': Boolean', endCursor: ': String' },
+  SessionActResult: { sessionId: ': String!', session: ': Session', userErrors: ': [UserError!]!' },
+  ArchiveSessionsPayload: { results: ': [SessionActResult!]', hasMore: ': Boolean', endCursor: ': String' },
   CreateApiKeyPayload: { apiKey: ': ApiKey', token: ': String' },
   Subscription: {
     sessionMessages: '(after: String, sessionId: ID!): SessionMessageEdge!',
@@ -230,12 +231,12 @@ it.each(Object.entries(promised))('keeps what was promised of %s', (name, fields
 
 const promisedInputs: Record<string, string> = {
   CreateSessionInput:
-    'organizationId: ID, prompt: String!, title: String, tags: [String!], playbookId: ID, snapshotId: String, knowledgeIds: [ID!], secretIds: [ID!], sessionSecrets: [SessionSecretInput!], maxAcuLimit: Int, structuredOutputSchema: JSON, attachmentIds: [ID!], asUserId: ID, agent: String, isUnlisted: Boolean = false, idempotencyKey: String, clientMutationId: String',
+    'organizationId: ID, prompt: String!, title: String, tags: [String!], playbookId: ID, snapshotId: String, knowledgeIds: [ID!], secretIds: [ID!], sessionSecrets: [SessionSecretInput!], maxAcuLimit: Int, structuredOutputSchema: JSON, attachmentIds: [ID!], createAsUserId: ID, agent: String, unlisted: Boolean, idempotencyKey: String, clientMutationId: String',
   SendMessageInput:
-    'sessionId: ID!, body: String!, asUserId: ID, attachmentIds: [ID!], idempotencyKey: String, clientMutationId: String',
+    'sessionId: ID!, message: String!, attachmentIds: [ID!], idempotencyKey: String, clientMutationId: String',
   TerminateSessionInput: 'sessionId: ID!, archive: Boolean = false, clientMutationId: String',
   SuspendSessionInput: 'sessionId: ID!, clientMutationId: String',
-  AddSessionTagsInput: 'sessionId: ID!, tags: [String!]!, clientMutationId: String',
+  AppendSessionTagsInput: 'sessionId: ID!, tags: [String!]!, clientMutationId: String',
   CreateKnowledgeNoteInput:
     'organizationId: ID, name: String!, body: String!, trigger: String!, folderId: ID, pinnedRepo: String, macro: String, isEnabled: Boolean = true, idempotencyKey: String, clientMutationId: String',
   UpdateKnowledgeNoteInput:
@@ -247,7 +248,7 @@ const promisedInputs: Record<string, string> = {
   ArchiveSessionsInput:
     'sessionIds: [ID!], filter: SessionFilter, organizationId: ID, first: Int, after: String, clientMutationId: String',
   TagSessionsInput: 'sessionIds: [ID!], filter: SessionFilter, tags: [String!]!, clientMutationId: String',
-  SessionSecretInput: 'key: String!, value: String!, isSensitive: Boolean = true',
+  SessionSecretInput: 'key: String!, value: String!, sensitive: Boolean = true',
   CreateApiKeyInput:
     'kind: ApiKeyKind!, name: String!, organizationId: ID, userId: ID, serviceUserId: ID, roleId: ID, expiresAt: DateTime, clientMutationId: String',
   CreateOrganizationInput: 'name: String!, idempotencyKey: String, clientMutationId: String',
@@ -313,6 +314,22 @@ it('writes permissions in upper snake, without another product’s name', () => 
   expect(values.filter((value) => !/^[A-Z]+(?:_[A-Z]+)*$/.test(value) || value.includes('DEVIN'))).toEqual([]);
 });
 
+it('lets one selection have members of the same name of all types of an interface or a union', () => {
+  // Two types that the same name may not have: GraphQL refuses the selection of both.
+  const abstract = types.filter((type) => isInterfaceType(type) || isUnionType(type));
+  const clashes = abstract
+    .filter(({ name }) => name !== 'Node')
+    .flatMap((type) => {
+      const typesOf = new Map<string, Set<string>>();
+      for (const field of schema.getPossibleTypes(type).flatMap((each) => Object.values(each.getFields()))) {
+        typesOf.set(field.name, (typesOf.get(field.name) ?? new Set()).add(String(field.type)));
+      }
+      return [...typesOf].filter(([, found]) => found.size > 1).map(([name]) => `${type.name}: ${name}`);
+    });
+  expect(abstract.length).toBeGreaterThan(2);
+  expect(clashes).toEqual([]);
+});
+
 it('has an interface for what has a global id, and one for what is in a log', () => {
   const of = (name: string) => {
     const type = schema.getType(name);
@@ -322,5 +339,5 @@ it('has an interface for what has a global id, and one for what is in a log', ()
     expect.arrayContaining(['Session', 'Organization', 'SessionMessage', 'Member', ...of('SessionEvent')]),
   );
   expect(of('SessionEvent')).toHaveLength(15);
-  expect(schema.getType('Actor')?.toString()).toBe('Actor');
+  expect(of('Principal').sort()).toEqual(['ServiceKey', 'ServiceUser', 'SystemPrincipal', 'User']);
 });

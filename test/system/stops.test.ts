@@ -28,7 +28,7 @@ it.skipIf(testDatabase === 'pglite')('answers before it stops whatever it has ta
         stopped,
         test.adminToken,
         'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { body } } }',
-        { input: { sessionId: three, body: 'three' } },
+        { input: { sessionId: three, message: 'three' } },
       ),
     ];
     const waiting = `select count(*)::int as count from pg_stat_activity

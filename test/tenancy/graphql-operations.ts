@@ -135,6 +135,7 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   ServiceUser: 'serviceUser',
   Member: 'member',
   ApiKey: 'apiKey',
+  ServiceKey: 'serviceKey',
   Role: 'role',
   Attachment: 'attachment',
   Playbook: 'playbook',
@@ -159,15 +160,17 @@ function nodeSlot(type: GraphQLObjectType): Slot {
     .replace(/^Session|Event$/g, '')
     .replace(/(?<=[a-z])(?=[A-Z])/g, '_')
     .toUpperCase();
-  const fits = (row: Row) => row.kind === entryKind;
-  return { name: type.name, kinds: [kind], isRequired: true, ...(isEvent ? { fits } : {}) };
+  const wanted = kind === 'serviceKey' ? 'SERVICE' : entryKind;
+  const fits = (row: Row) => row.kind === wanted;
+  return { name: type.name, kinds: [kind], isRequired: true, ...(isEvent || kind === 'serviceKey' ? { fits } : {}) };
 }
 
 const globalOf = (type: string, fill: Fill) => Buffer.from(`${type}:${fill.ids.get(type)?.id}`).toString('base64');
 
 // `node` of each type, and `nodes` of all types at once.
 function nodeOperations(seen: Seen, query: GraphQLObjectType, field: Field): Operation[] {
-  const types = objectsOf(getNamedType(field.type));
+  // The service itself is nobody's, and everybody may know it.
+  const types = objectsOf(getNamedType(field.type)).filter(({ name }) => name !== 'SystemPrincipal');
   const read = (of: readonly GraphQLObjectType[], isOfMany: boolean): Operation => ({
     name: isOfMany ? `${query.name}.${field.name}` : `${query.name}.${field.name}(${of[0]?.name})`,
     isWrite: false,

@@ -12,6 +12,7 @@ const tables = {
   serviceUser: 'service_user',
   member: 'role_assignment',
   apiKey: 'api_key',
+  serviceKey: 'api_key',
   role: 'role',
   message: 'log_entry',
   event: 'log_entry',
@@ -37,7 +38,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   knowledge: ['note'],
   schedule: ['automation'],
   createdby: ['user', 'serviceUser'],
-  actor: ['user', 'serviceUser'],
+  actor: ['user', 'serviceUser', 'apiKey'],
   principal: ['user', 'serviceUser'],
   auditlog: ['auditEntry'],
 };

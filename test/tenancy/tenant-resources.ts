@@ -8,6 +8,8 @@ export interface ResourcePlace {
   readonly enterpriseId: string;
   readonly organizationId: string | null;
   readonly userId: string | null;
+  /** The key that made its automation. */
+  readonly serviceKeyId?: string;
   /** A text that names the tenant. */
   canary(word: string): string;
 }
@@ -45,7 +47,7 @@ export async function plantAutomations(
   tx: Transaction,
   place: ResourcePlace & { readonly organizationId: string },
 ): Promise<{ readonly automationId: string; readonly secretId: string }> {
-  const { organizationId, userId, canary } = place;
+  const { organizationId, userId, serviceKeyId, canary } = place;
   const { keyring, now } = test.app.services;
   const createdAt = now();
   const when = { createdAt, updatedAt: createdAt };
@@ -102,7 +104,7 @@ export async function plantAutomations(
         slackChannelId: null,
         slackTeamId: null,
       },
-      userId,
+      ...(serviceKeyId === undefined ? { userId } : { serviceKeyId }),
       updatedByUserId: userId,
       ...when,
     },

@@ -25,7 +25,11 @@ export interface Planter {
   key(kind: ApiKeyKind, owner: KeyOwner): Promise<{ id: string; token: string }>;
   session(organizationId: string, owner: SessionOwner): Promise<string>;
   /** One of each thing that an organization keeps for its sessions. */
-  resources(organizationId: string, userId: string): Promise<{ playbookId: string; automationId: string }>;
+  resources(
+    organizationId: string,
+    userId: string,
+    serviceKeyId: string,
+  ): Promise<{ playbookId: string; automationId: string }>;
   /** Knowledge and a playbook of the enterprise's own. */
   knowledge(): Promise<void>;
   auditEntry(organizationId: string | null, about: { userId?: string; sessionId?: string }): Promise<void>;
@@ -117,8 +121,8 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
       await insertSession(test, tx, { id, enterpriseId, organizationId, canary, ...owner });
       return id;
     },
-    async resources(organizationId, userId) {
-      const place = { enterpriseId, organizationId, userId, canary };
+    async resources(organizationId, userId, serviceKeyId) {
+      const place = { enterpriseId, organizationId, userId, serviceKeyId, canary };
       const { playbookId } = await plantKnowledge(test, tx, place);
       const { automationId } = await plantAutomations(test, tx, place);
       return { playbookId, automationId };

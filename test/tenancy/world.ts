@@ -123,7 +123,8 @@ async function plantOrganization(planter: Planter, organizationId: string): Prom
   const roleId = await planter.role('organization', seesAndManagesRobots);
   const custom = await planter.user('custom', { roleId, organizationId });
   const robot = await planter.serviceUser('robot', { roleId: 'org_admin', organizationId });
-  const { playbookId, automationId } = await planter.resources(organizationId, member);
+  const serviceKey = await planter.key('SERVICE', { organizationId, roleId: 'org_admin' });
+  const { playbookId, automationId } = await planter.resources(organizationId, member, serviceKey.id);
   const parentId = await planter.session(organizationId, { userId: member, playbookId, automationId });
   const child = await planter.session(organizationId, { serviceUserId: robot, parentId, automationId, rest: 'asleep' });
   await planter.session(organizationId, { userId: member, playbookId, automationId, rest: 'archived' });
@@ -135,7 +136,7 @@ async function plantOrganization(planter: Planter, organizationId: string): Prom
     memberV1: await token('PERSONAL', { userId: member, organizationId }),
     orgAdmin: await token('PERSONAL_ACCESS_TOKEN', { userId: orgAdmin }),
     custom: await token('PERSONAL_ACCESS_TOKEN', { userId: custom }),
-    serviceKey: await token('SERVICE', { organizationId, roleId: 'org_admin' }),
+    serviceKey: serviceKey.token,
     serviceUser: await token('SERVICE_USER', { serviceUserId: robot, organizationId }),
   };
 }

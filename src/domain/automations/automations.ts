@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { holds, requireSomewhere } from '../../auth/viewer.ts';
+import { holds, type Owner, requireSomewhere } from '../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
@@ -13,7 +14,7 @@ import { type AutomationRun, runColumns } from './runs.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 
 /** Something that acts by itself: when, and what it does then. */
-export interface AutomationRecord {
+export interface AutomationRecord extends Owner, Editor {
   readonly id: string;
   readonly organizationId: string;
   readonly name: string;
@@ -38,10 +39,6 @@ export interface AutomationRecord {
   readonly lastErrorAt: Date | null;
   readonly lastErrorMessage: string | null;
   readonly consecutiveFailures: number;
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
-  readonly updatedByUserId: string | null;
-  readonly updatedByServiceUserId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   /** Set: it is in no list and never acts again. */
@@ -52,9 +49,8 @@ export interface AutomationRecord {
 export const automationColumns = `a.id, a.organization_id as "organizationId", a.name, a.is_enabled as enabled, a.run_as as "runAs",
   a.run_as_user_id as "runAsUserId", a.triggers, a.actions, a.options, a.schedule, a.webhook_secret_hash as "webhookSecretHash", a.webhook_secret_sealed as "webhookSecretSealed",
   a.next_run_at as "nextRunAt", a.due_at as "dueAt", a.last_run_at as "lastRunAt", a.last_error_at as "lastErrorAt",
-  a.last_error_message as "lastErrorMessage", a.consecutive_failures as "consecutiveFailures", a.user_id as "userId",
-  a.service_user_id as "serviceUserId", a.updated_by_user_id as "updatedByUserId",
-  a.updated_by_service_user_id as "updatedByServiceUserId", a.created_at as "createdAt", a.updated_at as "updatedAt",
+  a.last_error_message as "lastErrorMessage", a.consecutive_failures as "consecutiveFailures",
+  ${authorColumns('a')}, ${editorColumns('a')}, a.created_at as "createdAt", a.updated_at as "updatedAt",
   a.deleted_at as "deletedAt"`;
 
 /**

@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
@@ -23,7 +24,6 @@ import {
 import { planTimes, requireFiring, withTimes } from './plan-times.ts';
 import { requirePatterns } from './require-patterns.ts';
 import {
-  changedBy,
   insertAutomation,
   lockAutomation,
   readAutomation,

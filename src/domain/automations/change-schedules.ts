@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf } from '../../auth/viewer.ts';
+import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -11,7 +12,6 @@ import type { AutomationPlace, AutomationRecord } from './automations.ts';
 import { planTimes, withTimes } from './plan-times.ts';
 import { resolvePrompt } from './prompt-references.ts';
 import {
-  changedBy,
   insertAutomation,
   lockAutomation,
   readAutomation,

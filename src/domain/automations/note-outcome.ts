@@ -1,5 +1,6 @@
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Services } from '../context.ts';
 import { asSystem } from '../sessions/as-system.ts';
 import type { AutomationRecord } from './automations.ts';
@@ -65,14 +66,15 @@ export async function disableAutomation(
   reason: DisableReason,
 ): Promise<void> {
   const { id: targetId, organizationId, name } = automation;
+  const system = asSystem(services, enterpriseId);
   const rows = await tx.query(
-    `update automation set is_enabled = false, next_run_at = null, due_at = null, updated_at = $2::timestamptz
+    `update automation set is_enabled = false, next_run_at = null, due_at = null, ${setEditor(2)}
       where id = $1 and is_enabled returning id`,
-    [targetId, services.now()],
+    [targetId, ...editorValues(changedBy(system))],
   );
   if (rows.length === 0) return;
   // What was due while it was enabled is done, also when that was the last time.
   if (reason !== 'over') await skipQueuedRuns(tx, targetId);
   const data = { name, changed: 'enabled', reason };
-  await audit(asSystem(services, enterpriseId), tx, 'update_automation', { organizationId, targetId, data });
+  await audit(system, tx, 'update_automation', { organizationId, targetId, data });
 }

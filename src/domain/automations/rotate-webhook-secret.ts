@@ -2,13 +2,14 @@ import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import type { AutomationPlace } from './automations.ts';
 import type { WrittenAutomation } from './change-automations.ts';
 import { requireStarting } from './require-acting.ts';
-import { changedBy, lockAutomation } from './save-automation.ts';
+import { lockAutomation } from './save-automation.ts';
 import { newWebhookSecret } from './webhook-secrets.ts';
 
 /**
@@ -34,9 +35,8 @@ export async function rotateIncomingWebhookSecret(
     const { secret, hash, sealed } = newWebhookSecret(context, before);
     const by = changedBy(context);
     await tx.query(
-      `update automation set webhook_secret_hash = $2, updated_by_user_id = $3, updated_by_service_user_id = $4,
-              updated_at = $5::timestamptz, webhook_secret_sealed = $6 where id = $1`,
-      [before.id, hash, by.updatedByUserId, by.updatedByServiceUserId, by.updatedAt, sealed],
+      `update automation set webhook_secret_hash = $2, webhook_secret_sealed = $3, ${setEditor(4)} where id = $1`,
+      [before.id, hash, sealed, ...editorValues(by)],
     );
     const data = { name: before.name, changed: 'webhookSecret' };
     await audit(context, tx, 'update_automation', { organizationId, targetId: before.id, data });

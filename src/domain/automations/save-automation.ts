@@ -3,6 +3,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Store, Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
@@ -38,9 +39,9 @@ export async function insertAutomation(context: Context, tx: Transaction, made: 
     throw refuse(['name'], `An organization has at most ${maxAutomations} automations.`, 'LIMIT_EXCEEDED');
   }
   await tx.query(
-    `insert into automation (id, ${written}, organization_id, user_id, service_user_id, created_at)
-     values ($1, ${places}, $18, $19, $20, $21::timestamptz)`,
-    [made.id, ...valuesOf(made), made.organizationId, made.userId, made.serviceUserId, made.createdAt],
+    `insert into automation (id, ${written}, organization_id, user_id, service_user_id, service_key_id, created_at)
+     values ($1, ${places}, $19, $20, $21, $22, $23::timestamptz)`,
+    [made.id, ...valuesOf(made), made.organizationId, ...authorOf(made), made.createdAt],
   );
   await followSessions(context, tx, made, null);
   await auditAutomation(context, tx, 'create_automation', made);
@@ -132,29 +133,23 @@ export async function removeAutomation(
 ): Promise<AutomationRecord> {
   const by = changedBy(context);
   await tx.query(
-    `update automation set deleted_at = $2::timestamptz, updated_at = $2::timestamptz, updated_by_user_id = $3,
-            updated_by_service_user_id = $4, is_enabled = false, next_run_at = null, due_at = null, webhook_secret_hash = null,
-            webhook_secret_sealed = null, session_events_since_at = null where id = $1`,
-    [before.id, by.updatedAt, by.updatedByUserId, by.updatedByServiceUserId],
+    `update automation set deleted_at = $5::timestamptz, ${setEditor(2)}, is_enabled = false, next_run_at = null, due_at = null,
+            webhook_secret_hash = null, webhook_secret_sealed = null, session_events_since_at = null where id = $1`,
+    [before.id, ...editorValues(by)],
   );
   await skipQueuedRuns(tx, before.id);
   await auditAutomation(context, tx, 'delete_automation', before);
   return { ...before, ...by, deletedAt: by.updatedAt };
 }
 
-/** Who changes something now. */
-export function changedBy(
-  context: Context,
-): Pick<AutomationRecord, 'updatedByUserId' | 'updatedByServiceUserId' | 'updatedAt'> {
-  const { userId, serviceUserId } = ownerOf(context.viewer);
-  return { updatedByUserId: userId, updatedByServiceUserId: serviceUserId, updatedAt: context.now() };
-}
+const authorOf = ({ userId, serviceUserId, serviceKeyId }: AutomationRecord) => [userId, serviceUserId, serviceKeyId];
 
 // The columns of a change, and their parameters from $2 on; when it last ran, and how that went, is the engine's to write.
 const written = `name, is_enabled, run_as, run_as_user_id, triggers, actions, options, schedule, webhook_secret_hash, next_run_at,
-  consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at, due_at, webhook_secret_sealed`;
+  consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at, due_at, webhook_secret_sealed,
+  updated_by_service_key_id`;
 const places = `$2::text, $3::boolean, $4::text, $5::text, $6::jsonb, $7::jsonb, $8::jsonb, $9::jsonb, $10::text, $11::timestamptz,
-  $12::int, $13::text, $14::text, $15::timestamptz, $16::timestamptz, $17::text`;
+  $12::int, $13::text, $14::text, $15::timestamptz, $16::timestamptz, $17::text, $18::text`;
 
 function valuesOf(automation: AutomationRecord): unknown[] {
   return [
@@ -174,6 +169,7 @@ function valuesOf(automation: AutomationRecord): unknown[] {
     automation.updatedAt,
     automation.dueAt,
     automation.webhookSecretSealed,
+    automation.updatedByServiceKeyId,
   ];
 }
 

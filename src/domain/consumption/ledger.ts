@@ -19,12 +19,13 @@ const mostAcus = 1_000_000;
 const append = `
   with used as (
     update session s set acus_consumed = round(s.acus_consumed::numeric + $2::numeric, 6)::float8
-     where s.id = $1 returning s.id, s.organization_id, s.user_id, s.service_user_id, s.playbook_id,
-              s.acus_consumed),
+     where s.id = $1
+    returning s.id, s.organization_id, s.user_id, s.service_user_id, s.service_key_id, s.playbook_id, s.acus_consumed),
   entry as (
-    insert into usage (id, enterprise_id, organization_id, session_id, user_id, service_user_id, playbook_id, acus, used_at)
-    select $3, o.enterprise_id, used.organization_id, used.id, used.user_id, used.service_user_id, used.playbook_id,
-           $2::float8, $4::timestamptz
+    insert into usage (id, enterprise_id, organization_id, session_id, user_id, service_user_id, service_key_id, playbook_id,
+                       acus, used_at)
+    select $3, o.enterprise_id, used.organization_id, used.id, used.user_id, used.service_user_id, used.service_key_id,
+           used.playbook_id, $2::float8, $4::timestamptz
       from used join organization o on o.id = used.organization_id
     returning id)
   select used.acus_consumed as acus from used, entry`;

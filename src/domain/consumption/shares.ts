@@ -7,19 +7,20 @@ export type ShareOf = 'session' | 'actor' | 'organization' | 'playbook';
 
 /** What one session, actor, organization or playbook has consumed. */
 export interface ConsumptionShare {
-  /** Bare, of what the consumption is divided by; empty: service keys, or no playbook. */
+  /** Bare, of what the consumption is divided by; empty: the service itself, or no playbook. */
   readonly id: string;
   readonly acus: number;
   /** Of an actor and of a session. */
   readonly userId: string | null;
   readonly serviceUserId: string | null;
+  readonly serviceKeyId: string | null;
   /** Of a session. */
   readonly title: string | null;
 }
 
 const keys = {
   session: 'u.session_id',
-  actor: `coalesce(u.user_id, u.service_user_id, '')`,
+  actor: `coalesce(u.user_id, u.service_user_id, u.service_key_id, '')`,
   organization: 'u.organization_id',
   playbook: `coalesce(u.playbook_id, '')`,
 } as const satisfies Record<ShareOf, string>;
@@ -57,7 +58,7 @@ export async function listShares(
   const rows = await context.store.query<ConsumptionShare & { placeId: string }>(
     `select p.id as "placeId", g.*, ${titles[by]} as title from ${places} cross join lateral (
        select ${keys[by]} as id, sum(u.acus::numeric)::float8 as acus, min(u.user_id) as "userId",
-              min(u.service_user_id) as "serviceUserId"
+              min(u.service_user_id) as "serviceUserId", min(u.service_key_id) as "serviceKeyId"
          from usage u where ${conditions.join(' and ')}
         group by 1 order by 1 ${direction} limit ${bind(window.limit + 1)}) g
       order by p.id, g.id ${direction}`,

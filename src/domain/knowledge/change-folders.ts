@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { ownerOf } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
@@ -62,6 +64,8 @@ export async function createFolder(
       parentId: parentFor(siblings, input.parentId ?? null),
       name: input.name,
       description: input.description ?? null,
+      ...ownerOf(context.viewer),
+      ...changedBy(context),
       createdAt: now,
       updatedAt: now,
     };
@@ -110,13 +114,13 @@ export async function updateFolder(
     const changed = (Object.keys(after) as (keyof FolderRecord)[]).filter((name) => after[name] !== before[name]);
     if (changed.length === 0) return before;
     requireFits(folders, after);
-    const updatedAt = context.now();
+    const by = changedBy(context);
     await tx.query(
-      `update knowledge_folder set name = $2, description = $3, parent_id = $4, updated_at = $5::timestamptz where id = $1`,
-      [after.id, after.name, after.description, after.parentId, updatedAt],
+      `update knowledge_folder set name = $2, description = $3, parent_id = $4, ${setEditor(5)} where id = $1`,
+      [after.id, after.name, after.description, after.parentId, ...editorValues(by)],
     );
     await auditFolder(context, tx, 'update_folder', after, { changed: changed.join(' ') });
-    return { ...after, updatedAt };
+    return { ...after, ...by };
   });
 }
 
@@ -131,8 +135,8 @@ export async function deleteFolder(context: Context, id: string, place?: Place):
     const doomed = subtreeOf(await lockFolders(tx, folder), folder.id).map((each) => each.id);
     await tx.query('delete from knowledge_folder where id = any($1::text[])', [doomed]);
     const moved = await tx.query(
-      'update knowledge_note set folder_id = null, updated_at = $2::timestamptz where folder_id = any($1::text[]) returning id',
-      [doomed, context.now()],
+      `update knowledge_note set folder_id = null, ${setEditor(2)} where folder_id = any($1::text[]) returning id`,
+      [doomed, ...editorValues(changedBy(context))],
     );
     await auditFolder(context, tx, 'delete_folder', folder, { folders: doomed.length, notes: moved.length });
     return folder;

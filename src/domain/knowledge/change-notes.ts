@@ -3,6 +3,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
@@ -81,6 +82,7 @@ export async function createNote(
       macro: input.macro ?? null,
       isEnabled: input.isEnabled ?? true,
       ...ownerOf(context.viewer),
+      ...changedBy(context),
       createdAt: now,
       updatedAt: now,
     };
@@ -128,10 +130,10 @@ export async function updateNote(context: Context, id: string, raw: NoteChange, 
     if (after.macro !== null && changed.includes('macro')) {
       await requireFreeMacro(tx, 'note', before, { id: before.id, macro: after.macro });
     }
-    const updatedAt = context.now();
+    const by = changedBy(context);
     await tx.query(
       `update knowledge_note set name = $2, body = $3, trigger = $4, folder_id = $5, pinned_repo = $6, macro = $7,
-              is_enabled = $8::boolean, updated_at = $9::timestamptz where id = $1`,
+              is_enabled = $8::boolean, ${setEditor(9)} where id = $1`,
       [
         after.id,
         after.name,
@@ -141,11 +143,11 @@ export async function updateNote(context: Context, id: string, raw: NoteChange, 
         after.pinnedRepo,
         after.macro,
         after.isEnabled,
-        updatedAt,
+        ...editorValues(by),
       ],
     );
     await auditNote(context, tx, 'edit_knowledge', after, { changed: changed.join(' ') });
-    return { ...after, updatedAt };
+    return { ...after, ...by };
   });
 }
 

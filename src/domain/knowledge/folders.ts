@@ -1,3 +1,5 @@
+import type { Owner } from '../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import type { NestedList } from '../nested-pages.ts';
@@ -19,7 +21,7 @@ import { viewNotes } from './notes.ts';
 export const maxFolders = 1_000;
 
 /** A folder of notes. `organizationId` null: the enterprise's own; `parentId` null: in no other. */
-export interface FolderRecord {
+export interface FolderRecord extends Owner, Editor {
   readonly id: string;
   readonly enterpriseId: string;
   readonly organizationId: string | null;
@@ -32,7 +34,8 @@ export interface FolderRecord {
 
 /** The columns of a {@link FolderRecord} of a `knowledge_folder` aliased `f`. */
 export const folderColumns = `f.id, f.enterprise_id as "enterpriseId", f.organization_id as "organizationId",
-  f.parent_id as "parentId", f.name, f.description, f.created_at as "createdAt", f.updated_at as "updatedAt"`;
+  f.parent_id as "parentId", f.name, f.description, ${authorColumns('f')}, ${editorColumns('f')},
+  f.created_at as "createdAt", f.updated_at as "updatedAt"`;
 
 /** The folders of these bare ids that the viewer may see, in the ids' order; null for each other. One statement. */
 export async function findFolders(context: Context, ids: readonly string[]): Promise<(FolderRecord | null)[]> {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
+import type { Owner } from '../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
@@ -24,7 +26,7 @@ import { timedPage } from '../timed-pages.ts';
 import { folderIdsAt } from './folder-paths.ts';
 
 /** What agents should know, and when. */
-export interface NoteRecord {
+export interface NoteRecord extends Owner, Editor {
   readonly id: string;
   readonly enterpriseId: string;
   /** Null: the enterprise's own, for every organization. */
@@ -38,8 +40,6 @@ export interface NoteRecord {
   readonly pinnedRepo: string | null;
   readonly macro: string | null;
   readonly isEnabled: boolean;
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -47,7 +47,7 @@ export interface NoteRecord {
 /** The columns of a {@link NoteRecord} of a `knowledge_note` aliased `n`. */
 export const noteColumns = `n.id, n.enterprise_id as "enterpriseId", n.organization_id as "organizationId",
   n.folder_id as "folderId", n.name, n.body, n.trigger, n.pinned_repo as "pinnedRepo", n.macro, n.is_enabled as "isEnabled",
-  n.user_id as "userId", n.service_user_id as "serviceUserId", n.created_at as "createdAt", n.updated_at as "updatedAt"`;
+  ${authorColumns('n')}, ${editorColumns('n')}, n.created_at as "createdAt", n.updated_at as "updatedAt"`;
 
 /** What reading notes needs. */
 export const viewNotes: PlacePermissions = {

@@ -25,13 +25,14 @@ const write = `
   used as (
     update session s set acus_consumed = round(s.acus_consumed::numeric + $5::numeric, 6)::float8
       from held where s.id = held.session_id
-    returning s.id, s.organization_id, s.user_id, s.service_user_id, s.playbook_id,
-              s.acus_consumed),
+    returning s.id, s.organization_id, s.user_id, s.service_user_id, s.service_key_id, s.playbook_id, s.acus_consumed),
   entry as (
-    insert into usage as u (id, enterprise_id, organization_id, session_id, user_id, service_user_id, playbook_id, used_at,
-                            acus, active_ms, llm_calls, input_tokens, output_tokens, cached_tokens, cost_usd, source)
-    select $3, o.enterprise_id, used.organization_id, used.id, used.user_id, used.service_user_id, used.playbook_id,
-           $4::timestamptz, $5::float8, $7::int, $8::int, $9::bigint, $10::bigint, $11::bigint, $12::float8, $13::text
+    insert into usage as u (id, enterprise_id, organization_id, session_id, user_id, service_user_id, service_key_id,
+                            playbook_id, used_at, acus, active_ms, llm_calls, input_tokens, output_tokens, cached_tokens,
+                            cost_usd, source)
+    select $3, o.enterprise_id, used.organization_id, used.id, used.user_id, used.service_user_id, used.service_key_id,
+           used.playbook_id, $4::timestamptz, $5::float8, $7::int, $8::int, $9::bigint, $10::bigint, $11::bigint, $12::float8,
+           $13::text
       from used join organization o on o.id = used.organization_id
     on conflict (id) do update
        set acus = round(u.acus::numeric + excluded.acus::numeric, 6)::float8, active_ms = u.active_ms + excluded.active_ms,

@@ -3,6 +3,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
@@ -61,7 +62,7 @@ export async function createPlaybook(
   const used = await usePlace(context, place, changePlaybooks);
   const input = parseInput(playbookSchema, raw);
   const now = context.now();
-  const { userId, serviceUserId } = ownerOf(context.viewer);
+  const owner = ownerOf(context.viewer);
   const playbook: PlaybookRecord = {
     id: newId(),
     ...used,
@@ -69,10 +70,8 @@ export async function createPlaybook(
     body: input.body,
     macro: input.macro ?? null,
     structuredOutputSchema: (input.structuredOutputSchema as object | null | undefined) ?? null,
-    userId,
-    serviceUserId,
-    updatedByUserId: userId,
-    updatedByServiceUserId: serviceUserId,
+    ...owner,
+    ...changedBy(context),
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
@@ -85,8 +84,9 @@ export async function createPlaybook(
     if (macro !== null) await requireFreeMacro(tx, 'playbook', used, { id, macro });
     await tx.query(
       `insert into playbook (id, enterprise_id, organization_id, title, body, macro, structured_output_schema, user_id,
-         service_user_id, updated_by_user_id, updated_by_service_user_id, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $8, $9, $10::timestamptz, $10::timestamptz)`,
+         service_user_id, service_key_id, updated_by_user_id, updated_by_service_user_id, updated_by_service_key_id, created_at,
+         updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $8, $9, $10, $11::timestamptz, $11::timestamptz)`,
       [
         id,
         used.enterpriseId,
@@ -95,8 +95,9 @@ export async function createPlaybook(
         playbook.body,
         macro,
         jsonText(playbook.structuredOutputSchema),
-        userId,
-        serviceUserId,
+        owner.userId,
+        owner.serviceUserId,
+        owner.serviceKeyId,
         now,
       ],
     );
@@ -146,20 +147,12 @@ export async function updatePlaybook(
     if (wanted.macro !== null && changed.includes('macro')) {
       await requireFreeMacro(tx, 'playbook', before, { id: before.id, macro: wanted.macro });
     }
-    const after = { ...wanted, ...changedBy(context) };
+    const by = changedBy(context);
+    const after = { ...wanted, ...by };
     await tx.query(
-      `update playbook set title = $2, body = $3, macro = $4, structured_output_schema = $5::jsonb, updated_by_user_id = $6,
-              updated_by_service_user_id = $7, updated_at = $8::timestamptz where id = $1`,
-      [
-        after.id,
-        after.title,
-        after.body,
-        after.macro,
-        jsonText(after.structuredOutputSchema),
-        after.updatedByUserId,
-        after.updatedByServiceUserId,
-        after.updatedAt,
-      ],
+      `update playbook set title = $2, body = $3, macro = $4, structured_output_schema = $5::jsonb,
+              ${setEditor(6)} where id = $1`,
+      [after.id, after.title, after.body, after.macro, jsonText(after.structuredOutputSchema), ...editorValues(by)],
     );
     await auditPlaybook(context, tx, 'update_playbook', after, { changed: changed.join(' ') });
     return after;
@@ -176,19 +169,14 @@ export async function deletePlaybook(context: Context, id: string, place?: Place
     const before = await lockPlaybook(context, tx, id, used);
     const change = changedBy(context);
     const after: PlaybookRecord = { ...before, ...change, deletedAt: change.updatedAt };
-    await tx.query(
-      `update playbook set deleted_at = $2::timestamptz, updated_at = $2::timestamptz, updated_by_user_id = $3,
-              updated_by_service_user_id = $4 where id = $1`,
-      [after.id, after.deletedAt, after.updatedByUserId, after.updatedByServiceUserId],
-    );
+    await tx.query(`update playbook set deleted_at = $2::timestamptz, ${setEditor(3)} where id = $1`, [
+      after.id,
+      after.deletedAt,
+      ...editorValues(change),
+    ]);
     await auditPlaybook(context, tx, 'delete_playbook', after);
     return after;
   });
-}
-
-function changedBy(context: Context): Pick<PlaybookRecord, 'updatedByUserId' | 'updatedByServiceUserId' | 'updatedAt'> {
-  const { userId, serviceUserId } = ownerOf(context.viewer);
-  return { updatedByUserId: userId, updatedByServiceUserId: serviceUserId, updatedAt: context.now() };
 }
 
 const jsonText = (schema: object | null) => (schema === null ? null : JSON.stringify(schema));

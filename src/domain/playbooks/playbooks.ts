@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
+import type { Owner } from '../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
@@ -22,7 +24,7 @@ import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 
 /** Instructions to be used again. */
-export interface PlaybookRecord {
+export interface PlaybookRecord extends Owner, Editor {
   readonly id: string;
   readonly enterpriseId: string;
   /** Null: the enterprise's own, for every organization. */
@@ -32,10 +34,6 @@ export interface PlaybookRecord {
   readonly macro: string | null;
   /** JSON Schema (Draft 7) of what its sessions are to produce. */
   readonly structuredOutputSchema: object | null;
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
-  readonly updatedByUserId: string | null;
-  readonly updatedByServiceUserId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   /** Set: it is in no list and cannot be used; kept for the sessions that followed it. */
@@ -44,8 +42,7 @@ export interface PlaybookRecord {
 
 /** The columns of a {@link PlaybookRecord} of a `playbook` aliased `p`. */
 export const playbookColumns = `p.id, p.enterprise_id as "enterpriseId", p.organization_id as "organizationId", p.title, p.body, p.macro,
-  p.structured_output_schema as "structuredOutputSchema", p.user_id as "userId", p.service_user_id as "serviceUserId",
-  p.updated_by_user_id as "updatedByUserId", p.updated_by_service_user_id as "updatedByServiceUserId",
+  p.structured_output_schema as "structuredOutputSchema", ${authorColumns('p')}, ${editorColumns('p')},
   p.created_at as "createdAt", p.updated_at as "updatedAt", p.deleted_at as "deletedAt"`;
 
 /** What reading playbooks needs. */

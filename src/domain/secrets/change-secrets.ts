@@ -4,6 +4,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission, requireSomewhere } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
@@ -75,6 +76,7 @@ export async function createSecret(
     note: input.note ?? null,
     isSensitive: input.isSensitive ?? true,
     ...ownerOf(context.viewer),
+    ...changedBy(context),
     createdAt: now,
     updatedAt: now,
   };
@@ -101,9 +103,9 @@ async function lockSecret(tx: Transaction, id: string): Promise<SecretRecord> {
 async function insertSecret(tx: Transaction, secret: SecretRecord, sealed: string): Promise<void> {
   await lockSecretsOf(tx, secret.organizationId);
   const inserted = await tx.query(
-    `insert into secret (id, organization_id, key, type, sealed, note, is_sensitive, user_id, service_user_id, created_at,
-       updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $10::timestamptz)
+    `insert into secret (id, organization_id, key, type, sealed, note, is_sensitive, user_id, service_user_id, service_key_id,
+       updated_by_user_id, updated_by_service_user_id, updated_by_service_key_id, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $9, $10, $11::timestamptz, $11::timestamptz)
      on conflict (organization_id, key) do nothing returning id`,
     [
       secret.id,
@@ -115,6 +117,7 @@ async function insertSecret(tx: Transaction, secret: SecretRecord, sealed: strin
       secret.isSensitive,
       secret.userId,
       secret.serviceUserId,
+      secret.serviceKeyId,
       secret.createdAt,
     ],
   );
@@ -178,20 +181,20 @@ export async function updateSecret(context: Context, id: string, raw: SecretChan
     if (changed.length === 0) return before;
     requireConfirmation(context);
     if (changed.includes('key')) await requireFreeKey(tx, after);
-    const updatedAt = context.now();
+    const by = changedBy(context);
     const sealed =
       change.value === undefined
         ? null
         : context.keyring.seal(change.value, secretPlace(after.organizationId, after.id));
     await tx.query(
       `update secret set key = $2, note = $3, is_sensitive = $4::boolean, sealed = coalesce($5, sealed),
-              updated_at = $6::timestamptz where id = $1`,
-      [after.id, after.key, after.note, after.isSensitive, sealed, updatedAt],
+              ${setEditor(6)} where id = $1`,
+      [after.id, after.key, after.note, after.isSensitive, sealed, ...editorValues(by)],
     );
     if (sealed !== null) await requireRoom(tx, after);
     const data = { name: after.key, changed: changed.join(' ') };
     await audit(context, tx, 'update_secret', { organizationId: after.organizationId, targetId: after.id, data });
-    return { ...after, updatedAt };
+    return { ...after, ...by };
   });
 }
 

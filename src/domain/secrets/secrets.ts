@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { holds } from '../../auth/viewer.ts';
+import { holds, type Owner } from '../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
@@ -14,7 +15,7 @@ export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
 export type SecretType = (typeof secretTypes)[number];
 
 /** A secret as everybody may see it: its value is written and never read again by any door. */
-export interface SecretRecord {
+export interface SecretRecord extends Owner, Editor {
   readonly id: string;
   readonly organizationId: string;
   /** Unique in the organization. */
@@ -22,15 +23,13 @@ export interface SecretRecord {
   readonly type: SecretType;
   readonly note: string | null;
   readonly isSensitive: boolean;
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /** The columns of a {@link SecretRecord} of a `secret` aliased `x`: never its value. */
 export const secretColumns = `x.id, x.organization_id as "organizationId", x.key, x.type, x.note,
-  x.is_sensitive as "isSensitive", x.user_id as "userId", x.service_user_id as "serviceUserId",
+  x.is_sensitive as "isSensitive", ${authorColumns('x')}, ${editorColumns('x')},
   x.created_at as "createdAt", x.updated_at as "updatedAt"`;
 
 /** Where a secret's value stands: sealed, it opens nowhere else. */

@@ -1,12 +1,9 @@
 import type { OrganizationPermission } from '../../auth/permissions.ts';
-import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { type Owner, ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { findMember } from '../organizations/members.ts';
-
-/** Whom a session or a message belongs to; both null: a service key. */
-export type Owner = ReturnType<typeof ownerOf>;
 
 /** A wish to act as a user: the id as it came, the argument that it came in, and what it takes. */
 export interface AsUser {
@@ -31,5 +28,5 @@ export async function chooseOwner(context: Context, organizationId: string, asUs
   requirePermission(context.viewer, asUser.permission, organizationId);
   const member = userId === null ? null : await findMember(context, organizationId, userId);
   if (!member) throw refuse(path, `"${asUser.argument}" is not a member of this organization.`, 'UNKNOWN_REFERENCE');
-  return { userId: member.userId, serviceUserId: null };
+  return { userId: member.userId, serviceUserId: null, serviceKeyId: null };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
-import { ownerOf } from '../../auth/viewer.ts';
+import { type Owner, ownerOf } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { defaultAgentOf } from '../agents.ts';
 import { attach } from '../attachments/attach.ts';
@@ -15,7 +15,7 @@ import { isEnvironmentName } from '../secret-names.ts';
 import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
 import { admitChild, type ParentRun } from './admit-child.ts';
 import { tagsOfNewSession } from './allowed-tags.ts';
-import { chooseOwner, type Owner } from './as-user.ts';
+import { chooseOwner } from './as-user.ts';
 import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
 import { resolveReferences } from './references.ts';

@@ -1,4 +1,6 @@
+import type { Owner } from '../../auth/viewer.ts';
 import type { Store, Transaction } from '../../store/store.ts';
+import { authorColumns } from '../authors.ts';
 import { newId } from '../ids.ts';
 
 /** The kinds of log entry, in the words of the GraphQL enum SessionEventKind. */
@@ -28,7 +30,7 @@ export const messageTypes = ['initial_user_message', 'user_message', 'agent_mess
 export type MessageType = (typeof messageTypes)[number];
 
 /** An entry of a session's log. `body` is text that people read, `data` the kind's own fields. */
-export interface LogEntry {
+export interface LogEntry extends Owner {
   readonly sessionId: string;
   readonly seq: number;
   readonly id: string;
@@ -36,8 +38,6 @@ export interface LogEntry {
   readonly messageType: MessageType | null;
   readonly body: string | null;
   readonly data: Record<string, unknown> | null;
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
   readonly createdAt: Date;
 }
 
@@ -53,12 +53,13 @@ export interface NewEntry {
   readonly data?: Record<string, unknown>;
   readonly userId?: string | null;
   readonly serviceUserId?: string | null;
+  readonly serviceKeyId?: string | null;
 }
 
 /** The columns of a {@link LogEntry} of a `log_entry` aliased `e`. */
 export const logColumns = `
   e.session_id as "sessionId", e.seq, e.id, e.kind, e.message_type as "messageType", e.body, e.data,
-  e.user_id as "userId", e.service_user_id as "serviceUserId", e.created_at as "createdAt"`;
+  ${authorColumns('e')}, e.created_at as "createdAt"`;
 
 // Number and fence in one statement. `moved` writes the listed session only for messages and status, and once when a
 // resumed agent first streams; it depends on `head`, so the lock order head, session holds. That it changed is said here, and
@@ -75,10 +76,12 @@ const append = `
       from head where session.id = $1 and ($5::boolean or ($6::boolean and session.is_fresh))
     returning session.id),
   added as (
-    insert into log_entry (session_id, seq, id, kind, message_type, body, data, user_id, service_user_id, created_at)
-    select $1, head.first_seq + n.n, n.id, n.kind, n."messageType", n.body, n.data, n."userId", n."serviceUserId", $4::timestamptz
+    insert into log_entry (session_id, seq, id, kind, message_type, body, data, user_id, service_user_id, service_key_id, created_at)
+    select $1, head.first_seq + n.n, n.id, n.kind, n."messageType", n.body, n.data, n."userId", n."serviceUserId",
+           n."serviceKeyId", $4::timestamptz
       from head cross join jsonb_to_recordset($7::jsonb)
-        as n(n int, id text, kind text, "messageType" text, body text, data jsonb, "userId" text, "serviceUserId" text)
+        as n(n int, id text, kind text, "messageType" text, body text, data jsonb, "userId" text, "serviceUserId" text,
+             "serviceKeyId" text)
     returning seq)
   select seq from added order by seq`;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
-import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { type Owner, ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { attach, attachmentsNamedIn } from '../attachments/attach.ts';
 import { audit } from '../audit.ts';
@@ -10,7 +10,7 @@ import { checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { enterOrganization } from '../organizations/use-organization.ts';
-import { chooseOwner, type Owner } from './as-user.ts';
+import { chooseOwner } from './as-user.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import type { SessionWithChildren } from './children.ts';
 import { maxPromptLength } from './create-session.ts';
@@ -130,7 +130,7 @@ export async function insertMessage(
 ): Promise<void> {
   const { organizationId } = input;
   const { message } = parseInput(messageInput, { message: input.message });
-  const [session] = await tx.query<Owner>(
+  const [session] = await tx.query<Pick<Owner, 'userId' | 'serviceUserId'>>(
     'select user_id as "userId", service_user_id as "serviceUserId" from session where id = $1 and organization_id = $2',
     [input.sessionId, organizationId],
   );

@@ -13,7 +13,8 @@ export interface LogRange {
   readonly kinds: readonly EventKind[] | null;
 }
 
-const entryColumns = `e.seq, e.id, e.kind, e.message_type, e.body, e.data, e.user_id, e.service_user_id, ${timeAsNumber('e.created_at')}`;
+const entryColumns = `e.seq, e.id, e.kind, e.message_type, e.body, e.data, e.user_id, e.service_user_id,
+  e.service_key_id, ${timeAsNumber('e.created_at')}`;
 
 /** The values of an entry, in the order of the columns. */
 export type EntryValues = readonly [
@@ -25,6 +26,7 @@ export type EntryValues = readonly [
   data: Record<string, unknown> | null,
   userId: string | null,
   serviceUserId: string | null,
+  serviceKeyId: string | null,
   createdAtMs: number,
 ];
 
@@ -58,7 +60,8 @@ export function toEntries(sessionId: string, values: readonly EntryValues[] | nu
     data: each[5],
     userId: each[6],
     serviceUserId: each[7],
-    createdAt: new Date(each[8]),
+    serviceKeyId: each[8],
+    createdAt: new Date(each[9]),
   }));
 }
 

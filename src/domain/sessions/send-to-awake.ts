@@ -21,7 +21,7 @@ const statement = `
     select m.*, w.* from json_to_recordset($1::json) as m("place" int, "writer" int, "sessionId" text, "within" text, "nth" int,
         "count" int, "id" text, "message" text, "auditId" text, "address" text, "createdAt" timestamptz, "newest" timestamptz)
       join json_to_recordset($2::json) as w("key" int, "enterpriseId" text, "all" boolean, "ids" text[], "ownAll" boolean,
-        "ownIds" text[], "userId" text, "serviceUserId" text, "apiKeyId" text) on w."key" = m."writer"),
+        "ownIds" text[], "userId" text, "serviceUserId" text, "serviceKeyId" text, "apiKeyId" text) on w."key" = m."writer"),
   locked as materialized (
     select a."sessionId", a."count", a."newest",
         s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') as "asks"
@@ -48,9 +48,9 @@ const statement = `
       from locked where s.id = locked."sessionId"
     returning s.id, s.organization_id, ${sessionAsJson(childIds)} as session),
   added as (
-    insert into log_entry (session_id, seq, id, kind, message_type, body, user_id, service_user_id, created_at)
+    insert into log_entry (session_id, seq, id, kind, message_type, body, user_id, service_user_id, service_key_id, created_at)
     select asked."sessionId", head.first + asked."nth" - 1, asked."id", 'MESSAGE', 'user_message', asked."message",
-        asked."userId", asked."serviceUserId", asked."createdAt"
+        asked."userId", asked."serviceUserId", asked."serviceKeyId", asked."createdAt"
       from asked join head on head.session_id = asked."sessionId"),
   audited as (
     ${insertAuditEntry}
@@ -121,12 +121,11 @@ async function send(store: Store, messages: readonly Waiting[]): Promise<(SentTo
   for (const row of rows) {
     const { context, id, message, createdAt } = messages[row.place] as Waiting;
     const { bell, viewer } = context;
-    const session = Object.assign(toSession(row.session), { childIds: row.session[27] });
+    const session = Object.assign(toSession(row.session), { childIds: row.session[28] });
     bell.ring(`session:${session.id}`);
     bell.ring(`command:${session.id}`);
     bell.ring(`organization:${session.organizationId}`);
     bell.ring('runs');
-    const { userId, serviceUserId } = ownerOf(viewer);
     const entry: MessageEntry = {
       sessionId: session.id,
       seq: row.seq,
@@ -135,8 +134,7 @@ async function send(store: Store, messages: readonly Waiting[]): Promise<(SentTo
       messageType: 'user_message',
       body: message,
       data: null,
-      userId,
-      serviceUserId,
+      ...ownerOf(viewer),
       createdAt,
     };
     sent[row.place] = { session, message: entry };

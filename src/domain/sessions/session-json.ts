@@ -11,7 +11,7 @@ export const sessionAsJson = (...more: readonly string[]): string =>
 const columns = `s.id, s.organization_id, s.title, s.status, s.status_detail, s.request, s.request_from, s.ended_by, s.is_fresh,
   s.is_archived, s.is_unlisted, s.origin, s.tags, s.snapshot_id, s.playbook_id, s.automation_id, s.parent_id, s.agent,
   s.max_acu_limit, s.acus_consumed, s.structured_output_schema, s.structured_output, s.pull_requests, s.user_id,
-  s.service_user_id, ${timeAsNumber('s.created_at')}, ${timeAsNumber('s.updated_at')}`;
+  s.service_user_id, s.service_key_id, ${timeAsNumber('s.created_at')}, ${timeAsNumber('s.updated_at')}`;
 
 /** The values of a session, in the order of the columns. */
 export type SessionValues<More extends readonly unknown[] = []> = readonly [
@@ -40,6 +40,7 @@ export type SessionValues<More extends readonly unknown[] = []> = readonly [
   pullRequests: SessionRecord['pullRequests'],
   userId: string | null,
   serviceUserId: string | null,
+  serviceKeyId: string | null,
   createdAtMs: number,
   updatedAtMs: number,
   ...more: More,
@@ -73,7 +74,8 @@ export function toSession(values: SessionValues<readonly unknown[]>): SessionRec
     pullRequests: values[22],
     userId: values[23],
     serviceUserId: values[24],
-    createdAt: new Date(values[25]),
-    updatedAt: new Date(values[26]),
+    serviceKeyId: values[25],
+    createdAt: new Date(values[26]),
+    updatedAt: new Date(values[27]),
   };
 }

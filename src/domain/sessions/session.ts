@@ -1,3 +1,5 @@
+import type { Owner } from '../../auth/viewer.ts';
+import { authorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import type { SessionEnd, SessionStatus, SessionStatusDetail } from './status.ts';
 
@@ -13,7 +15,7 @@ export interface PullRequest {
 }
 
 /** A session as the doors read it: the projection of its log, without its prompt and its secrets. */
-export interface SessionRecord {
+export interface SessionRecord extends Owner {
   readonly id: string;
   readonly organizationId: string;
   readonly title: string;
@@ -39,8 +41,6 @@ export interface SessionRecord {
   readonly structuredOutputSchema: unknown;
   readonly structuredOutput: unknown;
   readonly pullRequests: readonly PullRequest[];
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -52,8 +52,8 @@ export const sessionColumns = `
   s.is_unlisted as "isUnlisted", s.origin, s.tags, s.snapshot_id as "snapshotId", s.playbook_id as "playbookId",
   s.automation_id as "automationId", s.parent_id as "parentId", s.agent, s.max_acu_limit as "maxAcuLimit",
   s.acus_consumed as "acusConsumed", s.structured_output_schema as "structuredOutputSchema",
-  s.structured_output as "structuredOutput", s.pull_requests as "pullRequests", s.user_id as "userId",
-  s.service_user_id as "serviceUserId", s.created_at as "createdAt", s.updated_at as "updatedAt"`;
+  s.structured_output as "structuredOutput", s.pull_requests as "pullRequests", ${authorColumns('s')},
+  s.created_at as "createdAt", s.updated_at as "updatedAt"`;
 
 /** The page of a session in the console. */
 export function sessionUrl(context: Pick<Context, 'baseUrl'>, id: string): string {

@@ -5,6 +5,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { beginFeed } from '../feeds/feeds.ts';
@@ -96,13 +97,16 @@ export async function createWebhookEndpoint(
       consecutiveFailures: 0,
       failingSinceAt: null,
       ...ownerOf(context.viewer),
+      ...changedBy(context),
       createdAt: now,
       updatedAt: now,
     };
     await tx.query(
       `insert into webhook_endpoint (id, organization_id, url, description, event_types, is_enabled, since_at, sealed, user_id,
-         service_user_id, created_at, updated_at)
-       values ($1, $2, $3, $4, $5::text[], $6::boolean, $7::timestamptz, $8, $9, $10, $7::timestamptz, $7::timestamptz)`,
+         service_user_id, service_key_id, updated_by_user_id, updated_by_service_user_id, updated_by_service_key_id, created_at,
+         updated_at)
+       values ($1, $2, $3, $4, $5::text[], $6::boolean, $7::timestamptz, $8, $9, $10, $11, $9, $10, $11, $7::timestamptz,
+         $7::timestamptz)`,
       [
         id,
         organization.id,
@@ -114,6 +118,7 @@ export async function createWebhookEndpoint(
         sealed,
         endpoint.userId,
         endpoint.serviceUserId,
+        endpoint.serviceKeyId,
       ],
     );
     await auditEndpoint(context, tx, 'create_webhook_endpoint', endpoint);
@@ -155,11 +160,12 @@ export async function updateWebhookEndpoint(
     const isSwitchedOn = wanted.isEnabled && !before.isEnabled;
     if (isSwitchedOn || changed.includes('url') || changed.includes('eventTypes')) requireConfirmation(context);
     const anew = { sinceAt: now, disabledReason: null, consecutiveFailures: 0, failingSinceAt: null };
-    const after = { ...wanted, ...(isSwitchedOn ? anew : {}), updatedAt: now };
+    const by = changedBy(context);
+    const after = { ...wanted, ...(isSwitchedOn ? anew : {}), ...by };
     await tx.query(
       `update webhook_endpoint set url = $2, description = $3, event_types = $4::text[], is_enabled = $5::boolean,
               disabled_reason = $6, since_at = $7::timestamptz, consecutive_failures = $8::int,
-              failing_since_at = $9::timestamptz, updated_at = $10::timestamptz where id = $1`,
+              failing_since_at = $9::timestamptz, ${setEditor(10)} where id = $1`,
       [
         after.id,
         after.url,
@@ -170,7 +176,7 @@ export async function updateWebhookEndpoint(
         after.sinceAt,
         after.consecutiveFailures,
         after.failingSinceAt,
-        now,
+        ...editorValues(by),
       ],
     );
     await auditEndpoint(context, tx, 'update_webhook_endpoint', after, { changed: changed.join(' ') });
@@ -182,20 +188,20 @@ export async function updateWebhookEndpoint(
  * Gives an endpoint another secret, which is shown once. The one before signs too for {@link previousSecretMs}, so that the
  * receiver can change over. NOT_FOUND, FORBIDDEN.
  */
-export async function rotateWebhookEndpointSecret(context: Context, id: string): Promise<WrittenWebhookEndpoint> {
+export async function rotateWebhookSecret(context: Context, id: string): Promise<WrittenWebhookEndpoint> {
   const seen = await getEndpointToChange(context, id);
   requireConfirmation(context);
   const { secret, sealed } = newSecret(context, seen.organizationId, seen.id);
   return context.store.transact(async (tx) => {
     const before = await lockEndpoint(tx, seen.id);
-    const now = context.now();
-    const untilAt = new Date(now.getTime() + previousSecretMs);
+    const by = changedBy(context);
+    const untilAt = new Date(by.updatedAt.getTime() + previousSecretMs);
     await tx.query(
       `update webhook_endpoint set previous_sealed = sealed, previous_until_at = $3::timestamptz, sealed = $2,
-              updated_at = $4::timestamptz where id = $1`,
-      [before.id, sealed, untilAt, now],
+              ${setEditor(4)} where id = $1`,
+      [before.id, sealed, untilAt, ...editorValues(by)],
     );
-    const after = { ...before, updatedAt: now };
+    const after = { ...before, ...by };
     await auditEndpoint(context, tx, 'update_webhook_endpoint', after, { changed: 'secret' });
     return { endpoint: after, secret };
   });

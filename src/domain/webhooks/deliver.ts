@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
+import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Services } from '../context.ts';
 import { asSystem } from '../sessions/as-system.ts';
 import { type ClaimedDelivery, secretsOf } from './claim-deliveries.ts';
@@ -152,12 +153,13 @@ async function noteFailure(
     statusCode === goneStatus
       ? 'It answered 410: it is gone.'
       : `It took nothing for a day, and failed ${endpoint.failures} times in that time.`;
+  const system = asSystem(services, delivery.enterpriseId);
   await tx.query(
-    'update webhook_endpoint set is_enabled = false, disabled_reason = $2, updated_at = $3::timestamptz where id = $1',
-    [delivery.endpointId, reason, now],
+    `update webhook_endpoint set is_enabled = false, disabled_reason = $2, ${setEditor(3)} where id = $1`,
+    [delivery.endpointId, reason, ...editorValues({ ...changedBy(system), updatedAt: now })],
   );
   const target = { organizationId: delivery.organizationId, targetId: delivery.endpointId };
-  await audit(asSystem(services, delivery.enterpriseId), tx, 'update_webhook_endpoint', {
+  await audit(system, tx, 'update_webhook_endpoint', {
     ...target,
     data: { changed: 'isEnabled', host: new URL(delivery.url).host, failures: endpoint.failures },
   });

@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { requireSomewhere } from '../../auth/viewer.ts';
+import { type Owner, requireSomewhere } from '../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
@@ -9,7 +10,7 @@ import { requireUsable } from '../organizations/use-organization.ts';
 import type { WebhookEventType } from './event-types.ts';
 
 /** Where an organization wants to hear of its sessions, as everybody may see it: the secret is shown once, and never here. */
-export interface WebhookEndpointRecord {
+export interface WebhookEndpointRecord extends Owner, Editor {
   readonly id: string;
   readonly organizationId: string;
   readonly url: string;
@@ -23,8 +24,6 @@ export interface WebhookEndpointRecord {
   /** Attempts that failed since it last took something. */
   readonly consecutiveFailures: number;
   readonly failingSinceAt: Date | null;
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -32,8 +31,8 @@ export interface WebhookEndpointRecord {
 /** The columns of a {@link WebhookEndpointRecord} of a `webhook_endpoint` aliased `w`: never its secret. */
 export const webhookEndpointColumns = `w.id, w.organization_id as "organizationId", w.url, w.description,
   w.event_types as "eventTypes", w.is_enabled as "isEnabled", w.disabled_reason as "disabledReason", w.since_at as "sinceAt",
-  w.consecutive_failures as "consecutiveFailures", w.failing_since_at as "failingSinceAt", w.user_id as "userId",
-  w.service_user_id as "serviceUserId", w.created_at as "createdAt", w.updated_at as "updatedAt"`;
+  w.consecutive_failures as "consecutiveFailures", w.failing_since_at as "failingSinceAt", ${authorColumns('w')},
+  ${editorColumns('w')}, w.created_at as "createdAt", w.updated_at as "updatedAt"`;
 
 /** Where an endpoint's secret stands: sealed, it opens nowhere else. */
 export function webhookSecretPlace(organizationId: string, endpointId: string): string {

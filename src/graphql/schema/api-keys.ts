@@ -12,7 +12,8 @@ import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
-import { Actor, loadActor, Role, ServiceUser } from './people.ts';
+import { Role, ServiceUser } from './people.ts';
+import { loadPrincipal, Principal, ServiceKey } from './principals.ts';
 import { ViewerType } from './viewer.ts';
 
 /** ApiKey of the contract. */
@@ -33,10 +34,12 @@ builder.node(ApiKey, {
         organizationId === null ? null : loaders.organizations.load(organizationId),
     }),
     owner: t.field({
-      type: Actor,
+      type: Principal,
       nullable: true,
-      description: 'The user or service user that it belongs to; null: a service key, which acts for itself.',
-      resolve: (key, _args, context) => loadActor(context, key),
+      description:
+        'The principal that acts with it: its user, its service user, or for a key of kind SERVICE the key itself; null: the viewer may not see that principal.',
+      resolve: (key, _args, context) =>
+        loadPrincipal(context, { ...key, serviceKeyId: key.kind === 'SERVICE' ? key.id : null }),
     }),
     role: t.field({
       type: Role,
@@ -62,6 +65,15 @@ builder.node(ApiKey, {
 const ApiKeyConnection = builder.connectionObject(
   { type: ApiKey, name: 'ApiKeyConnection', description: 'A page of keys.' },
   { name: 'ApiKeyEdge', description: 'A key in a list.' },
+);
+
+builder.objectField(ServiceKey, 'apiKey', (t) =>
+  t.field({
+    type: ApiKey,
+    nullable: true,
+    description: 'The key, with its role and its dates; null: the viewer may not see the keys there.',
+    resolve: ({ id }, _args, { loaders }) => loaders.apiKeys.load(id),
+  }),
 );
 
 const statusArgument = 'Which ones: ACTIVE when left out.';

@@ -8,7 +8,7 @@ import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { OrderDirectionEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
-import { Actor, loadActor } from './people.ts';
+import { loadPrincipal, Principal } from './principals.ts';
 import { Session } from './sessions.ts';
 
 const AuditActionEnum = builder.enumType('AuditAction', {
@@ -20,6 +20,12 @@ const AuditActionEnum = builder.enumType('AuditAction', {
     ]),
   ),
 });
+
+// An entry names the key of every caller: who acts by it is the user or the service user, if there is one.
+const actorOf = ({ userId, serviceUserId, apiKeyId }: AuditEntryRecord) => {
+  const isOfKey = userId === null && serviceUserId === null;
+  return { userId, serviceUserId, serviceKeyId: isOfKey ? apiKeyId : null };
+};
 
 const isRecorded = (action: string): action is AuditAction => Object.hasOwn(auditActions, action);
 
@@ -40,10 +46,11 @@ builder.node(AuditLogEntry, {
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was done.' }),
     actor: t.field({
-      type: Actor,
+      type: Principal,
       nullable: true,
-      description: 'Who did it; null: a service key, the service itself, or somebody whom the viewer may not see.',
-      resolve: (entry, _args, context) => loadActor(context, entry),
+      description:
+        'The principal that did it; null: the viewer may not see that principal. `actorName` names it all the same.',
+      resolve: (entry, _args, context) => loadPrincipal(context, actorOf(entry)),
     }),
     actorName: t.string({
       nullable: true,
@@ -92,7 +99,7 @@ const AuditLogFilterInput = builder.inputType('AuditLogFilter', {
   description: 'What narrows the audit log; every condition given must hold.',
   fields: (t) => ({
     actions: t.field({ type: [AuditActionEnum], description: 'Any of these.' }),
-    actorId: t.id({ description: 'Done by this user, by this service user or with this key.' }),
+    actorId: t.id({ description: 'Done by this user, by this service user, by this service key or with this key.' }),
     createdAfter: t.field({ type: 'DateTime', description: 'Done then or later.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Done before.' }),
   }),
@@ -116,7 +123,8 @@ interface Args {
 }
 
 // An id that is none matches nothing, as any other id of something that does not exist.
-const readActorId = (id: string) => parseId('user', id) ?? parseId('serviceUser', id) ?? parseId('apiKey', id) ?? '';
+const readActorId = (id: string) =>
+  parseId('user', id) ?? parseId('serviceUser', id) ?? parseId('serviceKey', id) ?? parseId('apiKey', id) ?? '';
 
 function toRequest<T extends Args>({ filter, orderBy, ...page }: T): AuditLogRequest {
   return {

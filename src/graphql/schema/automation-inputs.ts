@@ -145,7 +145,7 @@ const ToolsInput = builder.inputType('AutomationToolsInput', {
     mcpServers: t.stringList({ description: said.mcpServers }),
     slackChannels: t.stringList({ description: said.slackChannels }),
     slackDmScope: t.string({ description: said.slackDmScope }),
-    isLinearEnabled: t.boolean({ description: said.isLinearEnabled }),
+    linearEnabled: t.boolean({ description: said.linearEnabled }),
   }),
 });
 

@@ -16,7 +16,8 @@ import { AutomationRunType } from './automation-runs.ts';
 import { AutomationAction, AutomationNotifications, AutomationTrigger } from './automation-types.ts';
 import { countedConnection } from './counted-connection.ts';
 import { Organization } from './organization-ref.ts';
-import { Actor, loadActor, User } from './people.ts';
+import { User } from './people.ts';
+import { authorshipFields } from './principals.ts';
 import { Session } from './sessions.ts';
 
 /** Automation of the contract. */
@@ -65,7 +66,7 @@ builder.node(Automation, {
         (await loaders.organizations.load(organizationId)) as never,
     }),
     name: t.exposeString('name', { description: said.name }),
-    isEnabled: t.exposeBoolean('enabled', { description: said.isEnabled }),
+    enabled: t.exposeBoolean('enabled', { description: said.enabled }),
     runAs: t.field({ type: RunAs, description: said.runAs, resolve: (automation) => automation }),
     triggers: t.field({
       type: [AutomationTrigger],
@@ -163,21 +164,7 @@ builder.node(Automation, {
     consecutiveFailures: t.exposeInt('consecutiveFailures', {
       description: 'How often it has failed since it last acted.',
     }),
-    createdBy: t.field({
-      type: Actor,
-      nullable: true,
-      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
-      resolve: (automation, _args, context) => loadActor(context, automation),
-    }),
-    updatedBy: t.field({
-      type: Actor,
-      nullable: true,
-      description: 'Who changed it last; null as for createdBy.',
-      resolve: ({ updatedByUserId, updatedByServiceUserId }, _args, context) =>
-        loadActor(context, { userId: updatedByUserId, serviceUserId: updatedByServiceUserId }),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    ...authorshipFields(t),
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
       nullable: true,

@@ -6,8 +6,8 @@ import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
-import { Actor, loadActor } from './people.ts';
 import { Playbook } from './playbooks.ts';
+import { loadPrincipal, Principal } from './principals.ts';
 import { Session } from './sessions.ts';
 
 const ConsumptionDay = builder.objectRef<ConsumptionSums['days'][number]>('ConsumptionDay').implement({
@@ -48,10 +48,10 @@ const SessionConsumption = builder.objectRef<ConsumptionShare>('SessionConsumpti
       resolve: ({ id }, _args, { loaders }) => loaders.sessions.load(id),
     }),
     actor: t.field({
-      type: Actor,
+      type: Principal,
       nullable: true,
-      description: 'Who started it; null: a service key, or the service.',
-      resolve: (share, _args, context) => loadActor(context, share),
+      description: 'The principal that started it; null: the viewer may not see that principal.',
+      resolve: (share, _args, context) => loadPrincipal(context, share),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
   }),
@@ -61,10 +61,10 @@ const ActorConsumption = builder.objectRef<ConsumptionShare>('ActorConsumption')
   description: 'What the sessions that somebody started have consumed.',
   fields: (t) => ({
     actor: t.field({
-      type: Actor,
+      type: Principal,
       nullable: true,
-      description: 'Who started them; null: service keys and the service itself, together.',
-      resolve: (share, _args, context) => loadActor(context, share),
+      description: 'The principal that started them; null: the viewer may not see that principal.',
+      resolve: (share, _args, context) => loadPrincipal(context, share),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
   }),

@@ -2,15 +2,9 @@ import type { FieldMap } from '@pothos/core';
 import { prefixedId } from '../../domain/ids.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
-import {
-  SessionEndReasonEnum,
-  SessionEventKindEnum,
-  SessionMessageTypeEnum,
-  SessionStatusDetailEnum,
-  SessionStatusEnum,
-} from './enums.ts';
+import { SessionEventKindEnum, SessionMessageTypeEnum, SessionStatusDetailEnum, SessionStatusEnum } from './enums.ts';
 import { eventTypeOf } from './event-types.ts';
-import { Actor, loadActor } from './people.ts';
+import { loadPrincipal, Principal } from './principals.ts';
 
 /** SessionEvent of the contract: an entry of a session's log. */
 export const SessionEvent = builder.interfaceRef<LogEntry>('SessionEvent').implement({
@@ -38,10 +32,12 @@ builder.node(SessionMessage, {
     type: t.field({ type: SessionMessageTypeEnum, description: 'Who said it.', resolve: (entry) => entry.messageType }),
     body: t.exposeString('body', { description: 'The words.' }),
     author: t.field({
-      type: Actor,
+      type: Principal,
       nullable: true,
-      description: 'Who wrote it; null: the agent, or the service.',
-      resolve: (entry, _args, context) => loadActor(context, entry),
+      description:
+        'The principal that wrote it; null: the agent wrote it (`type` is AGENT_MESSAGE), or the viewer may not see the principal.',
+      resolve: (entry, _args, context) =>
+        entry.messageType === 'agent_message' ? null : loadPrincipal(context, entry),
     }),
   }),
 });
@@ -85,11 +81,10 @@ eventType('StatusEvent', 'The session’s status from here on.', (t) => ({
     description: 'What was asked of the session and is not done yet: suspend or resume.',
     resolve: (entry) => textOf(data(entry).request),
   }),
-  endReason: t.field({
-    type: SessionEndReasonEnum,
+  endedBy: t.string({
     nullable: true,
-    description: 'The reason for which the session ended; null where it has not ended.',
-    resolve: (entry) => (data(entry).endedBy ?? null) as never,
+    description: 'How it ended: finished, terminated or expired.',
+    resolve: (entry) => textOf(data(entry).endedBy),
   }),
   isArchived: t.boolean({
     description: 'Whether it is archived.',

@@ -7,8 +7,8 @@ import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
-import { Actor, loadActor } from './people.ts';
 import { ownerDescription } from './places.ts';
+import { authorshipFields } from './principals.ts';
 
 /** KnowledgeNote of the contract. */
 export const KnowledgeNote = builder.objectRef<NoteRecord>('KnowledgeNote');
@@ -54,14 +54,7 @@ builder.node(KnowledgeNote, {
       resolve: ({ organizationId }, _args, { loaders }) =>
         organizationId === null ? null : loaders.organizations.load(organizationId),
     }),
-    createdBy: t.field({
-      type: Actor,
-      nullable: true,
-      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
-      resolve: (note, _args, context) => loadActor(context, note),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    ...authorshipFields(t),
   }),
 });
 
@@ -100,8 +93,7 @@ builder.node(KnowledgeFolder, {
       resolve: ({ organizationId }, _args, { loaders }) =>
         organizationId === null ? null : loaders.organizations.load(organizationId),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    ...authorshipFields(t),
   }),
 });
 

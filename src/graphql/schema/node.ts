@@ -5,6 +5,7 @@ import type { LogEntry } from '../../domain/sessions/log.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { eventTypeOf, eventTypes } from './event-types.ts';
+import { systemPrincipal } from './principals.ts';
 
 /** The most ids that `nodes` takes. */
 const mostNodes = 100;
@@ -29,6 +30,8 @@ const loads: Record<string, Load> = {
   Enterprise: ({ loaders }, id) => loaders.enterprises.load(id),
   User: ({ loaders }, id) => loaders.users.load(id),
   ServiceUser: ({ loaders }, id) => loaders.serviceUsers.load(id),
+  ServiceKey: ({ loaders }, id) => loaders.serviceKeys.load(id),
+  SystemPrincipal: async (_context, id) => (id === systemPrincipal.id ? { ...systemPrincipal } : null),
   Role: ({ loaders }, id) => loaders.roles.load(id),
   KnowledgeNote: ({ loaders }, id) => loaders.notes.load(id),
   KnowledgeFolder: ({ loaders }, id) => loaders.folders.load(id),

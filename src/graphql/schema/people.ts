@@ -6,9 +6,9 @@ import type { RoleAssignmentRecord } from '../../domain/people/role-assignments.
 import type { RoleRecord } from '../../domain/people/roles.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
-import type { GraphqlContext } from '../context.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
+import { Principal } from './principals.ts';
 
 /** Role of the contract. */
 export const Role = builder.objectRef<RoleRecord>('Role');
@@ -60,6 +60,7 @@ export const RoleAssignmentConnection = builder.connectionObject(
 export const User = builder.objectRef<UserRecord>('User');
 builder.node(User, {
   description: 'A human of the enterprise.',
+  interfaces: [Principal],
   id: { resolve: (user) => user.id, description: 'The global ID.' },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'email' in value,
   fields: (t) => ({
@@ -87,6 +88,7 @@ builder.node(User, {
 export const ServiceUser = builder.objectRef<ServiceUserRecord>('ServiceUser');
 builder.node(ServiceUser, {
   description: 'A principal that is no human, with tokens of its own.',
+  interfaces: [Principal],
   id: { resolve: (user) => user.id, description: 'The global ID.' },
   isTypeOf: (value) => typeof value === 'object' && value !== null && !('email' in value) && 'expiresAt' in value,
   fields: (t) => ({
@@ -94,7 +96,11 @@ builder.node(ServiceUser, {
       description: 'The id as REST writes it.',
       resolve: (user) => prefixedId('serviceUser', user.id),
     }),
-    name: t.exposeString('name', { description: 'Its name.' }),
+    name: t.exposeString('name', {
+      nullable: true,
+      description:
+        'Its name. A service user always has one; the type is that of User.name, beside which it can be selected.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
     deletedAt: t.expose('deletedAt', {
@@ -104,22 +110,6 @@ builder.node(ServiceUser, {
     }),
   }),
 });
-
-/** Actor of the contract. */
-export const Actor = builder.unionType('Actor', {
-  description: 'Who did something.',
-  types: [User, ServiceUser],
-  resolveType: (value) => ('email' in value ? User : ServiceUser),
-});
-
-/** Who an owner's pair of columns names; null: the agent or the service, or somebody whom the viewer may not see. */
-export async function loadActor(
-  { loaders }: GraphqlContext,
-  owner: { userId: string | null; serviceUserId: string | null },
-): Promise<UserRecord | ServiceUserRecord | null> {
-  if (owner.userId !== null) return loaders.userAuthors.load(owner.userId);
-  return owner.serviceUserId === null ? null : loaders.serviceUserAuthors.load(owner.serviceUserId);
-}
 
 /** Member of the contract. */
 export const Member = builder.objectRef<MemberRecord>('Member');

@@ -6,8 +6,8 @@ import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
-import { Actor, loadActor } from './people.ts';
 import { ownerDescription } from './places.ts';
+import { authorshipFields } from './principals.ts';
 
 /** Playbook of the contract. */
 export const Playbook = builder.objectRef<PlaybookRecord>('Playbook');
@@ -37,21 +37,7 @@ builder.node(Playbook, {
       resolve: ({ organizationId }, _args, { loaders }) =>
         organizationId === null ? null : loaders.organizations.load(organizationId),
     }),
-    createdBy: t.field({
-      type: Actor,
-      nullable: true,
-      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
-      resolve: (playbook, _args, context) => loadActor(context, playbook),
-    }),
-    updatedBy: t.field({
-      type: Actor,
-      nullable: true,
-      description: 'Who changed it last; null as for createdBy.',
-      resolve: ({ updatedByUserId, updatedByServiceUserId }, _args, context) =>
-        loadActor(context, { userId: updatedByUserId, serviceUserId: updatedByServiceUserId }),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    ...authorshipFields(t),
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
       nullable: true,

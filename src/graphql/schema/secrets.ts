@@ -5,7 +5,7 @@ import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { SecretTypeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
-import { Actor, loadActor } from './people.ts';
+import { authorshipFields } from './principals.ts';
 
 /** Secret of the contract. */
 export const Secret = builder.objectRef<SecretRecord>('Secret');
@@ -32,14 +32,7 @@ builder.node(Secret, {
       resolve: async ({ organizationId }, _args, { loaders }) =>
         (await loaders.organizations.load(organizationId)) as never,
     }),
-    createdBy: t.field({
-      type: Actor,
-      nullable: true,
-      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
-      resolve: (secret, _args, context) => loadActor(context, secret),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    ...authorshipFields(t),
   }),
 });
 

@@ -15,10 +15,7 @@ const SessionSecretInput = builder.inputType('SessionSecretInput', {
   fields: (t) => ({
     key: t.string({ required: true, description: 'Its name: the environment variable that the agent gets.' }),
     value: t.string({ required: true, description: 'Its value. It is never given back.' }),
-    isSensitive: t.boolean({
-      defaultValue: true,
-      description: 'Whether its value is masked in everything that the agent says.',
-    }),
+    sensitive: t.boolean({ defaultValue: true, description: 'Whether it is blotted out of what the agent says.' }),
   }),
 });
 
@@ -40,15 +37,9 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
       description: 'A JSON Schema (Draft 7) for its output: at most 64 KB, no external "$ref".',
     }),
     attachmentIds: t.idList({ description: 'Files for the agent.' }),
-    asUserId: t.id({
-      description:
-        'The member of the organization that the session belongs to; the caller when left out. Another needs IMPERSONATE_ORG_SESSIONS.',
-    }),
+    createAsUserId: t.id({ description: 'The user that it shall belong to.' }),
     agent: t.string({ description: 'An agent profile’s id; the organization’s default when left out.' }),
-    isUnlisted: t.boolean({
-      defaultValue: false,
-      description: 'Whether lists leave the session out. It can still be read by its id.',
-    }),
+    unlisted: t.boolean({ description: 'Whether lists leave it out.' }),
     idempotencyKey: t.string({ description: 'The same key and input give the same session, once, within 24 hours.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -70,13 +61,9 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
   description: 'A message to a session.',
   fields: (t) => ({
     sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
-    body: t.string({
-      required: true,
-      description: 'The text of the message: 1 to 500,000 characters, not only spaces.',
-    }),
-    asUserId: t.id({
-      description:
-        'The member of the organization whose message it is; the caller when left out. Another needs IMPERSONATE_ORG_SESSIONS.',
+    message: t.string({ required: true, description: 'The words.' }),
+    messageAsUserId: t.id({
+      description: 'A member of the organization whose message it shall be; needs IMPERSONATE_ORG_SESSIONS.',
     }),
     attachmentIds: t.idList({ description: 'Files for the agent.' }),
     idempotencyKey: t.string({ description: 'The same key and input send one message, within 24 hours.' }),
@@ -118,14 +105,11 @@ addMutation('createSession', {
   input: CreateSessionInput,
   payload: CreateSessionPayload,
   description: 'Starts a session: it waits for a worker from now on.',
-  names: { createAsUserId: 'asUserId' },
   act: async (input, context, info) => {
-    const { organizationId, asUserId, sessionSecrets, ...rest } = input;
-    const { idempotencyKey: _key, clientMutationId: _mutation, ...session } = rest;
-    const secrets = sessionSecrets?.map(({ isSensitive, ...secret }) => ({ ...secret, sensitive: isSensitive }));
+    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, unlisted, ...rest } = input;
     const made = await createSession(
       context.domain,
-      { ...session, createAsUserId: asUserId, sessionSecrets: secrets },
+      { ...rest, isUnlisted: unlisted },
       {
         organizationId,
         // A cookie of the console is what its pages have and no program does.
@@ -140,14 +124,13 @@ addMutation('createSession', {
 addMutation('sendMessage', {
   input: SendMessageInput,
   payload: SendMessagePayload,
-  description: 'Sends a message to a session. One that is suspended or has finished resumes.',
-  names: { message: 'body', messageAsUserId: 'asUserId' },
+  description: 'Sends a message, and takes up a session that sleeps.',
   act: async (input, context, info) => {
-    const { sessionId, body, asUserId, attachmentIds } = input;
+    const { sessionId, message, messageAsUserId, attachmentIds } = input;
     return sendMessage(ofAnySession(context.domain, 'manage'), {
       sessionId,
-      message: body,
-      messageAsUserId: asUserId,
+      message,
+      messageAsUserId,
       attachmentIds,
       idempotencyKey: idempotencyKeyOf(context, input, info),
     });

@@ -9,7 +9,7 @@ import type { GraphqlContext } from '../context.ts';
 import { toInt } from '../whole-number.ts';
 import { countedConnectionAndEdge } from './counted-connection.ts';
 import {
-  SessionEndReasonEnum,
+  SessionEndedByEnum,
   SessionEventKindEnum,
   SessionOriginEnum,
   SessionQueueReasonEnum,
@@ -18,7 +18,7 @@ import {
 } from './enums.ts';
 import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
 import { Organization } from './organization-ref.ts';
-import { Actor, loadActor } from './people.ts';
+import { loadPrincipal, Principal } from './principals.ts';
 import { findLogAhead } from './sessions-ahead.ts';
 
 const PullRequestType = builder.objectRef<PullRequest>('PullRequest').implement({
@@ -66,10 +66,10 @@ builder.node(Session, {
       resolve: ({ id, status }, _args, { loaders }) =>
         status === 'new' || status === 'resuming' ? loaders.queueReasons.load(id) : null,
     }),
-    endReason: t.expose('endedBy', {
-      type: SessionEndReasonEnum,
+    endedBy: t.expose('endedBy', {
+      type: SessionEndedByEnum,
       nullable: true,
-      description: 'The reason for which it ended; null where it has not ended.',
+      description: 'How it ended; null: it is not over.',
     }),
     isArchived: t.exposeBoolean('isArchived', { description: 'Whether it was put away.' }),
     isUnlisted: t.exposeBoolean('isUnlisted', { description: 'Whether lists leave it out.' }),
@@ -89,10 +89,10 @@ builder.node(Session, {
       description: 'When its status or its messages last changed.',
     }),
     createdBy: t.field({
-      type: Actor,
+      type: Principal,
       nullable: true,
-      description: 'Who started it; null: a service key, or the service.',
-      resolve: (session, _args, context) => loadActor(context, session),
+      description: 'The principal that started it; null: the viewer may not see that principal.',
+      resolve: (session, _args, context) => loadPrincipal(context, session),
     }),
     parent: t.field({
       type: Session,

@@ -1,9 +1,10 @@
 import { manageOwnSessions, type Permission } from '../../auth/permissions.ts';
-import type { Viewer } from '../../auth/viewer.ts';
+import { ownerOf, type Viewer } from '../../auth/viewer.ts';
 import { builder } from '../builder.ts';
 import { PermissionEnum, PrincipalTypeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
 import { ServiceUser, User } from './people.ts';
+import { loadPrincipal, Principal } from './principals.ts';
 
 /** Viewer of the contract. */
 export const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
@@ -13,6 +14,12 @@ export const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
       type: PrincipalTypeEnum,
       description: 'What kind of caller it is.',
       resolve: ({ principal }) => principal.type,
+    }),
+    principal: t.field({
+      type: Principal,
+      nullable: true,
+      description: 'The principal that the caller acts as; null only for a caller that may not see itself.',
+      resolve: (viewer, _args, context) => loadPrincipal(context, ownerOf(viewer)),
     }),
     user: t.field({
       type: User,

@@ -6,7 +6,7 @@ import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { Organization } from './organization-ref.ts';
-import { Actor, loadActor } from './people.ts';
+import { authorshipFields } from './principals.ts';
 import { WebhookDelivery, WebhookDeliveryConnection, WebhookDeliveryStatusEnum } from './webhook-deliveries.ts';
 
 /** What an endpoint can hear of. */
@@ -64,14 +64,7 @@ builder.node(WebhookEndpoint, {
       resolve: async ({ organizationId }, _args, { loaders }) =>
         (await loaders.organizations.load(organizationId)) as never,
     }),
-    createdBy: t.field({
-      type: Actor,
-      nullable: true,
-      description: 'Who made it; null: a service key, or somebody whom the viewer may not see.',
-      resolve: (endpoint, _args, context) => loadActor(context, endpoint),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    ...authorshipFields(t),
     deliveries: t.connection(
       {
         type: WebhookDelivery,

@@ -12,9 +12,9 @@ import {
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { gateQuery, gateQuery$data } from '../__generated__/gateQuery.graphql.ts';
 import { nowShown, wordOf } from '../relay/who.ts';
+import { nameOf } from '../ui/actor.ts';
 import { forgetOthersDrafts } from '../ui/drafts.ts';
 import { Splash } from '../ui/states.tsx';
-import { visible } from '../ui/visible.ts';
 
 type Organization = gateQuery$data['organizations']['nodes'][number];
 type Viewer = gateQuery$data['viewer'];
@@ -71,14 +71,15 @@ function Known({ children, onKnown }: GateProps) {
         viewer {
           principalType
           permissions
+          principal {
+            id
+            displayName
+          }
           user {
             userId
-            name
-            email
           }
           serviceUser {
             serviceUserId
-            name
           }
           organization {
             id
@@ -122,10 +123,9 @@ function Known({ children, onKnown }: GateProps) {
     [currentId],
   );
   const signed = useMemo<Signed>(() => {
-    const { user, serviceUser } = viewer;
     return {
       viewer,
-      name: visible(user?.name ?? user?.email ?? serviceUser?.name ?? 'Service key'),
+      name: nameOf(viewer.principal) ?? 'Service key',
       hasSeveral: organizations.nodes.length > 1,
       organization: current,
       choose,

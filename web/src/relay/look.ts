@@ -53,8 +53,7 @@ export async function askWho() {
     };
     if (response.status === 401) return { refusal: body.errors?.[0]?.message ?? '' };
     if (!body.data?.viewer) return null;
-    const { user, serviceUser } = body.data.viewer;
-    const name = user?.name ?? user?.email ?? serviceUser?.name ?? 'a service key';
+    const name = body.data.viewer.principal?.displayName ?? 'a service key';
     return { name, who: wordOf(body.data.viewer), signIn: response.headers.get('switchyard-sign-in') };
   } catch {
     return null;

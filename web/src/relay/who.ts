@@ -7,14 +7,15 @@ export const whoDocument = graphql`
     viewer {
       principalType
       permissions
+      principal {
+        id
+        displayName
+      }
       user {
         userId
-        name
-        email
       }
       serviceUser {
         serviceUserId
-        name
       }
       organization {
         id

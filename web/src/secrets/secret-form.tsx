@@ -40,14 +40,7 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
             isSensitive
             updatedAt
             createdBy {
-              __typename
-              ... on User {
-                fullName: name
-                email
-              }
-              ... on ServiceUser {
-                name
-              }
+              displayName
             }
           }
           userErrors {

@@ -69,14 +69,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
               isSensitive
               updatedAt
               createdBy {
-                __typename
-                ... on User {
-                  fullName: name
-                  email
-                }
-                ... on ServiceUser {
-                  name
-                }
+                displayName
               }
             }
           }

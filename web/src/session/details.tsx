@@ -42,7 +42,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
         sessionId
         status
         statusDetail
-        endReason
+        endedBy
         agent
         acusConsumed
         maxAcuLimit
@@ -57,14 +57,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
           state
         }
         createdBy {
-          __typename
-          ... on User {
-            fullName: name
-            email
-          }
-          ... on ServiceUser {
-            name
-          }
+          displayName
         }
         playbook {
           title

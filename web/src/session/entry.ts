@@ -21,14 +21,8 @@ export function readEntry(reference: entry_event$key): Entry {
           type
           body
           author {
-            __typename
-            ... on User {
-              fullName: name
-              email
-            }
-            ... on ServiceUser {
-              name
-            }
+            id
+            displayName
           }
         }
         ... on ToolCallEvent {
@@ -90,7 +84,7 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           status
           statusDetail
-          endReason
+          endedBy
           isArchived
         }
         ... on TurnEvent {

@@ -33,16 +33,10 @@ const query = graphql`
       title
       status
       statusDetail
-      endReason
+      endedBy
       isArchived
       createdBy {
-        __typename
-        ... on User {
-          userId
-        }
-        ... on ServiceUser {
-          serviceUserId
-        }
+        id
       }
       attachments(first: 50) {
         nodes {
@@ -74,7 +68,7 @@ const subscription = graphql`
       title
       status
       statusDetail
-      endReason
+      endedBy
       isArchived
       attachments(first: 50) {
         nodes {
@@ -105,7 +99,7 @@ export function SessionPage({ id }: { readonly id: string }) {
 type Session = NonNullable<sessionPageQuery$data['session']>;
 
 function Known({ session }: { readonly session: Session }) {
-  const { id, sessionId, status, statusDetail, endReason, isArchived } = session;
+  const { id, sessionId, status, statusDetail, endedBy, isArchived } = session;
   const title = plainTitle(session.title);
   useTitle(title);
   const environment = useRelayEnvironment();
@@ -153,7 +147,7 @@ function Known({ session }: { readonly session: Session }) {
         <div className="session-name">
           <h1 title={title}>{title}</h1>
           <span role="status">
-            <StatusBadge {...{ status, statusDetail, endReason }} />
+            <StatusBadge {...{ status, statusDetail, endedBy }} />
           </span>
           {isArchived && <span className="tag">archived</span>}
         </div>
@@ -174,7 +168,7 @@ function Known({ session }: { readonly session: Session }) {
           <Composer
             sessionId={sessionId}
             organizationId={session.organization.organizationId}
-            refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly)}
+            refusal={refusalOf(endedBy, isArchived) ?? (mayChange ? null : readOnly)}
             placeholder={placeholderOf(status, statusDetail)}
           />
         </section>
@@ -192,14 +186,13 @@ const readOnly = 'You may read this session. To write to it needs a permission t
 function useMayChange(createdBy: Session['createdBy']): boolean {
   const { may, viewer } = useSigned();
   if (may('MANAGE_ORG_SESSIONS') || may('MANAGE_ACCOUNT_SESSIONS')) return true;
-  if (createdBy?.__typename === 'User') return createdBy.userId === viewer.user?.userId;
-  return createdBy?.__typename === 'ServiceUser' && createdBy.serviceUserId === viewer.serviceUser?.serviceUserId;
+  return createdBy != null && createdBy.id === viewer.principal?.id;
 }
 
-function refusalOf(endReason: string | null | undefined, isArchived: boolean): string | null {
+function refusalOf(endedBy: string | null | undefined, isArchived: boolean): string | null {
   // Unarchived it would take none either.
-  if (endReason === 'TERMINATED') return 'This session was terminated: it takes no messages.';
-  if (endReason === 'EXPIRED') return 'This session has expired: it takes no messages.';
+  if (endedBy === 'TERMINATED') return 'This session was terminated: it takes no messages.';
+  if (endedBy === 'EXPIRED') return 'This session has expired: it takes no messages.';
   return isArchived ? 'This session is archived: it takes no messages. Unarchive it to go on.' : null;
 }
 

@@ -127,18 +127,14 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
 
 /** Whether an entry is a message that the viewer has sent just now: theirs, and they are where one writes. */
 function useOwn(): (entry: Entry) => boolean {
-  const { user, serviceUser } = useSigned().viewer;
+  const { principal } = useSigned().viewer;
   return useCallback(
     (entry) => {
       if (entry.__typename !== 'SessionMessage' || entry.type === 'AGENT_MESSAGE') return false;
-      const { author } = entry;
-      const isTheirs =
-        author?.__typename === 'User'
-          ? author.email === user?.email
-          : author?.__typename === 'ServiceUser' && author.name === serviceUser?.name;
+      const isTheirs = entry.author != null && entry.author.id === principal?.id;
       return isTheirs && Boolean(document.activeElement?.closest('.composer, .question'));
     },
-    [user, serviceUser],
+    [principal],
   );
 }
 

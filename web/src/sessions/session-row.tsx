@@ -27,7 +27,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
         title
         status
         statusDetail
-        endReason
+        endedBy
         isArchived
         tags
         acusConsumed
@@ -37,14 +37,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
           state
         }
         createdBy {
-          __typename
-          ... on User {
-            fullName: name
-            email
-          }
-          ... on ServiceUser {
-            name
-          }
+          displayName
         }
       }
     `,
@@ -68,7 +61,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
           {shownTitle}
         </Link>
         <p>
-          <span>{nameOf(createdBy) ?? 'Service'}</span>
+          <span>{nameOf(createdBy) ?? 'Unknown'}</span>
           <span>
             started <Time at={createdAt} />
           </span>

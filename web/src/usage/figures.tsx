@@ -48,16 +48,8 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
           nodes {
             acus
             actor {
-              __typename
-              ... on User {
-                userId
-                fullName: name
-                email
-              }
-              ... on ServiceUser {
-                serviceUserId
-                name
-              }
+              id
+              displayName
             }
           }
           pageInfo {
@@ -118,7 +110,7 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
   );
   const byDay = new Map(used.days.map(({ date, acus }) => [date, acus]));
   const actors = used.actors.nodes.map(({ actor, acus }) => ({
-    label: nameOf(actor) ?? 'Keys of organizations',
+    label: nameOf(actor) ?? 'Unknown',
     value: acus,
   }));
   const playbooks = used.playbooks.nodes.map(({ playbookId, playbook, acus }) => ({

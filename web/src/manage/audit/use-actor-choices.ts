@@ -29,7 +29,7 @@ function useAllServiceUsers(): ChoiceSource {
           serviceUsers(first: 100, after: $after, includeInactive: true) {
             nodes {
               serviceUserId
-              name
+              displayName
             }
             pageInfo {
               hasNextPage
@@ -56,7 +56,7 @@ function useServiceUsersOf(id: string): ChoiceSource {
           serviceUsers(first: 100, after: $after, includeInactive: true) {
             nodes {
               serviceUserId
-              name
+              displayName
             }
             pageInfo {
               hasNextPage
@@ -75,8 +75,8 @@ function useServiceUsersOf(id: string): ChoiceSource {
   );
 }
 
-const choiceOfService = (user: { readonly serviceUserId: string; readonly name: string }): Choice => ({
+const choiceOfService = (user: { readonly serviceUserId: string; readonly displayName: string }): Choice => ({
   value: user.serviceUserId,
-  label: user.name,
+  label: user.displayName,
   under: 'service user',
 });

@@ -84,20 +84,13 @@ function Shown({ found, onChanged }: ShownProps) {
         id
         automationId
         name
-        isEnabled
+        enabled
         nextRuns
         createdAt
         lastErrorAt
         lastErrorMessage
         createdBy {
-          __typename
-          ... on User {
-            fullName: name
-            email
-          }
-          ... on ServiceUser {
-            name
-          }
+          displayName
         }
         triggers {
           eventType
@@ -116,7 +109,7 @@ function Shown({ found, onChanged }: ShownProps) {
   const [, go] = useLocation();
   const [isChanging, setChanging] = useState(() => isHalfWritten(automation.automationId));
   const [made, setMade] = useState<MadeWebhook | null>(null);
-  const { name, isEnabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
+  const { name, enabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
   const mayChange = may('MANAGE_ORG_AUTOMATIONS');
   if (isChanging) {
@@ -162,7 +155,7 @@ function Shown({ found, onChanged }: ShownProps) {
           <dl className="facts">
             <dt>State</dt>
             <dd>
-              <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'enabled' : 'disabled'}</Badge>
+              <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
             </dd>
             <AutomationFacts automation={automation} />
             <dt>Made</dt>

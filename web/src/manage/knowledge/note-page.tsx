@@ -32,6 +32,7 @@ const query = graphql`
         macro
         body
         pinnedRepo
+        isEnabled
         updatedAt
         folder {
           id
@@ -65,16 +66,20 @@ const labels = {
   body: 'Text',
 };
 
-const valuesOf = ({ name, trigger, macro, body, pinnedRepo, folder, organization }: Note): Values => ({
+const valuesOf = ({ name, trigger, macro, body, pinnedRepo, isEnabled, folder, organization }: Note): Values => ({
   name,
   trigger,
   macro: macro ?? '',
   pinnedRepo: pinnedRepo ?? '',
   ...(organization ? { folderId: folder?.id ?? '' } : {}),
+  ...(isEnabled ? { isEnabled: 'on' } : {}),
   body,
 });
 
-const wordsOf = ({ folder }: Note): Values => ({ folderId: folder?.path ?? 'None' });
+const wordsOf = ({ folder, isEnabled }: Note): Values => ({
+  folderId: folder?.path ?? 'None',
+  isEnabled: isEnabled ? 'Yes' : 'No',
+});
 
 const placed = ['name', 'trigger', 'macro', 'body', 'folderId', 'pinnedRepo'];
 const noValues: Values = { name: '', trigger: '', macro: '', pinnedRepo: '', isEnabled: 'on', body: '' };
@@ -114,6 +119,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
             macro
             body
             pinnedRepo
+            isEnabled
             updatedAt
             folder {
               id
@@ -142,13 +148,12 @@ function NoteForm({ note }: { readonly note: Note | null }) {
       macro: given.word('macro'),
       body: given.raw('body'),
       pinnedRepo: given.word('pinnedRepo'),
+      isEnabled: given.isOn('isEnabled'),
       ...(isOfEnterprise ? {} : { folderId: given.word('folderId') }),
     };
     const { errors: refused } = note
       ? await update({ input: { ...input, knowledgeNoteId: note.knowledgeNoteId } })
-      : await create({
-          input: { ...input, isEnabled: given.isOn('isEnabled'), ...placeOf(isOfEnterprise, organization) },
-        });
+      : await create({ input: { ...input, ...placeOf(isOfEnterprise, organization) } });
     setErrors(refused);
     if (refused === null) toasts.say(`${input.name} is saved.`);
     return refused === null;
@@ -215,12 +220,10 @@ function NoteForm({ note }: { readonly note: Note | null }) {
               />
             )}
           </div>
-          {note === null && (
-            <label className="check">
-              <input type="checkbox" name="isEnabled" defaultChecked={values.isEnabled !== undefined} />{' '}
-              {labels.isEnabled}
-            </label>
-          )}
+          <label className="check">
+            <input type="checkbox" name="isEnabled" defaultChecked={values.isEnabled !== undefined} />{' '}
+            {labels.isEnabled}
+          </label>
           <Editor
             label={labels.body}
             name="body"

@@ -32,14 +32,7 @@ const query = graphql`
         structuredOutputSchema
         updatedAt
         updatedBy {
-          __typename
-          ... on User {
-            fullName: name
-            email
-          }
-          ... on ServiceUser {
-            name
-          }
+          displayName
         }
         deletedAt
         organization {

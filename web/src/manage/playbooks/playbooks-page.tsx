@@ -71,14 +71,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
               macro
               updatedAt
               updatedBy {
-                __typename
-                ... on User {
-                  fullName: name
-                  email
-                }
-                ... on ServiceUser {
-                  name
-                }
+                displayName
               }
             }
           }

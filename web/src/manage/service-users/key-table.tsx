@@ -34,14 +34,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
         lastUsedAt
         expiresAt
         owner {
-          __typename
-          ... on User {
-            fullName: name
-            email
-          }
-          ... on ServiceUser {
-            name
-          }
+          displayName
         }
       }
     `,
@@ -99,7 +92,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
     },
     {
       label: 'Of',
-      cell: ({ kind, owner }) => nameOf(owner) ?? (kind === 'SERVICE' ? 'the organization' : 'somebody'),
+      cell: ({ kind, owner }) => (kind === 'SERVICE' ? 'the organization' : (nameOf(owner) ?? 'somebody')),
     },
     { label: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never') },
     { label: 'Ends', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },

@@ -11,7 +11,7 @@ import { RoleSelect } from '../kit/role-select.tsx';
 interface ServiceUserFormProps {
   readonly organizationId: string;
   /** The one that is changed; null: a new one. */
-  readonly serviceUser: { readonly serviceUserId: string; readonly name: string } | null;
+  readonly serviceUser: { readonly serviceUserId: string; readonly displayName: string } | null;
   readonly connections: readonly string[];
   readonly onClose: () => void;
 }
@@ -27,7 +27,7 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
           serviceUser @prependNode(connections: $connections, edgeTypeName: "ServiceUserEdge") {
             id
             serviceUserId
-            name
+            displayName
             createdAt
             expiresAt
           }
@@ -46,7 +46,7 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
         updateServiceUser(input: $input) {
           serviceUser {
             id
-            name
+            displayName
           }
           userErrors {
             message
@@ -78,7 +78,7 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
   };
   return (
     <FormDialog
-      title={serviceUser ? `Change ${serviceUser.name}` : 'New service user'}
+      title={serviceUser ? `Change ${serviceUser.displayName}` : 'New service user'}
       act="Save"
       isBusy={isCreating || isUpdating}
       errors={errors}
@@ -91,7 +91,7 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
         name="name"
         required
         autoFocus
-        defaultValue={serviceUser?.name}
+        defaultValue={serviceUser?.displayName}
         error={errorOf(errors, 'name')}
       />
       {!serviceUser && (

@@ -22,7 +22,7 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
           __typename
           ... on ServiceUser {
             serviceUserId
-            name
+            displayName
             createdAt
             expiresAt
             deletedAt
@@ -54,10 +54,10 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
     return <Empty title="There is no such service user" text="It may have been deleted." />;
   }
   const again = () => setFetchKey((before) => before + 1);
-  const { serviceUserId, name, roleAssignments, apiKeys, createdAt, expiresAt } = node;
+  const { serviceUserId, displayName, roleAssignments, apiKeys, createdAt, expiresAt } = node;
   return (
     <Page
-      title={name}
+      title={displayName}
       actions={
         <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
           New key

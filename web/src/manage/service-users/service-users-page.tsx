@@ -67,7 +67,7 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
             node {
               id
               serviceUserId
-              name
+              displayName
               createdAt
               expiresAt
             }
@@ -93,10 +93,10 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
   const columns: readonly Column<ServiceUser>[] = [
     {
       label: 'Name',
-      cell: ({ id, name, serviceUserId }) => (
+      cell: ({ id, displayName, serviceUserId }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/service-users/${id}`}>
-            {visible(name)}
+            {visible(displayName)}
           </Link>
           <span className="under">{serviceUserId}</span>
         </div>
@@ -106,13 +106,13 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
     { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
     actsColumn((serviceUser) => (
       <>
-        <Button size="small" aria-label={`Change ${serviceUser.name}`} onClick={() => setForm(serviceUser)}>
+        <Button size="small" aria-label={`Change ${serviceUser.displayName}`} onClick={() => setForm(serviceUser)}>
           Change
         </Button>
         <Button
           size="small"
           tone="danger"
-          aria-label={`Delete ${serviceUser.name}`}
+          aria-label={`Delete ${serviceUser.displayName}`}
           onClick={() => setLeaving(serviceUser)}
         >
           Delete
@@ -158,10 +158,10 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
       </Suspense>
       {leaving && (
         <ConfirmAct
-          title={`Delete ${leaving.name}?`}
+          title={`Delete ${leaving.displayName}?`}
           text="All its keys end at once. Its sessions stay."
           act="Delete"
-          said={`${leaving.name} is deleted.`}
+          said={`${leaving.displayName} is deleted.`}
           run={() => remove({ input: { serviceUserId: leaving.serviceUserId }, connections })}
           onClose={() => setLeaving(null)}
         />

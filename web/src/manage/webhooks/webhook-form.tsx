@@ -18,6 +18,7 @@ interface WebhookFormProps {
     readonly url: string;
     readonly description: string | null | undefined;
     readonly eventTypes: readonly string[];
+    readonly isEnabled: boolean;
   } | null;
   readonly connections: readonly string[];
   /** With the secret of a new one, which is shown once. */
@@ -63,6 +64,9 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
             url
             description
             eventTypes
+            isEnabled
+            disabledReason
+            consecutiveFailures
           }
           userErrors {
             message
@@ -78,16 +82,14 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       url: given.text('url'),
       description: given.word('description'),
       eventTypes: given.all('eventTypes') as WebhookEventType[],
+      isEnabled: given.isOn('isEnabled'),
     };
     if (endpoint) {
       const { errors: refused } = await update({ input: { ...input, webhookEndpointId: endpoint.webhookEndpointId } });
       setErrors(refused);
       if (refused !== null) return;
     } else {
-      const { payload, errors: refused } = await create({
-        input: { ...input, organizationId, isEnabled: given.isOn('isEnabled') },
-        connections,
-      });
+      const { payload, errors: refused } = await create({ input: { ...input, organizationId }, connections });
       setErrors(refused);
       if (refused !== null) return;
       if (payload.secret) onSecret(payload.secret);
@@ -138,11 +140,9 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
           messages
         </label>
       </fieldset>
-      {endpoint === null && (
-        <label className="check">
-          <input type="checkbox" name="isEnabled" defaultChecked /> It is posted to
-        </label>
-      )}
+      <label className="check">
+        <input type="checkbox" name="isEnabled" defaultChecked={endpoint?.isEnabled ?? true} /> It is posted to
+      </label>
     </FormDialog>
   );
 }

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId, parseId } from '../../src/domain/ids.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { runMutation } from '../support/people.ts';
+import { globalIdOf, makeKey, makeUser } from '../support/principals.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { plantSession } from '../support/usage.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const principal =
+  '__typename id displayName ... on User { name } ... on ServiceUser { name } ... on ServiceKey { name apiKeyId }';
+
+async function read(token: string, document: string, variables: Record<string, unknown>): Promise<any> {
+  const { data, errors } = await graphql(test, token, document, variables);
+  expect(errors).toBeUndefined();
+  return data;
+}
+
+const creatorOf = async (sessionId: string, token = test.adminToken) =>
+  (await read(token, `query($id: ID!) { session(id: $id) { createdBy { ${principal} } } }`, { id: sessionId })).session
+    .createdBy;
+
+const nodeOf = async (id: string, token = test.adminToken) =>
+  (await read(token, `query($id: ID!) { node(id: $id) { __typename id ... on Principal { displayName } } }`, { id }))
+    .node;
+
+/** An organization with a service key, and that key's id. */
+async function withKey(name: string) {
+  const { organizationId, token } = await makeOrganization(test, name);
+  const input = { kind: 'SERVICE', organizationId, roleId: 'org_admin', name: `Key of ${name}` };
+  const made = await runMutation(test, 'createApiKey', 'token apiKey { apiKeyId }', input);
+  return { organizationId, token, key: made.token as string, apiKeyId: made.apiKey.apiKeyId as string };
+}
+
+describe('the principal that made something', () => {
+  it('has a name to show, whichever of the four it is', async () => {
+    const { organizationId, token, key, apiKeyId } = await withKey('Made');
+    const unnamed = await makeUser(test, { organizationId });
+    const named = await makeUser(test, { organizationId, name: 'Ada' });
+    const byUnnamed = await createSession(test, { organizationId }, unnamed.token);
+    const byNamed = await createSession(test, { organizationId }, named.token);
+    const byBot = await createSession(test, { organizationId }, token);
+    const byKey = await createSession(test, { organizationId }, key);
+    const byNobody = await plantSession(test, { organizationId: parseId('organization', organizationId) as string });
+    const user = { __typename: 'User', id: expect.any(String) };
+    expect(await creatorOf(byUnnamed)).toEqual({ ...user, displayName: unnamed.email, name: null });
+    expect(await creatorOf(byNamed)).toEqual({ ...user, displayName: 'Ada', name: 'Ada' });
+    expect(await creatorOf(byBot)).toMatchObject({
+      __typename: 'ServiceUser',
+      name: 'Made bot',
+      displayName: 'Made bot',
+    });
+    expect(await creatorOf(byKey)).toEqual({
+      __typename: 'ServiceKey',
+      id: globalIdOf('ServiceKey', parseId('apiKey', apiKeyId) as string),
+      displayName: 'Key of Made',
+      name: 'Key of Made',
+      apiKeyId,
+    });
+    expect(await creatorOf(byNobody)).toEqual({
+      __typename: 'SystemPrincipal',
+      id: globalIdOf('SystemPrincipal', 'system'),
+      displayName: 'Switchyard',
+    });
+  });
+
+  it('is told of messages by both ways of sending, and null stands for the agent', async () => {
+    const { organizationId, key } = await withKey('Said');
+    const sessionId = await createSession(test, { organizationId }, key);
+    for (const more of [{}, { idempotencyKey: 'one' }]) {
+      await runMutation(test, 'sendMessage', 'message { id }', { sessionId, message: 'go on', ...more }, key);
+    }
+    await say(test, sessionId, 'done');
+    const document = 'query($id: ID!) { session(id: $id) { messages { nodes { type author { displayName } } } } }';
+    const { session } = await read(key, document, { id: sessionId });
+    const author = { displayName: 'Key of Said' };
+    expect(session.messages.nodes).toEqual([
+      { type: 'INITIAL_USER_MESSAGE', author },
+      { type: 'USER_MESSAGE', author },
+      { type: 'USER_MESSAGE', author },
+      { type: 'AGENT_MESSAGE', author: null },
+    ]);
+  });
+
+  it('is a revoked key too, to everybody who can read what it made, though it is no node any more', async () => {
+    const { organizationId, token, key, apiKeyId } = await withKey('Gone');
+    const sessionId = await createSession(test, { organizationId }, key);
+    const { id } = await creatorOf(sessionId, token);
+    expect(await nodeOf(id, token)).toEqual({ __typename: 'ServiceKey', id, displayName: 'Key of Gone' });
+    await runMutation(test, 'revokeApiKey', 'apiKey { id }', { apiKeyId });
+    expect(await creatorOf(sessionId, token)).toMatchObject({ displayName: 'Key of Gone' });
+    expect(await nodeOf(id, token)).toBeNull();
+  });
+
+  it('is nobody’s to learn of who shares no organization with it', async () => {
+    const { organizationId, key } = await withKey('Hidden');
+    const { token: stranger } = await makeOrganization(test, 'Elsewhere');
+    const sessionId = await createSession(test, { organizationId }, key);
+    const { id } = await creatorOf(sessionId);
+    expect(await nodeOf(id, stranger)).toBeNull();
+    // Of a key that belongs to another kind there is no such node.
+    expect(await nodeOf(globalIdOf('ServiceKey', newId()))).toBeNull();
+    expect(await nodeOf(globalIdOf('SystemPrincipal', 'other'))).toBeNull();
+    expect(await nodeOf(globalIdOf('SystemPrincipal', 'system'), stranger)).toMatchObject({
+      displayName: 'Switchyard',
+    });
+  });
+
+  it('is the viewer itself, and the owner of its key', async () => {
+    const { organizationId, key, token } = await withKey('Self');
+    const document = `query { viewer { principal { displayName } apiKeys { nodes { kind owner { ${principal} } } } } }`;
+    const { viewer } = await read(key, document, {});
+    expect(viewer.principal).toEqual({ displayName: 'Key of Self' });
+    expect(viewer.apiKeys.nodes).toEqual([
+      { kind: 'SERVICE', owner: expect.objectContaining({ name: 'Key of Self' }) },
+    ]);
+    const person = await makeUser(test, { organizationId, name: 'Grace' });
+    for (const [of, name] of [
+      [token, 'Self bot'],
+      [person.token, 'Grace'],
+      [await makeKey(test, { kind: 'PERSONAL', userId: person.userId, organizationId }), 'Grace'],
+    ] as const) {
+      expect((await read(of, document, {})).viewer.principal).toEqual({ displayName: name });
+    }
+  });
+});
+
+const made = 'createdBy { displayName } updatedBy { displayName } createdAt updatedAt';
+
+/** How each managed resource is made and changed, with what is asked of it. */
+const resources: readonly (readonly [string, Record<string, unknown>, Record<string, unknown>, string])[] = [
+  ['KnowledgeNote', { name: 'n', body: 'b', trigger: 't' }, { body: 'c' }, 'knowledgeNote'],
+  ['KnowledgeFolder', { name: 'f' }, { name: 'g' }, 'knowledgeFolder'],
+  ['Playbook', { title: 'p', body: 'b' }, { body: 'c' }, 'playbook'],
+  ['Secret', { key: 'K', type: 'KEY_VALUE', value: 'v' }, { note: 'n' }, 'secret'],
+  ['WebhookEndpoint', { url: 'https://example.test/' }, { description: 'd' }, 'webhookEndpoint'],
+  [
+    'Automation',
+    { name: 'a', triggers: [], actions: [{ type: 'start_session', prompt: 'go' }] },
+    { name: 'b' },
+    'automation',
+  ],
+];
+
+it.each(resources)('tells of a %s who made it and who changed it last', async (type, input, change, field) => {
+  const { organizationId, token, key } = await withKey(`Of ${type}`);
+  const created = await runMutation(
+    test,
+    `create${type}`,
+    `${field} { id ${made} }`,
+    { organizationId, ...input },
+    token,
+  );
+  const bot = { displayName: `Of ${type} bot` };
+  const first = created[field];
+  expect(first).toMatchObject({ createdBy: bot, updatedBy: bot, updatedAt: first.createdAt });
+  const idName = `${field}Id`;
+  const updated = await runMutation(
+    test,
+    `update${type}`,
+    `${field} { id ${made} }`,
+    { [idName]: first.id, ...change },
+    key,
+  );
+  const expected = { id: first.id, createdBy: bot, updatedBy: { displayName: `Key of Of ${type}` } };
+  expect(updated[field]).toMatchObject(expected);
+  const { node } = await read(token, `query($id: ID!) { node(id: $id) { id ... on ${type} { ${made} } } }`, {
+    id: first.id,
+  });
+  expect(node).toEqual(updated[field]);
+});

@@ -7,6 +7,12 @@ import { storedInChunks } from '../support/stored-in-chunks.ts';
 const bytesOf = (character: string) => [...Buffer.from(character)];
 const hexOf = (byte: number) => byte.toString(16).padStart(2, '0');
 const codeOf = (character: string) => character.codePointAt(0) as number;
+const octalOf = (character: string) =>
+  bytesOf(character)
+    .map((byte) => `\\${byte.toString(8)}`)
+    .join('');
+/** What programs print of a text with such a character: bytes of UTF-8 in octal, as Git and shells do. */
+const isAscii = (character: string) => codeOf(character) < 0x80;
 const mixCase = (text: string) => [...text].map((each, n) => (n % 2 ? each.toUpperCase() : each)).join('');
 const escaped = (character: string) =>
   Array.from({ length: character.length }, (_, n) => `\\u${character.charCodeAt(n).toString(16).padStart(4, '0')}`);
@@ -37,6 +43,28 @@ const encodings: readonly ((character: string) => string)[] = [
     escaped(character)
       .join('')
       .replaceAll(/[A-F]/g, (digit) => digit.toLowerCase()),
+  (character) => `\\u{${codeOf(character).toString(16)}}`,
+  (character) => `\\U${codeOf(character).toString(16).padStart(8, '0')}`,
+  (character) =>
+    bytesOf(character)
+      .map((byte) => `\\x${hexOf(byte)}`)
+      .join(''),
+  (character) => (isAscii(character) ? character : octalOf(character)),
+];
+
+/** Ways in which a program writes the marks of a text between quotation marks. It uses the same way for all of them. */
+const quotings: readonly ((text: string) => string)[] = [
+  // Python, PHP and C, JSON as PHP writes it, and shells.
+  (text) => text.replaceAll(/[\\']/g, '\\$&'),
+  (text) => text.replaceAll(/[\\"]/g, '\\$&'),
+  (text) => text.replaceAll(/["/\\]/g, '\\$&'),
+  (text) => text.replaceAll(/["\\$`]/g, '\\$&'),
+  (text) => text.replaceAll(/[^\w@%+=:,./-]/gu, '\\$&'),
+  (text) => text.replaceAll("'", `'\\''`),
+  (text) => text.replaceAll("'", `'"'"'`),
+  // SQL and CSV.
+  (text) => text.replaceAll("'", `''`),
+  (text) => text.replaceAll('"', `""`),
 ];
 
 const join = (parts: readonly string[]) =>
@@ -49,9 +77,26 @@ const join = (parts: readonly string[]) =>
 /** A text as somebody reads it who decodes it once. */
 const decoded = (text: string) => {
   const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-  const one = /(?:%[0-9a-f]{2})+|&#[0-9]+;?|&#x[0-9a-f]+;?|&(?:amp|lt|gt|quot|apos);|(?:\\u[0-9a-f]{4})+/gi;
+  const h = '[0-9a-fA-F]';
+  const one = new RegExp(
+    [
+      `(?:%${h}{2})+`,
+      `&#(?:[0-9]+|[xX]${h}+);?|&(?:amp|lt|gt|quot|apos);`,
+      String.raw`(?:\\u${h}{4})+|\\u\{${h}+\}|\\U${h}{8}|(?:\\x${h}{2})+|(?:\\[23][0-7]{2})+`,
+      String.raw`'\\''|'"'"'|''|""|\\[!-/:-@[-\x60{-~]`,
+    ].join('|'),
+    'g',
+  );
   return text.replaceAll(one, (each) => {
     if (each.startsWith('%')) return Buffer.from(each.replaceAll('%', ''), 'hex').toString();
+    if (each.startsWith('\\x')) return Buffer.from(each.replaceAll('\\x', ''), 'hex').toString();
+    if (/^\\(U|u\{)/.test(each)) return String.fromCodePoint(Number.parseInt(each.replaceAll(/[^0-9a-f]/gi, ''), 16));
+    if (/^\\\d/.test(each)) {
+      const bytes = each.split('\\').slice(1);
+      return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 8))).toString();
+    }
+    if (/^\\[^u]/.test(each)) return each.charAt(1);
+    if (/^["']/.test(each)) return each.charAt(0);
     if (each.startsWith('\\')) return JSON.parse(`"${each}"`) as string;
     const name = named[each.slice(1, -1)];
     if (name !== undefined) return name;
@@ -60,20 +105,24 @@ const decoded = (text: string) => {
   });
 };
 
-const characters = [...'abcdefXYZ0123456789 /+=<>"\'&%_-.:é漢😀'];
+const characters = [...'abcdefXYZ0123456789 /+=<>"\'\\&%_-.:é漢😀'];
 const secrets = fc
   .string({ unit: fc.constantFrom(...characters), minLength: 8, maxLength: 90 })
   .filter((secret) => secret.trim().length >= 8);
 const around = fc.string({ unit: fc.constantFrom(...'klm no\n{}[],.!'), maxLength: 20 });
 
 const written = fc
-  .tuple(secrets, around, around, fc.infiniteStream(fc.constantFrom(...encodings)))
-  .map(([secret, before, after, ways]) => {
-    const parts = [...secret].map((character) => (ways.next().value as (typeof encodings)[number])(character));
+  .tuple(secrets, around, around, fc.infiniteStream(fc.constantFrom(...encodings)), fc.constantFrom(...quotings))
+  .map(([secret, before, after, ways, quoted]) => {
+    const parts = [...secret].map((character) => {
+      const part = (ways.next().value as (typeof encodings)[number])(character);
+      // A program that writes characters behind backslashes writes two of them for one.
+      return part === character ? (character === '\\' ? '\\\\' : quoted(character)) : part;
+    });
     return { secret, text: `${before} ${join(parts)}! ${after}` };
   });
 
-const runs = { numRuns: 2_000 };
+const runs = { numRuns: 1_000 };
 
 it('finds a secret whose characters are encoded each in another way, and leaves the text around it', () => {
   fc.assert(
@@ -82,6 +131,28 @@ it('finds a secret whose characters are encoded each in another way, and leaves 
       expect([text, masked, decoded(masked).includes(secret)]).toEqual([text, masked, false]);
       expect(masked).toContain('********');
     }),
+    runs,
+  );
+});
+
+it('finds a secret that is written between quotation marks, wherever the agent pauses', () => {
+  const pauses = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 });
+  const marked = fc.string({ unit: fc.constantFrom(...'abc123/ $`\'"\\é'), minLength: 8, maxLength: 40 });
+  const withMarks = marked.filter((secret) => secret.trim().length >= 8);
+  fc.assert(
+    fc.property(
+      withMarks,
+      fc.constantFrom(...quotings),
+      fc.constantFrom(...`'" =`),
+      pauses,
+      (secret, quoted, mark, sizes) => {
+        const form = quoted(secret);
+        const text = `so ${mark}${form}${mark}!`;
+        expect(createMask([secret])(text)).not.toContain(form);
+        const stored = storedInChunks(secret, text, sizes);
+        expect([text, stored, stored.includes(form), stored.includes('********')]).toEqual([text, stored, false, true]);
+      },
+    ),
     runs,
   );
 });

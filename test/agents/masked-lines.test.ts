@@ -143,3 +143,36 @@ it('finds a secret between whose lines stand the marks of a diff, of a quotation
     runs,
   );
 });
+
+it('keeps a secret together that ends as it begins', () => {
+  const repeated = fc.string({ unit: fc.constantFrom('a', 'b', '%'), minLength: 6, maxLength: 10 });
+  const pauses = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(repeated, around, around, pauses, (secret, before, after, sizes) => {
+      const stored = storedInChunks(secret, `${before}${secret}${after}`, sizes);
+      expect([secret, stored, stored.includes(secret)]).toEqual([secret, stored, false]);
+    }),
+    runs,
+  );
+});
+
+it('finds wrapped base64 in JSON with escaped slashes, as PHP writes it', () => {
+  const withSlashes = fc.string({ unit: fc.constantFrom(...'?>~oé'), minLength: 20, maxLength: 120 });
+  const pauses = fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(
+      withSlashes,
+      widths,
+      fc.constantFrom('\\n', '\\r\\n', '\\n\\t', '\\\n'),
+      pauses,
+      (secret, width, gap, sizes) => {
+        const form = asBase64(secret);
+        const text = `{"key": "${wrapped(form, width, '\n').replaceAll('/', '\\/').replaceAll('\n', gap)}"}`;
+        const bare = (stored: string) => stored.replaceAll(gap, '').replaceAll('\\/', '/');
+        const stored = storedInChunks(secret, text, sizes);
+        expect([text, stored, foundIn(bare(stored), form.replace(/=+$/, ''), 8)]).toEqual([text, stored, null]);
+      },
+    ),
+    runs,
+  );
+});

@@ -1,14 +1,17 @@
-import { type DecodedText, decode, toBytes } from './decoded-text.ts';
+import { type DecodedText, decode } from './decoded-text.ts';
+import { toBytes } from './encoded-characters.ts';
 import { formsOf, shortestMasked } from './masked-forms.ts';
+import { escapedGaps } from './projection.ts';
 
 /** Text that was encoded more often is not decoded to its end. */
 const maxPasses = 3;
 
 /**
  * What is left out of decoded texts and forms, in bytes: line breaks with the indentation after them, which encoders put into long
- * lines; or all white space, as in a secret with spaces a line break may stand for one, or beside one, that is then lost with it.
+ * lines; all white space, as in a secret with spaces a line break may stand for one, or beside one, that is then lost with it; or
+ * line breaks that stay encoded, because a letter behind a backslash may also be the first of a secret.
  */
-export const decodedGaps: readonly RegExp[] = [/[\r\n][ \t\r\n]*/g, /[ \t\r\n]+/g];
+export const decodedGaps: readonly RegExp[] = [/[\r\n][ \t\r\n]*/g, /[ \t\r\n]+/g, escapedGaps];
 
 /**
  * The forms of secrets as they read after decoding: as they are, and decoded themselves, for a secret may have what looks

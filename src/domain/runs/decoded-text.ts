@@ -1,20 +1,4 @@
-/**
- * One encoded character: a byte of percent-encoding (%41), an HTML entity by number (&#65; &#x41;, the semicolon may be missing)
- * or by name, or an escape of JSON and JavaScript (\u0041, \x41). Zeros before a number are bounded, so that a match is short.
- */
-const encoded =
-  /%([0-9a-fA-F]{2})|&#(0{0,64}[0-9]{1,7});?|&#[xX](0{0,64}[0-9a-fA-F]{1,6});?|&(amp|lt|gt|quot|apos);|\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))/g;
-
-/** Cheap test for {@link encoded}: most texts have none of it. */
-const mayBeEncoded = /%[0-9a-fA-F]{2}|&(?:#|amp|lt|gt|quot|apos)|\\[ux]/;
-
-/** The beginning of a character at the end of a text, or a whole encoded one that more digits may follow. */
-const unfinished =
-  /(?:%[0-9a-fA-F]?|&(?:#(?:[xX]?|0{0,64}[0-9]{0,7}|[xX]0{0,64}[0-9a-fA-F]{0,6})|[a-z]{0,4})|(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?|\\u[dD][89abAB][0-9a-fA-F]{2}|[\uD800-\uDBFF])$/;
-/** Longer than any match of {@link unfinished}. */
-const maxUnfinished = 80;
-
-const named: Readonly<Record<string, number>> = { amp: 0x26, lt: 0x3c, gt: 0x3e, quot: 0x22, apos: 0x27 };
+import { bytesOf, encoded, mayBeEncoded, toBytes } from './encoded-characters.ts';
 
 /** A text with encoded characters decoded. */
 export interface DecodedText {
@@ -56,18 +40,12 @@ export function decode(text: string, isBytes = false): DecodedText | null {
   let done = 0;
   let isSurrogate = false;
   for (const match of text.matchAll(encoded)) {
-    const { 0: whole, 1: percent, 2: decimal, 3: hex, 4: name, 5: unicode, 6: short, index } = match;
+    const { 0: whole, index, groups = {} } = match;
     const to = index + whole.length;
     if (index > done) addPlain(done, index);
     done = to;
-    if (percent !== undefined) {
-      add(String.fromCharCode(Number.parseInt(percent, 16)), index, to);
-      continue;
-    }
-    const code =
-      name === undefined ? Number.parseInt(decimal ?? hex ?? unicode ?? short ?? '', decimal ? 10 : 16) : named[name];
-    const unit = code !== undefined && code <= 0x10ffff ? code : 0xfffd;
     const last = parts.length - 1;
+    const unit = groups.unicode === undefined ? 0 : Number.parseInt(groups.unicode, 16);
     // The second half of a character that JSON writes as two escapes.
     if (isSurrogate && unit >= 0xdc00 && unit <= 0xdfff && ends[last] === index) {
       const high = Number.parseInt(text.slice(index - 4, index), 16);
@@ -78,8 +56,8 @@ export function decode(text: string, isBytes = false): DecodedText | null {
       isSurrogate = false;
       continue;
     }
-    isSurrogate = unicode !== undefined && unit >= 0xd800 && unit <= 0xdbff;
-    add(toBytes(String.fromCodePoint(unit)), index, to);
+    isSurrogate = unit >= 0xd800 && unit <= 0xdbff;
+    add(bytesOf(whole, groups, isBytes), index, to);
   }
   if (done === 0) return null;
   if (done < text.length) addPlain(done, text.length);
@@ -105,17 +83,6 @@ export function decode(text: string, isBytes = false): DecodedText | null {
       return isPlain(n) ? (byteStarts[n] as number) + offset : (byteStarts[n + 1] ?? count);
     },
   };
-}
-
-/** A text as {@link DecodedText} has it, without looking for encoded characters. */
-export const toBytes = (text: string): string =>
-  /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text.toWellFormed()).toString('latin1');
-
-/** Where an encoded character begins that a text ends in the middle of; its length where there is none. */
-export function unfinishedAt(text: string): number {
-  const tail = text.slice(-maxUnfinished);
-  const found = tail.search(unfinished);
-  return found < 0 ? text.length : text.length - tail.length + found;
 }
 
 function lastAtMost(sorted: readonly number[], value: number): number {

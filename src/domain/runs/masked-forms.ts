@@ -5,7 +5,7 @@ const shortestLine = 12;
 
 /**
  * The ways in which a program may write a secret down: as it is, each of its lines, what a JSON document keeps under a telling name, in base64 wherever it stands in what was
- * encoded, in hexadecimal, and escaped as in addresses, forms, JSON and HTML. The shortest are left out.
+ * encoded, in hexadecimal, and escaped as in addresses, forms, JSON, HTML, programming languages and shells. The shortest are left out.
  */
 export function formsOf(value: string): Set<string> {
   const forms = new Set<string>();
@@ -60,6 +60,18 @@ function escaped(value: string): string[] {
     JSON.stringify(json).slice(1, -1),
     json.replaceAll('/', '\\/'),
     whole.replaceAll(/[&<>"']/g, (mark) => entities[mark] as string),
+    ...quoted(value),
+  ];
+}
+
+// Between quotation marks, or without any, as programming languages and shells write it, and SQL and CSV. Of a value without marks
+// these are all the same.
+function quoted(value: string): string[] {
+  const behindBackslash = [/[\\']/g, /[\\"]/g, /["\\$`]/g, /[^\w@%+=:,./\n-]/gu];
+  return [
+    ...behindBackslash.map((marks) => value.replaceAll(marks, '\\$&')),
+    ...[String.raw`'\''`, `'"'"'`, "''"].map((mark) => value.replaceAll("'", () => mark)),
+    value.replaceAll('"', '""'),
   ];
 }
 

@@ -1,8 +1,5 @@
-import { unfinishedAt } from './decoded-text.ts';
-import { createDecodedView } from './decoded-view.ts';
-import { formsOf, shortestMasked } from './masked-forms.ts';
-import { markedGaps, project, textGaps } from './projection.ts';
-import { createFinder, type Span } from './secret-finder.ts';
+import type { Span } from './secret-finder.ts';
+import { createSpanFinder } from './secret-spans.ts';
 
 /** What stands where a secret was. */
 const blot = '********';
@@ -16,57 +13,15 @@ export type Mask = (text: string, isPiece?: boolean) => string;
 /**
  * A {@link Mask} for these values, in all the ways of {@link formsOf}, also where line breaks have been put into them, and where any of
  * their characters are encoded for addresses, HTML or JSON. Values
- * under six characters are left alone: they would blot out ordinary words. One pass, however many there are.
+ * under six characters are left alone: they would blot out ordinary words. One pass, however many there are. `findSpans`: of the same
+ * values, where there is one already.
  */
-export function createMask(values: readonly string[]): Mask {
-  const forms = new Set(values.flatMap((value) => [...formsOf(value)]));
-  const views = [
-    viewOf(forms, textGaps[0]),
-    viewOf(
-      [...forms].filter((form) => /\s/.test(form)),
-      textGaps[1],
-    ),
-  ].filter((view) => view !== null);
-  const markedView = viewOf(forms, markedGaps);
-  const decodedView = createDecodedView(values);
-  if (views.length === 0 || decodedView === null) return (text) => text;
+export function createMask(values: readonly string[], findSpans = createSpanFinder(values)): Mask {
+  if (findSpans === null) return (text) => text;
   return (text, isPiece = false) => {
-    const hasBreaks = /[\r\n]/.test(text);
-    const spans = (hasBreaks ? views : views.slice(0, 1)).flatMap((view) => view(text, isPiece));
-    if (markedView !== null && hasMarks.test(text)) spans.push(...markedView(text, isPiece));
-    for (const span of decodedView(text, isPiece ? endsOf(text, cutMark) : [])) spans.push(span);
+    const spans = findSpans(text, isPiece);
     return spans.length === 0 ? text : blotted(text, spans);
   };
-}
-
-/** Cheap test for the gaps that only {@link markedGaps} finds. */
-const hasMarks = /\\[rn]|[\r\n][ \t]*[+>-]/;
-
-/** Where secrets stand in a text, when both are looked at without their gaps. Null: there is nothing to look for. */
-function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece: boolean) => Span[]) | null {
-  const bare = [...forms].map((form) => project(form, gaps).text).filter((form) => form.length >= shortestMasked);
-  if (bare.length === 0) return null;
-  const finder = createFinder(new Set(bare));
-  return (original, isPiece) => {
-    const { text, at } = project(original, gaps);
-    const spans = finder.all(text);
-    if (isPiece) {
-      const ends = endsOf(text, project(cutMark, gaps).text);
-      spans.push(...finder.atBorders(text, ends));
-      spans.push(...ends.map((end) => finder.inside(text.slice(0, end))).filter((span) => span !== null));
-    }
-    return spans.map(([from, to]): Span => [at(from), at(to - 1) + 1]);
-  };
-}
-
-// Where tool output is cut, words of the service follow (agents/acp/updates.ts).
-const cutMark = '… (';
-
-function endsOf(text: string, mark: string): number[] {
-  const cut = text.lastIndexOf(mark);
-  const ends = cut < 0 ? [text.length] : [cut, text.length];
-  // A piece may also end in the middle of an encoded character.
-  return [...new Set(ends.flatMap((end) => [end, unfinishedAt(text.slice(0, end))]))];
 }
 
 function blotted(text: string, spans: Span[]): string {

@@ -11,6 +11,21 @@ export const textGaps: readonly [RegExp, RegExp] = [/[\r\n]\s*/g, /\s+/g];
  */
 export const markedGaps = /(?:[\r\n]|\\{1,4}[rn])(?:\s|\\{1,4}[rn])*(?:[+>-] ?)?/g;
 
+/** Cheap test for the gaps that only {@link markedGaps} finds. */
+export const hasMarkedGaps = /\\[rn]|[\r\n][ \t]*[+>-]/;
+
+/**
+ * All white space, also as programming languages write it or behind the backslash of a continued line; without marks, since base64 may
+ * begin a line with one of them.
+ */
+export const escapedGaps = /(?:\s|\\{1,4}[\r\nrnt])+/g;
+
+/** Cheap test for the gaps that only {@link escapedGaps} finds. */
+export const hasEscapedGaps = /\\[\r\nrnt]/;
+
+/** A text without the backslashes at its end, that the letter of a line break may follow. */
+export const withoutOpenMark = (text: string): string => text.replace(/\\{1,4}$/, '');
+
 /** A text without its gaps. */
 export interface Projection {
   /** What is left. */

@@ -19,6 +19,7 @@ import { type LaunchPlan, planLaunch } from './launch.ts';
 import { createMask, type Mask } from './masking.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { createSafeLength } from './safe-length.ts';
+import { createSpanFinder } from './secret-spans.ts';
 import { runTurns } from './turn-loop.ts';
 import { noteAgentSession, noteCrash } from './turns.ts';
 
@@ -81,6 +82,8 @@ const usualDelaysMs = [5_000, 15_000, 60_000];
 interface Parts {
   readonly profile: AgentProfile;
   readonly mask: Mask;
+  /** See {@link createSafeLength}. */
+  readonly safeLength: (text: string) => number;
   readonly recorder: Recorder;
   readonly reports: Reports;
   readonly meter: Meter;
@@ -140,7 +143,8 @@ class SessionRun {
     const { context, run } = this.#held;
     const profile = context.agentProfiles.get(plan.agent);
     if (!profile) throw new MissingProfile(plan.agent);
-    this.#mask = createMask(plan.secretValues);
+    const findSpans = createSpanFinder(plan.secretValues);
+    this.#mask = createMask(plan.secretValues, findSpans);
     const mask = this.#mask;
     const look = () => this.#commands.look();
     const onReached = (reached: LimitReached) => {
@@ -151,6 +155,7 @@ class SessionRun {
     this.#parts = {
       profile,
       mask,
+      safeLength: createSafeLength(plan.secretValues, findSpans),
       recorder: createRecorder(context, run, plan.organizationId, mask, look),
       reports: await createReports(context, run, plan, { mask, mcp: profile.mcp, askTool: profile.askTool }),
       meter: createMeter(context, run, { isWaiting, onReached, onLost }),
@@ -161,7 +166,7 @@ class SessionRun {
   async #work(plan: LaunchPlan, parts: Parts, cleanups: (() => unknown)[]): Promise<void> {
     const held = this.#held;
     const { context, run } = held;
-    const { profile, reports, meter } = parts;
+    const { profile, safeLength, reports, meter } = parts;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
     const served = await reports.serve();
@@ -177,7 +182,7 @@ class SessionRun {
       runtimeFiles: gitVariables,
       runId: run.sessionId,
       onUpdate: (update) => this.#take(parts, update),
-      safeLength: createSafeLength(plan.secretValues),
+      safeLength,
       maskOf: createMask,
       revoked: held.revoked,
     });

@@ -1,7 +1,9 @@
 import { bareForms, decodedForms, decodedGaps, decodings } from './decoded-forms.ts';
-import { unfinishedAt } from './decoded-text.ts';
+import { unfinishedAt, unfinishedQuoteAt } from './encoded-characters.ts';
 import { formsOf } from './masked-forms.ts';
-import { markedGaps, project, textGaps } from './projection.ts';
+import { escapedGaps, hasEscapedGaps, markedGaps, project, textGaps, withoutOpenMark } from './projection.ts';
+import { pieceLength } from './secret-finder.ts';
+import { createSpanFinder } from './secret-spans.ts';
 
 /** An encoded character rarely takes more than this: how far back encoded secrets are looked for. */
 const maxEncodedLength = 16;
@@ -9,23 +11,31 @@ const maxEncodedLength = 16;
 /** Marks between the lines of a secret are not white space: so many times its length is searched, which fits lines of eight. */
 const maxMarkShare = 2;
 
+/** So many characters before the end of what is stored a whole secret is looked for, or the last piece of a long one. */
+const maxPieceLength = pieceLength * maxEncodedLength;
+
 /**
  * Tells how much of a text may be stored while the rest of it is still to come: what it ends with may be the beginning of a
- * secret, in any of its forms, with any of its characters encoded, and would no longer be recognised in two pieces.
+ * secret, in any of its forms, with any of its characters encoded, and would no longer be recognised in two pieces. Nor does it end
+ * inside of a whole secret, whose end may be the beginning of another one. `findSpans`: of the same values, where there is one already.
  */
-export function createSafeLength(values: readonly string[]): (text: string) => number {
+export function createSafeLength(
+  values: readonly string[],
+  findSpans = createSpanFinder(values),
+): (text: string) => number {
   const plain = createPlainTail(values);
   const forms = [...decodedForms(values)];
   const views = decodedGaps.map((gaps) => ({ gaps, find: createTailFinder(bareForms(forms, gaps)) }));
   const longest = Math.max(0, ...forms.map((form) => form.length));
-  if (longest === 0) return (text) => text.length;
-  return (text) => {
+  if (longest === 0 || findSpans === null) return (text) => text.length;
+  const lengthOf = (text: string) => {
     // More may follow what begins like an encoded character.
     const whole = unfinishedAt(text);
     const start = startOfLast(text.slice(0, whole), longest * maxEncodedLength);
     const starts = decodings(text.slice(start, whole)).flatMap((pass) =>
       views.map(({ gaps, find }) => {
-        const { text: bytes, at } = project(pass.bytes, gaps);
+        const open = gaps === escapedGaps ? withoutOpenMark(pass.bytes) : pass.bytes;
+        const { text: bytes, at } = project(open, gaps);
         // What was encoded twice may be unfinished too.
         const inner = unfinishedAt(bytes);
         const tail = find(bytes.slice(0, inner)) ?? inner;
@@ -33,6 +43,17 @@ export function createSafeLength(values: readonly string[]): (text: string) => n
       }),
     );
     return Math.min(plain(text.slice(0, whole)) ?? whole, plain(text) ?? whole, ...starts);
+  };
+  return (text) => {
+    const quote = unfinishedQuoteAt(text);
+    const beforeQuote = quote < text.length ? lengthOf(text.slice(0, quote)) : quote;
+    const length = beforeQuote < quote ? Math.min(beforeQuote, lengthOf(text)) : lengthOf(text);
+    if (length === text.length) return length;
+    const start = startOfLast(text.slice(0, length), maxPieceLength);
+    const covering = findSpans(text.slice(start), false).filter(
+      ([from, to]) => start + from < length && start + to > length,
+    );
+    return Math.min(length, ...covering.map(([from]) => start + from));
   };
 }
 
@@ -42,16 +63,18 @@ export function createSafeLength(values: readonly string[]): (text: string) => n
  */
 function createPlainTail(values: readonly string[]): (text: string) => number | null {
   const forms = [...new Set(values.flatMap((value) => [...formsOf(value)]))];
-  const views = [...textGaps, markedGaps].map((gaps) => {
+  const views = [...textGaps, markedGaps, escapedGaps].map((gaps) => {
+    const isMarked = gaps === markedGaps || gaps === escapedGaps;
     const bare = bareForms(gaps === textGaps[1] ? forms.filter((form) => /\s/.test(form)) : forms, gaps);
-    return { gaps, find: createTailFinder(bare), longest: Math.max(0, ...bare.map((form) => form.length)) };
+    return { gaps, isMarked, find: createTailFinder(bare), longest: Math.max(0, ...bare.map((form) => form.length)) };
   });
   return (text) => {
-    const starts = views.flatMap(({ gaps, find, longest }) => {
+    const starts = views.flatMap(({ gaps, isMarked, find, longest }) => {
       if (longest === 0) return [];
-      const start = startOfLast(text, gaps === markedGaps ? longest * maxMarkShare : longest);
+      const start = startOfLast(text, isMarked ? longest * maxMarkShare : longest);
+      if (gaps === escapedGaps && !hasEscapedGaps.test(text.slice(start))) return [];
       // A line break as JSON writes it may follow the backslashes.
-      const end = gaps === markedGaps ? text.slice(start).replace(/\\{1,4}$/, '') : text.slice(start);
+      const end = isMarked ? withoutOpenMark(text.slice(start)) : text.slice(start);
       const { text: bare, at } = project(end, gaps);
       const tail = find(bare);
       return tail === null ? [] : [start + at(tail)];

@@ -1,7 +1,7 @@
 import { shortestMasked } from './masked-forms.ts';
 
 /** Longer forms are looked for in pieces of this length, so that a part of one is seen too. */
-const pieceLength = 64;
+export const pieceLength = 64;
 
 /** A text that lies wholly inside a form is found from this length on: shorter ones are too often ordinary words. */
 const minInside = 8;

@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createChunkJoiner } from '../../src/agents/gateway/chunk-joiner.ts';
 import { createMask } from '../../src/domain/runs/masking.ts';
 import { openTestGateway } from '../support/open-gateway.ts';
@@ -73,6 +74,45 @@ it.each([
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close\\r\\n`, 'i'));
   expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
   expect(provider.wires).toEqual([]);
+});
+
+/** Counts the requests that servers of this process parse, until the end of the test. */
+function countParsed(): () => number {
+  let count = 0;
+  const note = () => {
+    count += 1;
+  };
+  subscribe('http.server.request.start', note);
+  onTestFinished(() => void unsubscribe('http.server.request.start', note));
+  return () => count;
+}
+
+it.each([
+  { what: 'HEAD', request: 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n', status: 200 },
+  { what: 'no Host', request: 'GET / HTTP/1.1\r\n\r\n', status: 400 },
+  { what: 'an unknown expectation', request: 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n', status: 417 },
+  { what: 'another version', request: 'GET / HTTP/1.0\r\n\r\n', status: 401 },
+  { what: 'CONNECT', request: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', status: null },
+  {
+    what: 'an upgrade',
+    request: 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+    status: 401,
+  },
+])('parses few of the requests that an agent sends behind a refused one: $what', async ({ request, status }) => {
+  const provider = await startRawProvider();
+  const { auth, connect } = await openTestGateway(provider.url);
+  const parsed = countParsed();
+  const strangers = [connect(), connect(), connect()];
+  for (const stranger of strangers) stranger.send(request.repeat(3_000));
+  for (const text of await Promise.all(strangers.map(({ closed }) => closed)))
+    expect(text).toMatch(status === null ? /^$/ : new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(parsed()).toBeLessThan(200);
+  const owner = connect();
+  owner.send(`GET /v1/models HTTP/1.1\r\n${auth}\r\n`);
+  await owner.until(/\{\}/);
+  owner.send(request.repeat(3_000));
+  await owner.closed;
+  expect(parsed()).toBeLessThan(600);
 });
 
 it('joins the chunks of a body, in both directions', async () => {

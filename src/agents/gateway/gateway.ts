@@ -2,7 +2,8 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, Agent as HttpAgent, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createPace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
 import { type Connections, watchConnections } from './connections.ts';
@@ -72,12 +73,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     requestTimeout: requestTimeoutMs,
     headersTimeout,
     connectionsCheckingInterval: headersTimeout,
+    // Node would answer such a request itself, and read on.
+    requireHostHeader: false,
   });
-  const connections = watchConnections(server, { maxConnections, keyTimeoutMs });
-  server.on('connection', (socket: Socket) => void socket.once('close', () => handler.leave(socket)));
-  server.on('request', (incoming, outgoing) => handler.take(incoming, outgoing, connections));
+  const connections = watchConnections(server, { maxConnections, keyTimeoutMs, onClose: handler.leave });
   // An agent that waits for "100 Continue" sends no body with a request that is refused.
-  server.on('checkContinue', (incoming, outgoing) => handler.take(incoming, outgoing, connections));
+  for (const event of ['request', 'checkContinue', 'checkExpectation'])
+    server.on(event, (incoming, outgoing) => handler.take(incoming, outgoing, connections));
   await listen(server, options.socketPath);
   const address = server.address();
   let closed: Promise<void> | null = null;
@@ -112,7 +114,7 @@ interface Handler {
   /** Answers a request. Never throws. */
   take(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void;
   /** Ends what is under way for a connection that has closed, also requests whose responses were not yet begun. */
-  leave(socket: Socket): void;
+  leave(connection: Duplex): void;
   /** Refuses what comes from now on, and ends what is under way. */
   close(): Promise<void>;
 }
@@ -131,15 +133,18 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
   const { maxBodyBytes } = limits;
   const upstream: Upstream = { api, key: provider.key, connections, maxBodyBytes, mask, maskError, pace, onUsage };
   const tools: ToolReader | null = onTools ? createToolReader(onTools) : null;
-  const exchanges = new Map<Exchange, Socket>();
-  /** Connections that close after their present response. */
-  const refused = new WeakSet<Socket>();
+  const exchanges = new Map<Exchange, Duplex>();
   let isClosed = false;
 
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse, clients: Connections) => {
     const method = incoming.method ?? '';
     const framing = framingOf(incoming);
     if (framing.type === 'invalid') return refuse(outgoing, api, 400, framing.reason);
+    const { host, expect } = incoming.headers;
+    if (incoming.httpVersion === '1.1' && host === undefined)
+      return refuse(outgoing, api, 400, 'The request needs the header "Host".');
+    if (expect !== undefined && !/^100-continue$/i.test(expect))
+      return refuse(outgoing, api, 417, 'The header "Expect" may only be "100-continue".');
     const asked = urlOf(incoming.url ?? '');
     if (asked === null) return refuse(outgoing, api, 400, 'The target of the request must be a path.');
     // Programs look whether anybody is there before they have a key to show.
@@ -161,7 +166,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       const sentence = `The agent has ${limits.maxExchanges} calls under way, which is the most that is allowed. Retry when one has ended.`;
       return refuse(outgoing, api, 429, sentence);
     }
-    if (incoming.headers.expect !== undefined && incoming.httpVersion === '1.1') outgoing.writeContinue();
+    if (expect !== undefined && incoming.httpVersion === '1.1') outgoing.writeContinue();
     const target = new URL(baseUrl + asked.pathname + queryPassedOn(asked.searchParams));
     const isCall = kind === 'call';
     const exchange = startExchange(upstream, { incoming, outgoing, target, framing, isCall });
@@ -178,7 +183,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       outgoing.on('error', () => undefined);
       if (isClosed) return void incoming.destroy();
       // Its last response has been decided: nothing behind it is read.
-      if (refused.has(incoming.socket)) return;
+      if (clients.isStopped(incoming.socket)) return;
       try {
         answer(incoming, outgoing, clients);
       } catch {
@@ -186,10 +191,10 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
         if (outgoing.headersSent) outgoing.destroy();
         else refuse(outgoing, api, 400, 'The request cannot be passed on.');
       }
-      if (outgoing.getHeader('connection') === 'close') refused.add(incoming.socket);
+      if (outgoing.getHeader('connection') === 'close') clients.stop(incoming.socket);
     },
-    leave(socket) {
-      for (const [exchange, theirs] of exchanges) if (theirs === socket) exchange.cut();
+    leave(connection) {
+      for (const [exchange, theirs] of exchanges) if (theirs === connection) exchange.cut();
     },
     async close() {
       isClosed = true;

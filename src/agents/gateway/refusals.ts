@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ProviderGateway } from '../agent.ts';
 
 /** A status that the gateway answers with itself. */
-export type RefusalStatus = 400 | 401 | 403 | 413 | 429 | 502;
+export type RefusalStatus = 400 | 401 | 403 | 413 | 417 | 429 | 502;
 
 /** Error types of OpenAI and Anthropic, and the status words of Gemini. */
 const errorTypes: Record<
@@ -13,6 +13,7 @@ const errorTypes: Record<
   401: { openai: 'invalid_request_error', anthropic: 'authentication_error', gemini: 'UNAUTHENTICATED' },
   403: { openai: 'invalid_request_error', anthropic: 'permission_error', gemini: 'PERMISSION_DENIED' },
   413: { openai: 'invalid_request_error', anthropic: 'request_too_large', gemini: 'INVALID_ARGUMENT' },
+  417: { openai: 'invalid_request_error', anthropic: 'invalid_request_error', gemini: 'INVALID_ARGUMENT' },
   429: { openai: 'rate_limit_error', anthropic: 'rate_limit_error', gemini: 'RESOURCE_EXHAUSTED' },
   502: { openai: 'server_error', anthropic: 'api_error', gemini: 'UNAVAILABLE' },
 };

@@ -8,10 +8,25 @@ const maxHeaderBytes = 64 * 1_024;
 /** Options for the HTTP server. */
 export const headerLimit: ServerOptions = { maxHeaderSize: maxHeaderBytes };
 
+/** Bytes that cookies take where a server of the host has set them to make requests too large. Others stay far below. */
+const minCookieBytes = 16_384;
+
+/** How long the heads of requests on new connections are measured after one that was too large, in ms. */
+const measureMs = 60_000;
+
+const cookieName = 'cookie:';
+
+const status = '431 Request Header Fields Too Large';
+const sentence = `The address and the headers of the request have more than ${maxHeaderBytes / 1_024} KiB.`;
 const tooLarge = closingAnswer(
-  '431 Request Header Fields Too Large',
-  `The headers of the request have more than ${maxHeaderBytes / 1_024} KiB. In a browser the cookies of this host are too large: ` +
-    'the browser is asked to delete them. Reload the page; if that does not help, delete the cookies of this host yourself.',
+  status,
+  `${sentence} In a browser, reload the page; if that does not help, delete the cookies of this host.`,
+  ['Cache-Control: no-store'],
+);
+const cookiesTooLarge = closingAnswer(
+  status,
+  `${sentence} In a browser the cookies of this host are too large: the browser is asked to delete them. Reload the page; if ` +
+    'that does not help, delete the cookies of this host yourself.',
   ['Cache-Control: no-store', 'Clear-Site-Data: "cookies"'],
 );
 
@@ -28,10 +43,18 @@ interface HttpSocket extends Duplex {
 }
 
 /**
- * Answers what Node cannot read as a request. For too many headers this is 431 and `Clear-Site-Data: "cookies"`: a server on
- * another port of the host can set cookies that make every request of a browser too large. All else is answered as Node does.
+ * Answers what Node cannot read as a request. For too many headers this is 431. Where cookies are too large, it has
+ * `Clear-Site-Data: "cookies"`: a server on another port of the host can set cookies that make every request of a browser too
+ * large. A long address alone has not: every website can make a browser ask for one, and the header deletes the cookies of the whole
+ * domain. Node tells neither size, and to measure costs time; so this measures new connections only, for a minute after a request
+ * that was too large. All else is answered as Node does.
  */
 export function refuseUnreadable(server: Server): void {
+  const heads = new WeakMap<Duplex, Head>();
+  let measuredUntil = Number.NEGATIVE_INFINITY;
+  server.on('connection', (socket: Duplex) => {
+    if (performance.now() < measuredUntil) heads.set(socket, measureHead(socket));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
     // A response that has begun must not have another in its middle.
     const hasBegun = socket._httpMessage?.headersSent === true;
@@ -40,7 +63,36 @@ export function refuseUnreadable(server: Server): void {
       if (!socket.writableEnded) socket.destroy(error);
       return;
     }
-    if (error.code === 'HPE_HEADER_OVERFLOW') closeWith(socket, tooLarge);
-    else socket.end(answers.get(error.code) ?? badRequest, () => socket.destroy());
+    if (error.code !== 'HPE_HEADER_OVERFLOW')
+      return void socket.end(answers.get(error.code) ?? badRequest, () => socket.destroy());
+    measuredUntil = performance.now() + measureMs;
+    closeWith(socket, (heads.get(socket)?.cookieBytes ?? 0) >= minCookieBytes ? cookiesTooLarge : tooLarge);
   });
+}
+
+/** Sizes of the head of the first request on a connection; 0 once it has ended. */
+interface Head {
+  cookieBytes: number;
+}
+
+function measureHead(socket: Duplex): Head {
+  const head = { cookieBytes: 0 };
+  let begin = '';
+  const measure = (chunk: Buffer) => {
+    for (let from = 0; from < chunk.length; ) {
+      const lineBreak = chunk.indexOf('\n', from);
+      const part = chunk.subarray(from, lineBreak < 0 ? chunk.length : lineBreak);
+      begin = (begin + part.toString('latin1', 0, cookieName.length)).slice(0, cookieName.length);
+      if (begin.toLowerCase() === cookieName) head.cookieBytes += part.length;
+      if (lineBreak < 0) return;
+      if (begin.trim() === '') {
+        head.cookieBytes = 0;
+        return void socket.off('data', measure);
+      }
+      begin = '';
+      from = lineBreak + 1;
+    }
+  };
+  socket.on('data', measure);
+  return head;
 }

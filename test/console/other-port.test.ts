@@ -183,7 +183,9 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await preview.goto(other.url);
     const refused = await page.goto('/manage/users');
     expect(refused?.status()).toBe(431);
-    await page.getByText('The headers of the request have more than 64 KiB.').waitFor();
+    await page.getByText('The address and the headers of the request have more than 64 KiB.').waitFor();
+    expect((await page.goto('/manage/users'))?.status()).toBe(431);
+    await page.getByText('the browser is asked to delete them').waitFor();
     expect((await page.goto('/manage/users'))?.status()).toBe(200);
     expect(await page.context().cookies(test.url)).toEqual([]);
     await page.context().close();

@@ -180,13 +180,11 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     expect((await ended).status()).toBe(204);
     await page.getByLabel('Token').waitFor();
     expect((await ask(test, halves, '{ __typename }')).status).toBe(401);
-    await preview.goto(other.url);
     const refused = await page.goto('/manage/users');
     expect(refused?.status()).toBe(431);
     await page.getByText('The address and the headers of the request have more than 64 KiB.').waitFor();
-    expect((await page.goto('/manage/users'))?.status()).toBe(431);
-    await page.getByText('the browser is asked to delete them').waitFor();
-    expect((await page.goto('/manage/users'))?.status()).toBe(200);
+    // Connections of before the first such request are not measured.
+    await expect.poll(async () => (await page.goto('/manage/users'))?.status(), { timeout: 10_000 }).toBe(200);
     expect(await page.context().cookies(test.url)).toEqual([]);
     await page.context().close();
   });

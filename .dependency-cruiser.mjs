@@ -8,7 +8,8 @@ const mayImport = {
   // What HTTP asks of every door alike, and what doors need of it alike: knows none of them.
   http: [],
   domain: ['auth', 'agents', 'events', 'store', 'threads'],
-  // The catalogue of errors is domain language that imports nothing, so that auth can refuse in the words of every door.
+  // The catalogue of errors is domain language that imports the names of permissions alone, so that auth can refuse in the
+  // words of every door.
   auth: ['store', 'domain/errors.ts'],
   // Agents fill directories, and hostile ones need a deletion that imports nothing.
   agents: ['threads', 'store/delete-tree.ts'],

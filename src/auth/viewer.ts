@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts';
+import { MissingPermissionError } from '../domain/errors.ts';
 import {
   type EnterprisePermission,
   manageOwnSessions,
@@ -96,10 +96,9 @@ export function requireSomewhere(
 }
 
 /** FORBIDDEN, naming the permission. */
-export function missingPermission(permission: string): DomainError {
-  return new DomainError('FORBIDDEN', `Missing permission ${permission}.`, [
-    { path: [permission], message: 'This permission is needed.' },
-  ]);
+export function missingPermission(permission: RolePermission): MissingPermissionError {
+  const issue = { path: [permission], message: 'This permission is needed.' };
+  return new MissingPermissionError(permission, `Missing permission ${permission}.`, [issue]);
 }
 
 /** The organizations in which the viewer holds any of some permissions, as parameters of a WHERE on `organization`. */

@@ -1,3 +1,5 @@
+import type { RolePermission } from '../auth/permissions.ts';
+
 /**
  * Every way in which the domain refuses, and what it means. `docs/errors.md` lists the same codes, and each door has a
  * complete table from code to answer.
@@ -40,6 +42,16 @@ export class DomainError extends Error {
     this.name = 'DomainError';
     this.code = code;
     this.issues = issues;
+  }
+}
+
+/** FORBIDDEN because the caller lacks one permission. */
+export class MissingPermissionError extends DomainError {
+  readonly permission: RolePermission;
+
+  constructor(permission: RolePermission, message: string, issues: readonly Issue[] = []) {
+    super('FORBIDDEN', message, issues);
+    this.permission = permission;
   }
 }
 

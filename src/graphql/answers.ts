@@ -6,6 +6,7 @@ import { limitHeaders } from '../domain/limits/limit-headers.ts';
 import { asRefusal } from '../domain/unavailable.ts';
 import { refusalOf } from './charge.ts';
 import type { Charge } from './context.ts';
+import type { RequestErrorCode } from './error-codes.ts';
 import { extensionsOf, outageHeaders } from './errors.ts';
 import { BodyError } from './read-body.ts';
 
@@ -14,7 +15,7 @@ const unauthenticated =
   'A good token must come as "Authorization: Bearer <token>": this one is missing, unknown, expired or revoked.';
 
 /** An answer that says one thing went wrong, before any operation could. */
-export function failure(status: number, code: string, message: string): Response {
+export function failure(status: number, code: RequestErrorCode, message: string): Response {
   const headers: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
   return Response.json({ errors: [{ message, extensions: { code } }] }, { status, headers });
 }

@@ -87,7 +87,7 @@ export function lazyLoaders(domain: () => Context): Loaders {
   });
 }
 
-/** For every event of a subscription: what an earlier event read must not be taken for the present. */
+/** For every event of a subscription and every mutation: what an earlier one read must not be taken for the present. */
 export function renewLoaders(context: GraphqlContext): void {
   context.loaders = lazyLoaders(() => context.domain);
 }

@@ -1,6 +1,17 @@
 import { GraphQLError } from 'graphql';
-import { DomainError, type ErrorCode, notFound, retryAfterOf, UnavailableError } from '../domain/errors.ts';
+import { manageOwnSessions } from '../auth/permissions.ts';
+import {
+  DomainError,
+  type ErrorCode,
+  type Issue,
+  MissingPermissionError,
+  notFound,
+  retryAfterOf,
+  UnavailableError,
+} from '../domain/errors.ts';
 import { asRefusal } from '../domain/unavailable.ts';
+import { enumName } from './enum-name.ts';
+import type { RequestErrorCode } from './error-codes.ts';
 
 /** How this door says each refusal: as a user error in a mutation's payload, or as an error with an extension code. */
 const dialect = {
@@ -19,7 +30,7 @@ const dialect = {
   IDEMPOTENCY_CONFLICT: { as: 'userError', code: 'IDEMPOTENCY_CONFLICT' },
   RATE_LIMITED: { as: 'error', code: 'RATE_LIMITED' },
   SERVICE_UNAVAILABLE: { as: 'error', code: 'SERVICE_UNAVAILABLE' },
-} as const satisfies Record<ErrorCode, { as: 'error' | 'userError'; code: string }>;
+} as const satisfies Record<ErrorCode, { as: 'error' | 'userError'; code: RequestErrorCode }>;
 
 /** The codes of a user error: the enum ErrorCode of the schema. */
 export const userErrorCodes = [
@@ -38,26 +49,38 @@ export interface UserError {
   readonly path: readonly string[] | null;
 }
 
-/** The user errors of a refusal; null when it must be an error instead. `prefix`: what stands before the issues' paths. */
-export function toUserErrors(error: unknown, prefix: readonly string[]): UserError[] | null {
+/**
+ * The user errors of a refusal; null when it must be an error instead. `prefix`: what stands before the issues' paths.
+ * `names`: what the input calls members that the domain has other names for; a dotted name is a path.
+ */
+export function toUserErrors(
+  error: unknown,
+  prefix: readonly string[],
+  names: Readonly<Record<string, string>> = {},
+): UserError[] | null {
   if (!(error instanceof DomainError)) return null;
   const said = dialect[error.code];
   if (said.as !== 'userError') return null;
   const { code } = said;
-  if (error.issues.length === 0) return [{ code, message: inOurNames(error.message), path: null }];
-  return error.issues.map(({ message, path }) => ({
-    code,
-    message: inOurNames(ofItem(message, path)),
-    path: [...prefix, ...path],
-  }));
+  if (error.issues.length === 0) return [{ code, message: error.message, path: null }];
+  return error.issues.map((issue) => {
+    const { message, path } = inInputNames(issue, names);
+    return { code, message: ofItem(message, path), path: [...prefix, ...path] };
+  });
 }
 
-// The domain's names of permissions as the enum Permission has them.
-const inOurNames = (message: string) =>
-  message.replace(
-    /^(Missing permission )(\w+)/,
-    (_all, words: string, name: string) => words + name.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase(),
-  );
+function inInputNames({ message, path: [first = '', ...rest] }: Issue, names: Readonly<Record<string, string>>): Issue {
+  const renamed = Object.hasOwn(names, first) ? names[first] : undefined;
+  if (renamed === undefined) return { message, path: first === '' ? rest : [first, ...rest] };
+  const path = renamed.split('.');
+  return { message: message.replaceAll(`"${first}"`, `"${path.at(-1)}"`), path: [...path, ...rest] };
+}
+
+/** The message of a refusal, with a permission named as the enum Permission has it. */
+function messageOf(error: DomainError): string {
+  if (!(error instanceof MissingPermissionError)) return error.message;
+  return error.message.replace(error.permission, enumName(error.permission));
+}
 
 // What is said of the items of a list names the list: which of them is meant, its path says.
 function ofItem(message: string, path: readonly string[]): string {
@@ -71,7 +94,7 @@ function ofItem(message: string, path: readonly string[]): string {
  * missing or not permitted is an id that refers to nothing that the caller may use, at `path`.
  */
 export function toItemErrors(error: DomainError, prefix: readonly string[], path: readonly string[]): UserError[] {
-  const message = inOurNames(error.message);
+  const message = messageOf(error);
   return toUserErrors(error, prefix) ?? [{ code: 'UNKNOWN_REFERENCE', message, path: [...prefix, ...path] }];
 }
 
@@ -97,7 +120,7 @@ export function maskError(error: unknown, report: (error: unknown) => void): Gra
     return new GraphQLError(notFound('organization').message, { ...place, extensions: { code: 'NOT_FOUND' } });
   }
   if (originalError instanceof DomainError)
-    return new GraphQLError(inOurNames(originalError.message), {
+    return new GraphQLError(messageOf(originalError), {
       ...place,
       extensions: extensionsOf(originalError),
     });
@@ -114,12 +137,23 @@ function withCode(error: GraphQLError): GraphQLError {
   return new GraphQLError(message, { ...place, originalError: originalError ?? null, extensions });
 }
 
+type ErrorExtensions = {
+  readonly code: RequestErrorCode;
+  /** Of FORBIDDEN: the permission that is missing, as the enum Permission has it. Left out where it is not one permission that is missing. */
+  readonly permission?: string;
+  /** In seconds. */
+  readonly retryAfter?: number;
+};
+
 /**
  * The extensions of a refusal's error. That of an outage also makes the status of the HTTP response, from a property that is not
  * enumerable, so that no response shows it.
  */
-export function extensionsOf(error: DomainError): { code: string; retryAfter?: number } {
+export function extensionsOf(error: DomainError): ErrorExtensions {
   const { code } = dialect[error.code];
+  if (error instanceof MissingPermissionError && error.permission !== manageOwnSessions) {
+    return { code, permission: enumName(error.permission) };
+  }
   const retryAfter = retryAfterOf(error);
   if (retryAfter === null) return { code };
   const extensions = { code, retryAfter };

@@ -4,6 +4,7 @@ import { GraphQLError, type GraphQLSchema, validate } from 'graphql';
 import { z } from 'zod';
 import { DeferLabelsRule } from './defer.ts';
 import { findExcess, parseBounded } from './document-limits.ts';
+import type { RequestErrorCode } from './error-codes.ts';
 
 /** Documents that were given to the service beforehand, by their ids. */
 export interface TrustedDocuments {
@@ -129,6 +130,6 @@ function idOf(params: Readonly<Record<string, unknown>>): string | null {
   return (given.find((each) => typeof each === 'string' && each !== '') as string | undefined) ?? null;
 }
 
-function refused(code: string, message: string): GraphQLError {
+function refused(code: RequestErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code, http: { status: 400 } } });
 }

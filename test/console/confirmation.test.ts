@@ -122,19 +122,17 @@ async function grants(): Promise<Acts> {
     'a role for a user': ['assignRole', { userId, organizationId, roleId: 'org_admin' }],
     'a role for a service user': ['assignRole', { serviceUserId, organizationId, roleId: 'org_member' }],
     'more permissions for a role': ['updateRole', { roleId: role.roleId, permissions: ['USE_SESSIONS'] }],
-    'an address': ['addToIpAccessList', { ipRanges: ['127.0.0.0/8', '::1', '10.0.0.0/8'] }],
-    'another list of addresses': ['replaceIpAccessList', { ipRanges: ['127.0.0.0/8', '::1'] }],
-    'no list of addresses': ['clearIpAccessList', {}],
+    'an address': ['addIpAccessListRanges', { ipRanges: ['127.0.0.0/8', '::1', '10.0.0.0/8'] }],
+    'another list of addresses': ['replaceIpAccessListRanges', { ipRanges: ['127.0.0.0/8', '::1'] }],
+    'a shorter list of addresses': ['removeIpAccessListRanges', { ipRanges: ['10.0.0.0/8'] }],
+    'no list of addresses': ['replaceIpAccessListRanges', { ipRanges: [] }],
     'an outgoing webhook': ['createWebhookEndpoint', { organizationId, url: 'http://localhost:9/other' }],
     'another address of an outgoing webhook': [
       'updateWebhookEndpoint',
       { webhookEndpointId: await endpoint(true), url: 'http://localhost:9/theirs' },
     ],
-    'an outgoing webhook that was off': [
-      'updateWebhookEndpoint',
-      { webhookEndpointId: await endpoint(false), isEnabled: true },
-    ],
-    'a secret of an outgoing webhook': ['rotateWebhookSecret', { webhookEndpointId: await endpoint(true) }],
+    'an outgoing webhook that was off': ['enableWebhookEndpoint', { webhookEndpointId: await endpoint(false) }],
+    'a secret of an outgoing webhook': ['rotateWebhookEndpointSecret', { webhookEndpointId: await endpoint(true) }],
     'an incoming webhook': ['createAutomation', { organizationId, name: 'Hook', actions, ...incoming }],
     'an incoming webhook of an automation': [
       'updateAutomation',
@@ -143,11 +141,7 @@ async function grants(): Promise<Acts> {
     'a secret of an incoming webhook': ['rotateAutomationWebhookSecret', { automationId: await automation(incoming) }],
     'an incoming webhook that was off': [
       'enableAutomation',
-      { automationId: await automation({ ...incoming, enabled: false }) },
-    ],
-    'an incoming webhook that was off, by a change': [
-      'updateAutomation',
-      { automationId: await automation({ ...incoming, enabled: false }), enabled: true },
+      { automationId: await automation({ ...incoming, isEnabled: false }) },
     ],
     'other actions of an incoming webhook': [
       'updateAutomation',
@@ -213,7 +207,8 @@ it('other acts need no confirmation', async () => {
     ['createSession', { prompt: 'hello', organizationId }],
     ['createOrganization', { name: 'Another' }],
     ['updateServiceUser', { serviceUserId, name: 'Renamed' }],
-    ['updateWebhookEndpoint', { webhookEndpointId, description: 'Ours', isEnabled: false }],
+    ['updateWebhookEndpoint', { webhookEndpointId, description: 'Ours' }],
+    ['disableWebhookEndpoint', { webhookEndpointId }],
     ['updateRole', { roleId: role.roleId, name: 'Watcher', permissions: ['VIEW_ORG_SESSIONS'] }],
     ['updateAutomation', { automationId, name: 'Repair' }],
     ['enableAutomation', { automationId }],

@@ -193,11 +193,11 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByText('Nothing was sent').waitFor();
     await page.getByRole('button', { name: 'Send a test' }).click();
     await page.getByRole('cell', { name: 'under way' }).waitFor();
+    await page.getByRole('button', { name: 'Disable', exact: true }).click();
     await page.getByRole('link', { name: 'All webhooks' }).click();
-    await page.getByRole('button', { name: 'Change https' }).click();
-    await page.getByLabel('It is posted to').uncheck();
-    await inDialog(page, 'Save').click();
     await page.getByRole('cell', { name: 'disabled' }).waitFor();
+    await page.getByRole('button', { name: 'Change https' }).click();
+    await inDialog(page, 'Save').click();
     await page.getByRole('button', { name: 'Delete https' }).click();
     await inDialog(page, 'Delete').click();
     await page.getByText('No webhooks yet').waitFor();

@@ -136,7 +136,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
       name: `Somebody ${number}`,
       roleId: 'org_member',
     }));
-    await runMutation(test, 'appendAllowedTags', 'allowedTags', {
+    await runMutation(test, 'addAllowedTags', 'allowedTags', {
       organizationId,
       tags: many.map((each) => `tag-${each}`),
     });

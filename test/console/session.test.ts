@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.goto(`/sessions/${id}`);
     await page.getByText('Waits for you').waitFor();
     const answer = 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }';
-    await graphql(test, test.adminToken, answer, { input: { sessionId: id, message: 'Blue' } });
+    await graphql(test, test.adminToken, answer, { input: { sessionId: id, body: 'Blue' } });
     await untilOver(test, id);
     letOn();
     await page.getByText('Finished', { exact: true }).waitFor();

@@ -175,7 +175,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
   it('finds what has a tag from before, though sessions may have only others now', async () => {
     const { organizationId } = test;
     await createSession(test, { organizationId, title: 'Of the past', tags: ['before'] });
-    await runMutation(test, 'appendAllowedTags', 'allowedTags', { organizationId, tags: ['now'] });
+    await runMutation(test, 'addAllowedTags', 'allowedTags', { organizationId, tags: ['now'] });
     await createSession(test, { organizationId, title: 'Of today', tags: ['now'] });
     const { page } = await openSignedIn(browser, test, test.adminToken);
     await page.evaluate((id) => localStorage.setItem('switchyard:organization', id), organizationId);

@@ -142,9 +142,9 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await picture('undo-automation');
     await undo(page).click();
     await page.getByText('Sweep is enabled.').waitFor();
-    const document = 'query($id: ID!) { node(id: $id) { ... on Automation { enabled } } }';
+    const document = 'query($id: ID!) { node(id: $id) { ... on Automation { isEnabled } } }';
     const { data } = await graphql(test, token, document, { id: automation.id });
-    expect(data.node.enabled).toBe(true);
+    expect(data.node.isEnabled).toBe(true);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

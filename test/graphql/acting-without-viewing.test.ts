@@ -32,7 +32,7 @@ const makeSession = async () => {
 };
 
 const send = (fields: string) =>
-  `mutation($id: ID!) { sendMessage(input: { sessionId: $id, message: "hi" }) { session { ${fields} } message { body } userErrors { code } } }`;
+  `mutation($id: ID!) { sendMessage(input: { sessionId: $id, body: "hi" }) { session { ${fields} } message { body } userErrors { code } } }`;
 
 it('acts, and gets what it made', async () => {
   const { data, errors } = await graphql(test, token, send('status'), { id: await makeSession() });

@@ -11,7 +11,7 @@ afterAll(() => test.close());
 
 const selection = 'acuLimit { organizationId cycleAcuLimit organization { name maxCycleAcuLimit } }';
 const set = (organizationId: string, cycleAcuLimit: number, token?: string) =>
-  runMutation(test, 'updateAcuLimit', selection, { organizationId, cycleAcuLimit }, token);
+  runMutation(test, 'setAcuLimit', selection, { organizationId, cycleAcuLimit }, token);
 const remove = (organizationId: string, token?: string) =>
   runMutation(test, 'deleteAcuLimit', 'organizationId organization { maxCycleAcuLimit }', { organizationId }, token);
 

@@ -30,11 +30,11 @@ const runNow = (input: Record<string, unknown>, token: string) =>
 describe('telling an automation to act', () => {
   it('starts a session as its times would, also of one that is disabled, and leaves its times as they are', async () => {
     const { token } = await world();
-    const { automation } = await create({ enabled: false }, token);
+    const { automation } = await create({ isEnabled: false }, token);
     const { run } = await runNow({ automationId: automation.automationId }, token);
     expect(run).toMatchObject({ status: 'started', attempts: 1, session: { title: 'Sweep the floor.' } });
     const { automation: after } = await update({ automationId: automation.automationId, name: 'Swept' }, token);
-    expect(after).toMatchObject({ enabled: false, nextRunAt: null, consecutiveFailures: 0 });
+    expect(after).toMatchObject({ isEnabled: false, nextRunAt: null, consecutiveFailures: 0 });
     expect(after.lastRunAt).not.toBeNull();
   });
 

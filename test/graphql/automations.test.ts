@@ -37,7 +37,7 @@ describe('an automation', () => {
       automationId: expect.stringMatching(/^automation-[0-9a-f]{32}$/),
       organization: { organizationId },
       name: 'Sweep',
-      enabled: true,
+      isEnabled: true,
       runAs: { type: 'organization', user: null },
       triggers: [
         {
@@ -126,19 +126,19 @@ describe('an automation', () => {
       runMutation(
         test,
         name,
-        'automation { enabled nextRunAt nextRuns }',
+        'automation { isEnabled nextRunAt nextRuns }',
         { automationId: automation.automationId },
         token,
       );
     for (const name of ['disableAutomation', 'disableAutomation']) {
-      expect((await act(name)).automation).toEqual({ enabled: false, nextRunAt: null, nextRuns: [] });
+      expect((await act(name)).automation).toEqual({ isEnabled: false, nextRunAt: null, nextRuns: [] });
     }
     const { nextRunAt, nextRuns } = automation;
     for (const name of ['enableAutomation', 'enableAutomation']) {
-      expect((await act(name)).automation).toEqual({ enabled: true, nextRunAt, nextRuns });
+      expect((await act(name)).automation).toEqual({ isEnabled: true, nextRunAt, nextRuns });
     }
-    const off = await create({ enabled: false }, token);
-    expect(off.automation).toMatchObject({ enabled: false, nextRunAt: null });
+    const off = await create({ isEnabled: false }, token);
+    expect(off.automation).toMatchObject({ isEnabled: false, nextRunAt: null });
   });
 
   it('is deleted, and still told of by the sessions that it started', async () => {

@@ -42,10 +42,10 @@ it('names the item of a list that is meant, and its place', async () => {
   const { data } = await graphql(
     test,
     test.adminToken,
-    'mutation($id: ID!) { appendSessionTags(input: {sessionId: $id, tags: ["a", "a", ""]}) { userErrors { message path } } }',
+    'mutation($id: ID!) { addSessionTags(input: {sessionId: $id, tags: ["a", "a", ""]}) { userErrors { message path } } }',
     { id: sessionId },
   );
-  expect(data.appendSessionTags.userErrors).toEqual([
+  expect(data.addSessionTags.userErrors).toEqual([
     { message: '"tags[2]" must not be empty.', path: ['input', 'tags', '2'] },
   ]);
 });
@@ -91,8 +91,9 @@ it('says where the types of events are listed', async () => {
 it('tells how a session ended', async () => {
   const sessionId = await createSession(test);
   const read = async () =>
-    (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { endedBy } }', { id: sessionId })).data;
-  expect(await read()).toEqual({ session: { endedBy: null } });
+    (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { endReason } }', { id: sessionId }))
+      .data;
+  expect(await read()).toEqual({ session: { endReason: null } });
   await graphql(
     test,
     test.adminToken,
@@ -101,5 +102,5 @@ it('tells how a session ended', async () => {
       id: sessionId,
     },
   );
-  expect(await read()).toEqual({ session: { endedBy: 'TERMINATED' } });
+  expect(await read()).toEqual({ session: { endReason: 'TERMINATED' } });
 });

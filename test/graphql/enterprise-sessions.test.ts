@@ -47,7 +47,7 @@ describe('the sessions of the enterprise', () => {
 
   it('take the filter of an organization’s', async () => {
     const { one, ids, only } = await world();
-    const hidden = await createSession(test, { unlisted: true }, one.token);
+    const hidden = await createSession(test, { isUnlisted: true }, one.token);
     await createSession(test, { tags: ['u'] }, one.token);
     expect(idsOf(await list(`(${only}, filter: { tags: ["t"] })`))).toEqual(ids);
     expect(idsOf(await list(`(${only}, filter: { createdById: "${one.serviceUserId}", tags: ["t"] })`))).toEqual([

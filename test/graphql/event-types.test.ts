@@ -16,7 +16,7 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
       nodes {
         __typename seq kind createdAt
         ... on SessionMessage { type body eventId author { __typename } }
-        ... on StatusEvent { status statusDetail endedBy isArchived }
+        ... on StatusEvent { status statusDetail endReason isArchived }
         ... on TurnEvent { turn phase stopReason }
         ... on PlanEvent { entries { content status priority } }
         ... on ToolCallEvent {
@@ -51,7 +51,7 @@ const written: [NewEntry, Record<string, unknown>][] = [
   ],
   [
     { kind: 'STATUS', data: { status: 'exit', statusDetail: 'finished', endedBy: 'finished', isArchived: false } },
-    { __typename: 'StatusEvent', status: 'EXIT', statusDetail: 'FINISHED', endedBy: 'finished', isArchived: false },
+    { __typename: 'StatusEvent', status: 'EXIT', statusDetail: 'FINISHED', endReason: 'FINISHED', isArchived: false },
   ],
   [
     { kind: 'TURN', data: { turn: 2, phase: 'stopped', stopReason: 'end_turn' } },

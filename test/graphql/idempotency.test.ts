@@ -37,7 +37,7 @@ it('makes one session of 100 parallel creations with the same key', async () => 
 
 it('sends one message of 100 parallel ones with the same key', async () => {
   const sessionId = await createSession(test);
-  const input = { sessionId, message: 'once', idempotencyKey: 'parallel' };
+  const input = { sessionId, body: 'once', idempotencyKey: 'parallel' };
   const payloads = await Promise.all(Array.from({ length: 100 }, () => run(send, input)));
   expect(new Set(payloads.map((payload) => payload.message.eventId)).size).toBe(1);
   const { data } = await graphql(
@@ -141,13 +141,13 @@ it('keeps the keys of each operation apart, and refuses a message’s key for an
   const [one, two] = [await createSession(test), await createSession(test)];
   const made = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'everywhere' }));
   expect(made.isNewSession).toBe(true);
-  const sent = await run(send, { sessionId: one, message: 'x', idempotencyKey: 'everywhere' });
+  const sent = await run(send, { sessionId: one, body: 'x', idempotencyKey: 'everywhere' });
   expect(sent.userErrors).toEqual([]);
-  const prefixed = await run(send, { sessionId: `devin-${one}`, message: 'x', idempotencyKey: 'everywhere' });
+  const prefixed = await run(send, { sessionId: `devin-${one}`, body: 'x', idempotencyKey: 'everywhere' });
   expect(prefixed).toEqual(sent);
   for (const other of [
-    { sessionId: one, message: 'y' },
-    { sessionId: two, message: 'x' },
+    { sessionId: one, body: 'y' },
+    { sessionId: two, body: 'x' },
   ]) {
     const refused = await run(send, { ...other, idempotencyKey: 'everywhere' });
     expect(refused).toMatchObject({ message: null, userErrors: [{ code: 'IDEMPOTENCY_CONFLICT' }] });
@@ -163,7 +163,7 @@ it('forgets a refused call: its key is free for what is right', async () => {
 
 it('answers a message’s key even when the session takes no more messages', async () => {
   const sessionId = await createSession(test);
-  const input = { sessionId, message: 'last words', idempotencyKey: 'last' };
+  const input = { sessionId, body: 'last words', idempotencyKey: 'last' };
   const first = await run(send, input);
   await mutate(test, test.adminToken, 'terminateSession', { sessionId });
   expect(await run(send, input)).toEqual(first);

@@ -58,10 +58,10 @@ describe('a note', () => {
     const changed = await run(
       'updateKnowledgeNote',
       noteFields,
-      { knowledgeNoteId: made.id, name: 'Shipping', macro: null, folderId: null, isEnabled: false },
+      { knowledgeNoteId: made.id, name: 'Shipping', macro: null, folderId: null },
       token,
     );
-    const after = { ...made, name: 'Shipping', macro: null, folder: null, isEnabled: false };
+    const after = { ...made, name: 'Shipping', macro: null, folder: null };
     expect(changed).toEqual({ knowledgeNote: after, userErrors: [], clientMutationId: null });
     const read = await graphql(
       test,
@@ -72,6 +72,16 @@ describe('a note', () => {
       },
     );
     expect(read.data.node).toEqual({ name: 'Shipping', body: words.body });
+    const on = { knowledgeNoteId: made.id };
+    for (const [verb, isEnabled] of [
+      ['disable', false],
+      ['disable', false],
+      ['enable', true],
+      ['enable', true],
+    ] as const) {
+      const switched = await run(`${verb}KnowledgeNote`, 'knowledgeNote { isEnabled }', on, token);
+      expect(switched).toEqual({ knowledgeNote: { isEnabled }, userErrors: [], clientMutationId: null });
+    }
     const id = made.knowledgeNoteId;
     const gone = await run('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: id }, token);
     expect(gone).toEqual({ deletedKnowledgeNoteId: made.id, userErrors: [], clientMutationId: null });

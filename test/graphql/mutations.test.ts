@@ -61,10 +61,10 @@ describe('createSession', () => {
       maxAcuLimit: 1,
       structuredOutputSchema,
       agent: 'demo',
-      unlisted: true,
+      isUnlisted: true,
       sessionSecrets: [
         { key: 'A', value: 'c4n4ry-of-a' },
-        { key: 'B', value: '', sensitive: false },
+        { key: 'B', value: '', isSensitive: false },
       ],
       knowledgeIds: [],
       secretIds: [],
@@ -90,16 +90,16 @@ describe('createSession', () => {
 
   it('makes one that belongs to another member', async () => {
     const { userId } = await makeUser(test);
-    const input = { organizationId: test.organizationId, prompt: 'x', createAsUserId: userId };
+    const input = { organizationId: test.organizationId, prompt: 'x', asUserId: userId };
     const { payload } = await run('createSession', input);
     expect(payload.session.createdBy).toEqual({ __typename: 'User', userId });
   });
 
   it('lets a personal access token create as its own user, and as nobody else', async () => {
     const [own, someone] = [await makeUser(test), await makeUser(test)];
-    const mine = await run('createSession', { prompt: 'x', createAsUserId: own.userId }, own.token);
+    const mine = await run('createSession', { prompt: 'x', asUserId: own.userId }, own.token);
     expect(mine.payload.session.createdBy).toEqual({ __typename: 'User', userId: own.userId });
-    const theirs = await run('createSession', { prompt: 'x', createAsUserId: someone.userId }, own.token);
+    const theirs = await run('createSession', { prompt: 'x', asUserId: someone.userId }, own.token);
     expect(theirs.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
   });
 });
@@ -107,7 +107,7 @@ describe('createSession', () => {
 describe('sendMessage', () => {
   it('puts the message into the log under the id that it answers with', async () => {
     const id = await createSession(test);
-    const { payload, errors } = await run('sendMessage', { sessionId: globalIdOf('Session', id), message: 'go on' });
+    const { payload, errors } = await run('sendMessage', { sessionId: globalIdOf('Session', id), body: 'go on' });
     expect(errors).toBeUndefined();
     expect(payload).toMatchObject({
       ...done,
@@ -131,7 +131,7 @@ describe('sendMessage', () => {
     const sessionId = await createSession(test);
     await run('terminateSession', { sessionId, archive });
     const before = await countRows(test);
-    const { payload } = await run('sendMessage', { sessionId, message: 'hello?' });
+    const { payload } = await run('sendMessage', { sessionId, body: 'hello?' });
     expect(payload).toEqual({
       session: null,
       message: null,
@@ -221,9 +221,9 @@ describe('an org_member', () => {
     ['createApiKey', { kind: 'SERVICE', name: 'k' }],
     ['createApiKey', { kind: 'PERSONAL', name: 'k', userId: someId }],
     ['createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'k', userId: someId }],
-    ['createSession', { prompt: 'x', createAsUserId: someId, viaKey: true }],
+    ['createSession', { prompt: 'x', asUserId: someId, viaKey: true }],
     ['terminateSession', { sessionId: 'THEIRS' }],
-    ['sendMessage', { sessionId: 'THEIRS', message: 'x' }],
+    ['sendMessage', { sessionId: 'THEIRS', body: 'x' }],
   ])('may not %s %o', async (name, { viaKey, ...input }) => {
     const { userId, token } = await makeUser(test);
     const key = viaKey ? await makeKey(test, { kind: 'PERSONAL', userId, organizationId: test.organizationId }) : token;
@@ -240,7 +240,7 @@ describe('an org_member', () => {
   it('may manage the sessions that are its own', async () => {
     const { token } = await makeUser(test);
     const sessionId = await createSession(test, {}, token);
-    expect((await run('sendMessage', { sessionId, message: 'x' }, token)).payload).toMatchObject(done);
+    expect((await run('sendMessage', { sessionId, body: 'x' }, token)).payload).toMatchObject(done);
     expect((await run('terminateSession', { sessionId }, token)).payload).toMatchObject(done);
   });
 

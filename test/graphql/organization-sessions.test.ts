@@ -84,7 +84,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const following = follow(connect(reader.url, token), query, { id: organizationId });
     await untilActive(before + 1);
     await createSession(test, {}, other.token);
-    await createSession(test, { unlisted: true }, token);
+    await createSession(test, { isUnlisted: true }, token);
     const last = await createSession(test, {}, token);
     expect((await following.take(1)).map((payload) => node(payload).sessionId)).toEqual([`devin-${last}`]);
   });
@@ -95,7 +95,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const wanted = await createSession(test, { tags: ['wanted'] }, token);
     expect(node((await following.take(1))[0]).sessionId).toBe(`devin-${wanted}`);
     await act('terminateSession', wanted);
-    await act('appendSessionTags', without, { tags: ['wanted'] });
+    await act('addSessionTags', without, { tags: ['wanted'] });
     expect(node((await following.take(1))[0]).sessionId).toBe(`devin-${without}`);
   });
 
@@ -142,7 +142,7 @@ describe.each(readers)('through %s', (readerIs) => {
       }
     });
     expect(await untilNode(following, ({ title }) => title === 'late')).toMatchObject({ sessionId: `devin-${late}` });
-    await act('appendSessionTags', soon, { tags: ['after'] });
+    await act('addSessionTags', soon, { tags: ['after'] });
     const next = node((await following.take(1))[0]);
     expect(next).toMatchObject({ sessionId: `devin-${soon}`, tags: expect.arrayContaining(['after']) });
   });

@@ -20,22 +20,31 @@ const rules = (allowedTags: string[], defaultTag: string | null) => ({
 });
 
 describe('the tags of an organization', () => {
-  it('are appended, replaced and removed; the default is one of them', async () => {
+  const setDefault = (organizationId: string, defaultTag: string | null, token?: string) =>
+    runMutation(
+      test,
+      'updateOrganization',
+      'organization { name allowedTags defaultTag }',
+      { organizationId, defaultTag },
+      token,
+    );
+
+  it('are added, replaced and removed; the default is one of them', async () => {
     const { organizationId } = await makeOrganization(test, 'Tags');
     const on = { organizationId };
-    expect(await act('appendAllowedTags', { ...on, tags: ['b', 'a', 'b'] })).toMatchObject(rules(['a', 'b'], null));
-    expect(await act('setDefaultTag', { ...on, tag: 'b' })).toMatchObject(rules(['a', 'b'], 'b'));
-    expect(await act('appendAllowedTags', { ...on, tags: ['c'] })).toMatchObject(rules(['a', 'b', 'c'], 'b'));
-    expect(await act('removeAllowedTag', { ...on, tag: 'b' })).toMatchObject(rules(['a', 'c'], null));
-    await act('setDefaultTag', { ...on, tag: 'c' });
-    expect(await act('setDefaultTag', on)).toMatchObject(rules(['a', 'c'], null));
+    expect(await act('addAllowedTags', { ...on, tags: ['b', 'a', 'b'] })).toMatchObject(rules(['a', 'b'], null));
+    expect((await setDefault(organizationId, 'b')).organization).toMatchObject({ defaultTag: 'b' });
+    expect(await act('addAllowedTags', { ...on, tags: ['c'] })).toMatchObject(rules(['a', 'b', 'c'], 'b'));
+    expect(await act('removeAllowedTags', { ...on, tags: ['b', 'none'] })).toMatchObject(rules(['a', 'c'], null));
+    expect((await setDefault(organizationId, 'c')).organization).toMatchObject({ defaultTag: 'c' });
+    expect((await setDefault(organizationId, null)).organization).toMatchObject({ defaultTag: null });
     expect(await act('replaceAllowedTags', { ...on, tags: [] })).toMatchObject(rules([], null));
   });
 
   it('hold for sessions that are started', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Strict');
     await act('replaceAllowedTags', { organizationId, tags: ['yes'] });
-    await act('setDefaultTag', { organizationId, tag: 'yes' });
+    await setDefault(organizationId, 'yes');
     const id = await createSession(test, {}, token);
     const { data } = await graphql(test, token, 'query($id: ID!) { session(id: $id) { tags } }', { id });
     expect(data.session.tags).toEqual(['yes']);
@@ -46,14 +55,20 @@ describe('the tags of an organization', () => {
   it('are refused when they are none', async () => {
     const { organizationId } = await makeOrganization(test, 'Odd');
     const on = { organizationId };
-    expect(await act('appendAllowedTags', { ...on, tags: [''] })).toMatchObject({
+    expect(await act('addAllowedTags', { ...on, tags: [''] })).toMatchObject({
       allowedTags: null,
       userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'tags', '0'] }],
     });
-    expect(await act('setDefaultTag', { ...on, tag: 'x' })).toMatchObject({
-      userErrors: [{ code: 'UNKNOWN_REFERENCE', path: ['input', 'tag'] }],
+    expect(await setDefault(organizationId, 'x')).toMatchObject({
+      organization: null,
+      userErrors: [{ code: 'UNKNOWN_REFERENCE', path: ['input', 'defaultTag'] }],
     });
-    expect(await act('removeAllowedTag', { ...on, tag: 'x' })).toMatchObject({ error: 'NOT_FOUND' });
+    expect(await setDefault(organizationId, '')).toMatchObject({
+      userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'defaultTag'] }],
+    });
+    expect(await act('removeAllowedTags', { ...on, tags: [''] })).toMatchObject({
+      userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'tags', '0'] }],
+    });
     const many = Array.from({ length: 1_001 }, (_, n) => `t${n}`);
     expect(await act('replaceAllowedTags', { ...on, tags: many })).toMatchObject({
       userErrors: [{ code: 'LIMIT_EXCEEDED', path: ['input', 'tags'] }],
@@ -68,18 +83,29 @@ describe('the tags of an organization', () => {
     expect(data.organization).toEqual({ name: 'Weak', allowedTags: null, defaultTag: null });
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN', 'FORBIDDEN']);
     for (const [name, more] of [
-      ['appendAllowedTags', { tags: ['y'] }],
+      ['addAllowedTags', { tags: ['y'] }],
       ['replaceAllowedTags', { tags: ['y'] }],
-      ['removeAllowedTag', { tag: 'x' }],
-      ['setDefaultTag', { tag: 'x' }],
+      ['removeAllowedTags', { tags: ['x'] }],
     ] as const) {
       expect(await act(name, { organizationId, ...more }, token)).toMatchObject({ error: 'FORBIDDEN' });
     }
+    expect(await setDefault(organizationId, 'x', token)).toMatchObject({ error: 'FORBIDDEN' });
     // Who may set them need not be one who may use the organization.
     const manager = await makeManager(test, 'MANAGE_ENTERPRISE_SETTINGS');
-    expect(await act('appendAllowedTags', { organizationId, tags: ['y'] }, manager.token)).toMatchObject({
+    expect(await act('addAllowedTags', { organizationId, tags: ['y'] }, manager.token)).toMatchObject({
       allowedTags: ['x', 'y'],
       organization: null,
     });
+    expect((await setDefault(organizationId, 'y', manager.token)).userErrors).toEqual([]);
+    // The default tag and the name need a permission each, and both are changed or neither.
+    const both = { organizationId, defaultTag: 'x', name: 'Renamed' };
+    const renamer = await makeManager(test, 'MANAGE_ORGANIZATIONS');
+    for (const { token: one } of [manager, renamer]) {
+      expect(await runMutation(test, 'updateOrganization', 'organization { name }', both, one)).toMatchObject({
+        error: 'FORBIDDEN',
+      });
+    }
+    const after = await graphql(test, test.adminToken, read, { id: organizationId });
+    expect(after.data.organization).toMatchObject({ name: 'Weak', defaultTag: 'y' });
   });
 });

@@ -161,7 +161,7 @@ describe('deleteOrganization', () => {
     expect(data.organizations.nodes).toEqual(left);
     expect(data.enterprise.organizations.nodes).toEqual(left);
     const named = { sessionId: id };
-    expect(await run('sendMessage', 'message { seq }', { ...named, message: 'x' })).toMatchObject({
+    expect(await run('sendMessage', 'message { seq }', { ...named, body: 'x' })).toMatchObject({
       error: 'NOT_FOUND',
     });
     expect(await run('terminateSession', 'session { id }', named)).toMatchObject({ error: 'NOT_FOUND' });
@@ -186,19 +186,19 @@ describe('the IP access list', () => {
   const list = async (token = test.adminToken) => graphql(test, token, '{ enterprise { name ipAccessList } }');
   const payload = 'ipRanges enterprise { ipAccessList }';
 
-  it('is read on the enterprise, added to, replaced and cleared', async () => {
+  it('is read on the enterprise, added to, removed from, replaced and emptied', async () => {
     expect((await list()).data.enterprise).toMatchObject({ ipAccessList: [] });
     const here = ['127.0.0.1', '::1'];
-    const first = await run('replaceIpAccessList', payload, { ipRanges: here, clientMutationId: 'mine' });
+    const first = await run('replaceIpAccessListRanges', payload, { ipRanges: here, clientMutationId: 'mine' });
     expect(first).toEqual({
       ipRanges: here,
       enterprise: { ipAccessList: here },
       userErrors: [],
       clientMutationId: 'mine',
     });
-    const more = await run('addToIpAccessList', payload, { ipRanges: ['10.1.2.3/8'] });
+    const more = await run('addIpAccessListRanges', payload, { ipRanges: ['10.1.2.3/8'] });
     expect(more.ipRanges).toEqual([...here, '10.0.0.0/8']);
-    const away = await run('replaceIpAccessList', payload, { ipRanges: ['10.0.0.0/8'] });
+    const away = await run('replaceIpAccessListRanges', payload, { ipRanges: ['10.0.0.0/8'] });
     expect(away).toMatchObject({
       ipRanges: null,
       enterprise: null,
@@ -206,10 +206,18 @@ describe('the IP access list', () => {
         { code: 'INVALID_STATE', message: expect.stringMatching(/lock you out/), path: ['input', 'ipRanges'] },
       ],
     });
-    const bad = await run('addToIpAccessList', payload, { ipRanges: ['::2', 'x'] });
+    const bad = await run('addIpAccessListRanges', payload, { ipRanges: ['::2', 'x'] });
     expect(bad.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'ipRanges', '1'] }]);
     expect((await list()).data.enterprise.ipAccessList).toEqual([...here, '10.0.0.0/8']);
-    expect(await run('clearIpAccessList', payload, {})).toMatchObject({ ipRanges: [] });
+    const less = await run('removeIpAccessListRanges', payload, { ipRanges: ['10.9.9.9/8', '192.0.2.1'] });
+    expect(less.ipRanges).toEqual(here);
+    // The last ones go only by a replacement, since an empty list allows every address.
+    expect(await run('removeIpAccessListRanges', payload, { ipRanges: here })).toMatchObject({
+      ipRanges: null,
+      userErrors: [{ code: 'INVALID_STATE', path: ['input', 'ipRanges'] }],
+    });
+    expect((await list()).data.enterprise.ipAccessList).toEqual(here);
+    expect(await run('replaceIpAccessListRanges', payload, { ipRanges: [] })).toMatchObject({ ipRanges: [] });
   });
 
   it('is nothing but an error for who may not read it, and cannot be changed by them', async () => {
@@ -218,14 +226,15 @@ describe('the IP access list', () => {
     expect(data.enterprise).toEqual({ name: 'Switchyard', ipAccessList: null });
     expect(errors?.map((error) => error.extensions.code)).toEqual(['FORBIDDEN']);
     const ipRanges = ['127.0.0.1', '::1'];
-    for (const field of ['addToIpAccessList', 'replaceIpAccessList', 'clearIpAccessList']) {
-      const input = field === 'clearIpAccessList' ? {} : { ipRanges };
-      expect(await run(field, payload, input, token)).toMatchObject({ error: 'FORBIDDEN' });
+    for (const verb of ['add', 'remove', 'replace']) {
+      const field = `${verb}IpAccessListRanges`;
+      expect(await run(field, payload, { ipRanges }, token)).toMatchObject({ error: 'FORBIDDEN' });
     }
   });
 
   it('shows no enterprise to who may change the list but not read the enterprise', async () => {
     const token = await tokenWith('ManageEnterpriseSettings');
-    expect(await run('clearIpAccessList', payload, {}, token)).toMatchObject({ ipRanges: [], enterprise: null });
+    const emptied = await run('replaceIpAccessListRanges', payload, { ipRanges: [] }, token);
+    expect(emptied).toMatchObject({ ipRanges: [], enterprise: null });
   });
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-const message = { message: 'Hello' };
+const message = { body: 'Hello' };
 
 it.each([
   ['sendMessage', 'sessionId', 'session', message],

@@ -101,8 +101,8 @@ describe('createSession refuses', () => {
     ['unknown attachments', { attachmentIds: [someId] }, 'UNKNOWN_REFERENCE', ['input', 'attachmentIds']],
     ['an unknown agent', { agent: 'nobody' }, 'UNKNOWN_REFERENCE', ['input', 'agent']],
     ['an agent that every object has', { agent: '__proto__' }, 'UNKNOWN_REFERENCE', ['input', 'agent']],
-    ['an unknown user', { createAsUserId: someId }, 'UNKNOWN_REFERENCE', ['input', 'createAsUserId']],
-    ['a user that is no id', { createAsUserId: '\u0000' }, 'UNKNOWN_REFERENCE', ['input', 'createAsUserId']],
+    ['an unknown user', { asUserId: someId }, 'UNKNOWN_REFERENCE', ['input', 'asUserId']],
+    ['a user that is no id', { asUserId: '\u0000' }, 'UNKNOWN_REFERENCE', ['input', 'asUserId']],
     ['no organization where there are several', { organizationId: null }, 'INVALID_INPUT', ['input', 'organizationId']],
   ]);
 
@@ -140,12 +140,12 @@ describe('createSession refuses', () => {
 });
 
 describe('sendMessage refuses', () => {
-  refuses('sendMessage', () => ({ sessionId, message: 'x' }), [
-    ['an empty message', { message: '' }, 'INVALID_INPUT', ['input', 'message']],
-    ['a message of spaces', { message: '   ' }, 'INVALID_INPUT', ['input', 'message']],
-    ['a message that is too long', { message: 'x'.repeat(500_001) }, 'INVALID_INPUT', ['input', 'message']],
-    ['NUL', { message: '\u0000' }, 'INVALID_INPUT', ['input', 'message']],
-    ['half a surrogate', { message: '\ud83d' }, 'INVALID_INPUT', ['input', 'message']],
+  refuses('sendMessage', () => ({ sessionId, body: 'x' }), [
+    ['an empty message', { body: '' }, 'INVALID_INPUT', ['input', 'body']],
+    ['a message of spaces', { body: '   ' }, 'INVALID_INPUT', ['input', 'body']],
+    ['a message that is too long', { body: 'x'.repeat(500_001) }, 'INVALID_INPUT', ['input', 'body']],
+    ['NUL', { body: '\u0000' }, 'INVALID_INPUT', ['input', 'body']],
+    ['half a surrogate', { body: '\ud83d' }, 'INVALID_INPUT', ['input', 'body']],
     ['unknown attachments', { attachmentIds: [someId] }, 'UNKNOWN_REFERENCE', ['input', 'attachmentIds']],
     ['an empty idempotency key', { idempotencyKey: '' }, 'INVALID_INPUT', ['input', 'idempotencyKey']],
   ]);
@@ -207,9 +207,9 @@ describe('createApiKey refuses', () => {
 
 describe('what is not there, or another’s, is NOT_FOUND', () => {
   const inOwn: [string, MutationName, () => Input][] = [
-    ['a session that nothing is', 'sendMessage', () => ({ sessionId: otherId(foreignId), message: 'x' })],
-    ['a session of another organization', 'sendMessage', () => ({ sessionId: foreignId, message: 'x' })],
-    ['garbage', 'sendMessage', () => ({ sessionId: '\u0000', message: 'x' })],
+    ['a session that nothing is', 'sendMessage', () => ({ sessionId: otherId(foreignId), body: 'x' })],
+    ['a session of another organization', 'sendMessage', () => ({ sessionId: foreignId, body: 'x' })],
+    ['garbage', 'sendMessage', () => ({ sessionId: '\u0000', body: 'x' })],
     ['a session of another organization', 'terminateSession', () => ({ sessionId: globalIdOf('Session', foreignId) })],
     ['an organization', 'createSession', () => ({ organizationId: otherId(test.organizationId), prompt: 'x' })],
     ['an organization that is no id', 'createSession', () => ({ organizationId: 'org-x', prompt: 'x' })],

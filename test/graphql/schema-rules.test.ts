@@ -175,7 +175,7 @@ const promised: Record<string, Record<string, string>> = {
     id: ': ID!',
     automationId: ': String!',
     name: ': String!',
-    enabled: ': Boolean!',
+    isEnabled: ': Boolean!',
     nextRuns: '(count: Int): [DateTime!]!',
     runs: `${connection()}: AutomationRunConnection!`,
   },
@@ -201,13 +201,13 @@ const promised: Record<string, Record<string, string>> = {
   ArchiveSessionPayload: { session: ': Session' },
   UnarchiveSessionPayload: { session: ': Session' },
   ReplaceSessionTagsPayload: { session: ': Session' },
-  AppendSessionTagsPayload: { session: ': Session' },
+  AddSessionTagsPayload: { session: ': Session' },
   CreateKnowledgeNotePayload: { knowledgeNote: ': KnowledgeNote' },
   UpdateKnowledgeFolderPayload: { knowledgeFolder: ': KnowledgeFolder' },
   DeletePlaybookPayload: { deletedPlaybookId: ': ID' },
   UpdateSecretPayload: { secret: ': Secret' },
-  SessionActResult: { sessionId: ': String!', session: ': Session', userErrors: ': [UserError!]!' },
-  ArchiveSessionsPayload: { results: ': [SessionActResult!]', hasMore: ': Boolean', endCursor: ': String' },
+  BulkSessionResult: { sessionId: ': String!', session: ': Session', userErrors: ': [UserError!]!' },
+  ArchiveSessionsPayload: { results: ': [BulkSessionResult!]', hasMore: ': Boolean', endCursor: ': String' },
   CreateApiKeyPayload: { apiKey: ': ApiKey', token: ': String' },
   Subscription: {
     sessionMessages: '(after: String, sessionId: ID!): SessionMessageEdge!',
@@ -231,12 +231,12 @@ it.each(Object.entries(promised))('keeps what was promised of %s', (name, fields
 
 const promisedInputs: Record<string, string> = {
   CreateSessionInput:
-    'organizationId: ID, prompt: String!, title: String, tags: [String!], playbookId: ID, snapshotId: String, knowledgeIds: [ID!], secretIds: [ID!], sessionSecrets: [SessionSecretInput!], maxAcuLimit: Int, structuredOutputSchema: JSON, attachmentIds: [ID!], createAsUserId: ID, agent: String, unlisted: Boolean, idempotencyKey: String, clientMutationId: String',
+    'organizationId: ID, prompt: String!, title: String, tags: [String!], playbookId: ID, snapshotId: String, knowledgeIds: [ID!], secretIds: [ID!], sessionSecrets: [SessionSecretInput!], maxAcuLimit: Int, structuredOutputSchema: JSON, attachmentIds: [ID!], asUserId: ID, agent: String, isUnlisted: Boolean = false, idempotencyKey: String, clientMutationId: String',
   SendMessageInput:
-    'sessionId: ID!, message: String!, attachmentIds: [ID!], idempotencyKey: String, clientMutationId: String',
+    'sessionId: ID!, body: String!, asUserId: ID, attachmentIds: [ID!], idempotencyKey: String, clientMutationId: String',
   TerminateSessionInput: 'sessionId: ID!, archive: Boolean = false, clientMutationId: String',
   SuspendSessionInput: 'sessionId: ID!, clientMutationId: String',
-  AppendSessionTagsInput: 'sessionId: ID!, tags: [String!]!, clientMutationId: String',
+  AddSessionTagsInput: 'sessionId: ID!, tags: [String!]!, clientMutationId: String',
   CreateKnowledgeNoteInput:
     'organizationId: ID, name: String!, body: String!, trigger: String!, folderId: ID, pinnedRepo: String, macro: String, isEnabled: Boolean = true, idempotencyKey: String, clientMutationId: String',
   UpdateKnowledgeNoteInput:
@@ -248,7 +248,7 @@ const promisedInputs: Record<string, string> = {
   ArchiveSessionsInput:
     'sessionIds: [ID!], filter: SessionFilter, organizationId: ID, first: Int, after: String, clientMutationId: String',
   TagSessionsInput: 'sessionIds: [ID!], filter: SessionFilter, tags: [String!]!, clientMutationId: String',
-  SessionSecretInput: 'key: String!, value: String!, sensitive: Boolean = true',
+  SessionSecretInput: 'key: String!, value: String!, isSensitive: Boolean = true',
   CreateApiKeyInput:
     'kind: ApiKeyKind!, name: String!, organizationId: ID, userId: ID, serviceUserId: ID, roleId: ID, expiresAt: DateTime, clientMutationId: String',
   CreateOrganizationInput: 'name: String!, idempotencyKey: String, clientMutationId: String',

@@ -47,26 +47,37 @@ describe('a session', () => {
     expect(await on('archiveSession')).toEqual(done({ status: 'EXIT', isArchived: true }));
   });
 
-  it('has tags that are replaced and added to', async () => {
+  it('has tags that are added to, removed and replaced', async () => {
     const { token } = await makeOrganization(test, 'Tags');
     const sessionId = await createSession(test, { tags: ['a'] }, token);
     const tagsAfter = async (field: string, tags: string[]) =>
       (await act(field, { sessionId, tags }, token)).session.tags;
-    expect(await tagsAfter('appendSessionTags', ['b', 'a', 'b'])).toEqual(['a', 'b']);
+    expect(await tagsAfter('addSessionTags', ['b', 'a', 'b'])).toEqual(['a', 'b']);
+    expect(await tagsAfter('removeSessionTags', ['a', 'none'])).toEqual(['b']);
     expect(await tagsAfter('replaceSessionTags', ['c'])).toEqual(['c']);
     expect(await tagsAfter('replaceSessionTags', [])).toEqual([]);
     const many = Array.from({ length: 51 }, (_, n) => `t${n}`);
-    for (const field of ['replaceSessionTags', 'appendSessionTags']) {
+    for (const field of ['replaceSessionTags', 'addSessionTags', 'removeSessionTags']) {
       const { userErrors } = await act(field, { sessionId, tags: many }, token);
       expect(userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'tags'] }]);
     }
     await tagsAfter('replaceSessionTags', many.slice(0, 50));
-    const { userErrors } = await act('appendSessionTags', { sessionId, tags: ['one more'] }, token);
+    const { userErrors } = await act('addSessionTags', { sessionId, tags: ['one more'] }, token);
     expect(userErrors).toMatchObject([{ code: 'LIMIT_EXCEEDED', path: ['input', 'tags'] }]);
   });
 
+  it('can lose a tag that its organization no longer allows', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Other tags');
+    const sessionId = await createSession(test, { tags: ['old', 'kept'] }, token);
+    await runMutation(test, 'replaceAllowedTags', 'allowedTags', { organizationId, tags: ['kept'] });
+    expect(await act('addSessionTags', { sessionId, tags: ['old'] }, token)).toMatchObject({
+      userErrors: [{ code: 'UNKNOWN_REFERENCE', path: ['input', 'tags'] }],
+    });
+    expect((await act('removeSessionTags', { sessionId, tags: ['old'] }, token)).session.tags).toEqual(['kept']);
+  });
+
   const acts = ['suspendSession', 'resumeSession', 'archiveSession', 'unarchiveSession'];
-  it.each([...acts, 'replaceSessionTags', 'appendSessionTags'])(
+  it.each([...acts, 'replaceSessionTags', 'addSessionTags', 'removeSessionTags'])(
     'is there for %s only to who may act on it',
     async (field) => {
       const { organizationId, token } = await makeOrganization(test, 'Kept');
@@ -91,7 +102,7 @@ describe('what belongs to a session', () => {
     const parent = await createSession(test, { title: 'Parent' }, token);
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) {
-      const child = await createSession(test, { unlisted: n === 3 }, token);
+      const child = await createSession(test, { isUnlisted: n === 3 }, token);
       const update = 'update session set parent_id = $2 where id = $1';
       await test.app.services.store.execute(`${update} returning id`, [child, parent]);
       if (n !== 3) ids.unshift(globalIdOf('Session', child));
@@ -149,7 +160,7 @@ describe('what belongs to a session', () => {
     const { token } = await makeOrganization(test, 'Insights');
     const id = await createSession(test, {}, token);
     await say(test, id, 'one', 'two', 'three');
-    await runMutation(test, 'sendMessage', 'message { body }', { sessionId: id, message: 'And?' }, token);
+    await runMutation(test, 'sendMessage', 'message { body }', { sessionId: id, body: 'And?' }, token);
     await test.app.services.store.execute('update session set acus_consumed = 4 where id = $1 returning id', [id]);
     const { insights } = await read(token, id, 'insights { userMessageCount agentMessageCount size }');
     expect(insights).toEqual({ userMessageCount: 2, agentMessageCount: 3, size: 'M' });

@@ -33,7 +33,7 @@ beforeAll(async () => {
     ]);
     await store.execute('update session_tag set created_at = $2 where session_id = $1', [id, minute(n)]);
   }
-  await createSession(test, { organizationId, title: 'Unlisted', unlisted: true }, token);
+  await createSession(test, { organizationId, title: 'Unlisted', isUnlisted: true }, token);
   const end = 'mutation($input: TerminateSessionInput!) { terminateSession(input: $input) { session { updatedAt } } }';
   await graphql(test, token, end, { input: { sessionId: ids.Five, archive: true } });
   const { store } = test.app.services;
@@ -168,7 +168,7 @@ it('goes on after a cursor whose session is there no more', async () => {
 });
 
 it('shows an unlisted session to whoever knows its id, and in no list', async () => {
-  const id = await createSession(test, { organizationId, title: 'Hidden', unlisted: true }, token);
+  const id = await createSession(test, { organizationId, title: 'Hidden', isUnlisted: true }, token);
   await say(test, id, 'here');
   const { data } = await graphql(test, token, 'query($id: ID!) { session(id: $id) { title isUnlisted } }', { id });
   expect(data.session).toEqual({ title: 'Hidden', isUnlisted: true });

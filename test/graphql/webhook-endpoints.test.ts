@@ -18,7 +18,13 @@ const url = 'https://hooks.example/in?key=1';
 const run = (field: string, input: Record<string, unknown>, token: string) =>
   runMutation(test, field, endpointFields, input, token);
 const sendTest = (webhookEndpointId: string, token: string) =>
-  runMutation(test, 'sendTestWebhook', 'webhookDelivery { id webhookDeliveryId status }', { webhookEndpointId }, token);
+  runMutation(
+    test,
+    'testWebhookEndpoint',
+    'webhookDelivery { id webhookDeliveryId status }',
+    { webhookEndpointId },
+    token,
+  );
 
 it('is made, changed and deleted, and its secret is shown once', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Endpoints');
@@ -48,6 +54,14 @@ it('is made, changed and deleted, and its secret is shown once', async () => {
   const rows = await test.app.services.store.query('select t::text as row from webhook_endpoint t', []);
   expect(JSON.stringify(rows)).not.toContain(made.secret.slice(6));
 
+  for (const [verb, isEnabled] of [
+    ['disable', false],
+    ['disable', false],
+    ['enable', true],
+  ] as const) {
+    const switched = await run(`${verb}WebhookEndpoint`, { webhookEndpointId: id }, token);
+    expect(switched).toMatchObject({ webhookEndpoint: { isEnabled }, userErrors: [] });
+  }
   await sendTest(id, token);
   expect((await readEndpoint(test, token, id)).deliveries.totalCount).toBe(1);
   const gone = await runMutation(
@@ -68,6 +82,8 @@ it('is made, changed and deleted, and its secret is shown once', async () => {
   expect(entries).toEqual([
     { action: 'create_webhook_endpoint', data: { host } },
     { action: 'update_webhook_endpoint', data: { host, changed: 'description eventTypes' } },
+    { action: 'update_webhook_endpoint', data: { host, changed: 'isEnabled' } },
+    { action: 'update_webhook_endpoint', data: { host, changed: 'isEnabled' } },
     { action: 'test_webhook_endpoint', data: {} },
     { action: 'delete_webhook_endpoint', data: { host } },
   ]);
@@ -114,7 +130,8 @@ it('is for who may change automations, and made by who may also view sessions', 
   );
   expect(await sendTest(id, keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
   const again = { webhookDeliveryId: sent.webhookDelivery.id };
-  const redeliver = (by: string) => runMutation(test, 'redeliverWebhook', 'webhookDelivery { status }', again, by);
+  const redeliver = (by: string) =>
+    runMutation(test, 'redeliverWebhookDelivery', 'webhookDelivery { status }', again, by);
   expect(await redeliver(keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
   expect(await redeliver(member)).toMatchObject({ error: 'FORBIDDEN' });
   expect((await redeliver(await holder('MANAGE_ORG_AUTOMATIONS', 'VIEW_ORG_SESSIONS'))).webhookDelivery.status).toBe(
@@ -150,7 +167,7 @@ it('has its deliveries paged both ways, and by their status', async () => {
 it('has its secrets sealed anew when SECRET_KEY is changed', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Sealed anew');
   const { id, secret, webhookEndpointId } = await makeEndpoint(test, token, { url });
-  const rotated = await runMutation(test, 'rotateWebhookSecret', 'secret', { webhookEndpointId: id }, token);
+  const rotated = await runMutation(test, 'rotateWebhookEndpointSecret', 'secret', { webhookEndpointId: id }, token);
   const { store, log } = test.app.services;
   const keys = {
     secretKey: 'another secret key, for these tests only',

@@ -15,6 +15,30 @@ export const acceptedBreaks: readonly AcceptedBreak[] = [
     reason: 'An error of one mutation must not take the answers of the others in its document.',
   },
   {
+    message: /'?(AddTo|Clear|Replace|addTo|clear|replace)IpAccessList(Input|Payload)?' was removed/,
+    reason: 'Sets have the verbs add, remove and replace: addIpAccessListRanges and its like.',
+  },
+  {
+    message: /^Input field '(createAsUserId|unlisted)' was removed from input object type 'CreateSessionInput'$/,
+    reason: 'asUserId and isUnlisted, as everywhere else.',
+  },
+  {
+    message: /^Input field '(message|messageAsUserId)' was removed from input object type 'SendMessageInput'$/,
+    reason: 'body, as the message has it, and asUserId.',
+  },
+  {
+    message: /^Input field 'body' of type 'String!' was added to input object type 'SendMessageInput'$/,
+    reason: 'It was "message".',
+  },
+  {
+    message: /^Input field 'sensitive' was removed from input object type 'SessionSecretInput'$/,
+    reason: 'isSensitive, as a secret has it.',
+  },
+  {
+    message: /^Field 'endedBy' was removed from object type 'StatusEvent'$/,
+    reason: 'endReason, of an enum, as a session has it.',
+  },
+  {
     message:
       /^Type 'Actor' was removed$|^Field '\w+\.(?:owner|actor|createdBy|author)' changed type from 'Actor' to 'Principal'$/,
     reason: 'An interface has a name to show of every principal, and names service keys and the service itself.',

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { type App, type AppParts, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import type { FirstStart } from '../../src/domain/bootstrap.ts';
+import { requestErrorCodes } from '../../src/graphql/error-codes.ts';
 import { holdToDescription } from './described.ts';
 import { exchangeJson } from './http-client.ts';
 import { tellOfKeyChanges } from './key-changes.ts';
@@ -104,7 +105,16 @@ export async function call(
 ): Promise<{ status: number; body: any; headers: Headers }> {
   const all = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers };
   const { status, text, headers: received } = await exchangeJson(test.url + path, method, all, body);
-  return { status, body: text === '' ? null : JSON.parse(text), headers: received };
+  const answer = text === '' ? null : JSON.parse(text);
+  if (path.startsWith('/graphql')) requireKnownCodes(answer);
+  return { status, body: answer, headers: received };
+}
+
+// Whichever test asks: every code that an answer has is one that the schema lists.
+function requireKnownCodes(answer: any): void {
+  const codes: unknown[] = (answer?.errors ?? []).map((error: any) => error.extensions?.code);
+  const strange = codes.filter((code) => typeof code !== 'string' || !(code in requestErrorCodes));
+  if (strange.length > 0) throw new Error(`Not in RequestErrorCode: ${JSON.stringify(answer.errors)}`);
 }
 
 /** Runs a GraphQL document over POST. */

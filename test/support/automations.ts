@@ -7,12 +7,12 @@ const trigger = `eventType timeZone replies webhookUrl conditions { any { all { 
 const action = `type prompt targetSessionId targetSession { sessionId } autoCreate setupPrompt slackMonitorConfig
   session { tags platform bypassApproval repos playbook { playbookId } notifications { email { when recipients } slack { when channelId } } }`;
 /** Everything that an automation is asked for. */
-export const automationFields = `id automationId organization { organizationId } name enabled runAs { type user { userId } }
+export const automationFields = `id automationId organization { organizationId } name isEnabled runAs { type user { userId } }
   triggers { ${trigger} } actions { ${action} }
   limits { maxAcuLimit invocations { maxPerWindow windowSeconds } } concurrency { maxConcurrentRuns maxQueueDepth } metadata
   notifications { email { when recipients } slack { when channelId } }
   sessionSettings { sessionMode netPolicy { allow { hostname ipv4 ipv6 } } } securityProfile { profileId } templateId
-  tools { mcpServers slackChannels slackDmScope linearEnabled }
+  tools { mcpServers slackChannels slackDmScope isLinearEnabled }
   nextRunAt nextRuns lastRunAt lastErrorAt lastErrorMessage consecutiveFailures
   createdBy { ... on User { userId } ... on ServiceUser { serviceUserId } } updatedBy { __typename } createdAt updatedAt deletedAt
   missedRuns jitterSeconds
@@ -46,7 +46,7 @@ export const automationOptions = {
   templateId: 't1',
   missedRuns: 'skip',
   jitterSeconds: 30,
-  tools: { mcpServers: ['m'], slackChannels: ['c'], slackDmScope: 'all', linearEnabled: true },
+  tools: { mcpServers: ['m'], slackChannels: ['c'], slackDmScope: 'all', isLinearEnabled: true },
 };
 
 /** Makes an automation as the payload has it: of what is given, and else a plain one. */
@@ -61,6 +61,16 @@ export const createAutomation = (
 /** Changes an automation. */
 export const updateAutomation = (test: TestApp, input: Record<string, unknown>, token?: string): Promise<any> =>
   runMutation(test, 'updateAutomation', `webhookSecret automation { ${automationFields} }`, input, token);
+
+/** Enables or disables an automation. */
+export const switchAutomation = (test: TestApp, automationId: string, isOn: boolean, token?: string): Promise<any> =>
+  runMutation(
+    test,
+    isOn ? 'enableAutomation' : 'disableAutomation',
+    `automation { ${automationFields} }`,
+    { automationId },
+    token,
+  );
 
 /** An organization of its own for automations. */
 export async function makeAutomatic(test: TestApp) {

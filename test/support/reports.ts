@@ -36,7 +36,7 @@ export async function sendMessage(
     test,
     test.adminToken,
     'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }',
-    { input: { sessionId: id, message } },
+    { input: { sessionId: id, body: message } },
   );
   const problems = errors ?? data.sendMessage.userErrors;
   if (problems.length > 0) throw new Error(JSON.stringify(problems));

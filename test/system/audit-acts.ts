@@ -102,8 +102,8 @@ async function makeWebhookEndpoint({ mutate }: Hand, organization: string): Prom
   return made.webhookEndpoint.webhookEndpointId;
 }
 
-async function sendTestWebhook({ mutate }: Hand, webhookEndpointId: string): Promise<string> {
-  const sent = await mutate('sendTestWebhook', { webhookEndpointId }, 'webhookDelivery { webhookDeliveryId }');
+async function testWebhookEndpoint({ mutate }: Hand, webhookEndpointId: string): Promise<string> {
+  const sent = await mutate('testWebhookEndpoint', { webhookEndpointId }, 'webhookDelivery { webhookDeliveryId }');
   return sent.webhookDelivery.webhookDeliveryId;
 }
 
@@ -385,12 +385,12 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   },
   async test_webhook_endpoint(hand, organization) {
     const target = await makeWebhookEndpoint(hand, organization);
-    await sendTestWebhook(hand, target);
+    await testWebhookEndpoint(hand, target);
     return { target, organization };
   },
   async redeliver_webhook(hand, organization) {
-    const target = await sendTestWebhook(hand, await makeWebhookEndpoint(hand, organization));
-    await hand.mutate('redeliverWebhook', { webhookDeliveryId: target }, 'webhookDelivery { status }');
+    const target = await testWebhookEndpoint(hand, await makeWebhookEndpoint(hand, organization));
+    await hand.mutate('redeliverWebhookDelivery', { webhookDeliveryId: target }, 'webhookDelivery { status }');
     return { target, organization };
   },
 };

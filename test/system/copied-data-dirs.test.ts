@@ -47,7 +47,7 @@ const answer = (server: ServerProcess, id: string) =>
     bootstrapToken,
     'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }',
     {
-      input: { sessionId: id, message: 'Yes' },
+      input: { sessionId: id, body: 'Yes' },
     },
   );
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
-import { createAutomation, makeAutomatic, recurring, updateAutomation } from '../support/automations.ts';
+import { createAutomation, makeAutomatic, recurring, switchAutomation } from '../support/automations.ts';
 import { stopClock } from '../support/clock.ts';
 
 let test: TestApp;
@@ -21,7 +21,7 @@ const from = (inMs: number, rest: string) =>
 
 const runFields =
   'runId status eventType scheduledFor attempts error { code message } sessionId session { title origin tags }';
-const fields = `id automationId enabled nextRunAt lastRunAt lastErrorMessage consecutiveFailures runs(first: 100) { totalCount nodes { ${runFields} } }`;
+const fields = `id automationId isEnabled nextRunAt lastRunAt lastErrorMessage consecutiveFailures runs(first: 100) { totalCount nodes { ${runFields} } }`;
 
 const make = async (input: Record<string, unknown>, token: string) =>
   (await createAutomation(test, input, token, fields)).automation;
@@ -60,7 +60,7 @@ describe('a recurring trigger', () => {
     expect(made.runs.totalCount).toBe(0);
     clock.advance(hourMs);
     const after = await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
-    expect(after).toMatchObject({ enabled: true, lastRunAt: due, consecutiveFailures: 0 });
+    expect(after).toMatchObject({ isEnabled: true, lastRunAt: due, consecutiveFailures: 0 });
     expect(new Date(after.nextRunAt).getTime()).toBe(new Date(due).getTime() + dayMs);
     expect(after.runs.nodes[0]).toMatchObject({
       status: 'started',
@@ -83,7 +83,7 @@ describe('a recurring trigger', () => {
     const plain = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
     clock.advance(hourMs);
     const after = await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
-    expect(after).toMatchObject({ enabled: true, nextRunAt: '2044-02-29T03:00:00.000Z', lastRunAt: made.nextRunAt });
+    expect(after).toMatchObject({ isEnabled: true, nextRunAt: '2044-02-29T03:00:00.000Z', lastRunAt: made.nextRunAt });
     await until(plain.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
     await settle(token);
     expect((await read(made.id, token)).runs.totalCount).toBe(1);
@@ -94,7 +94,7 @@ describe('a recurring trigger', () => {
     const clock = stopClock(test);
     const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY;COUNT=1'))] }, token);
     clock.advance(hourMs);
-    await until(made.id, token, (now) => expect(now).toMatchObject({ enabled: false, nextRunAt: null }));
+    await until(made.id, token, (now) => expect(now).toMatchObject({ isEnabled: false, nextRunAt: null }));
     clock.advance(2 * dayMs);
     await settle(token);
     expect((await read(made.id, token)).runs.totalCount).toBe(1);
@@ -163,8 +163,8 @@ it('fires nothing twice when the clock jumps a day forward and back, also when t
   clock.advance(dayMs);
   await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
   clock.advance(-dayMs);
-  await updateAutomation(test, { automationId: made.automationId, enabled: false }, token);
-  await updateAutomation(test, { automationId: made.automationId, enabled: true }, token);
+  await switchAutomation(test, made.automationId, false, token);
+  await switchAutomation(test, made.automationId, true, token);
   expect((await read(made.id, token)).nextRunAt).toBe(first);
   clock.advance(hourMs);
   await until(made.id, token, ({ nextRunAt }) => expect(nextRunAt).not.toBe(first));
@@ -181,7 +181,7 @@ describe('an automation that fails', () => {
     clock.advance(hourMs);
     for (let failures = 1; failures < 10; failures++) {
       const failed = await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(failures));
-      expect(failed).toMatchObject({ enabled: true, nextRunAt: made.nextRunAt });
+      expect(failed).toMatchObject({ isEnabled: true, nextRunAt: made.nextRunAt });
       expect(failed.runs.nodes).toMatchObject([
         { status: 'failed', attempts: failures, error: { code: 'LIMIT_EXCEEDED' }, sessionId: null },
       ]);
@@ -192,7 +192,7 @@ describe('an automation that fails', () => {
       clock.advance(1);
     }
     const over = await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(10));
-    expect(over).toMatchObject({ enabled: false, nextRunAt: null });
+    expect(over).toMatchObject({ isEnabled: false, nextRunAt: null });
     const entries = await test.app.services.store.query<{ data: unknown }>(
       `select data from audit_entry where organization_id = $1 and action = 'update_automation'`,
       [id],
@@ -210,7 +210,7 @@ describe('an automation that fails', () => {
     await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(1));
     await test.app.services.store.execute('update organization set max_session_acu_limit = null where id = $1', [id]);
     clock.advance(minuteMs);
-    const after = await until(made.id, token, (now) => expect(now.enabled).toBe(false));
+    const after = await until(made.id, token, (now) => expect(now.isEnabled).toBe(false));
     expect(after).toMatchObject({ consecutiveFailures: 0 });
     expect(after.runs.nodes).toMatchObject([{ status: 'started', attempts: 2, error: null }]);
   });
@@ -255,7 +255,7 @@ it('fires a schedule as it does an automation, once for one that comes once', as
   const { body: made } = await call(test, token, 'POST', path, body);
   clock.advance(hourMs);
   const id = Buffer.from(`Automation:${parseId('automation', made.scheduled_session_id)}`).toString('base64');
-  const after = await until(id, token, ({ enabled }) => expect(enabled).toBe(false));
+  const after = await until(id, token, ({ isEnabled }) => expect(isEnabled).toBe(false));
   expect(after.runs.nodes).toMatchObject([
     { status: 'started', session: { title: 'Mop the floor.', tags: ['floor'] } },
   ]);
@@ -334,7 +334,7 @@ describe('limits', () => {
     const { token } = await makeAutomatic(test);
     const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);
     for (const expected of ['started', 'queued']) expect((await runNow(made, token)).status).toBe(expected);
-    await updateAutomation(test, { automationId: made.automationId, enabled: false }, token);
+    await switchAutomation(test, made.automationId, false, token);
     const { runs } = await read(made.id, token);
     expect(runs.nodes).toMatchObject([{ status: 'skipped', error: { code: 'INVALID_STATE' } }, { status: 'started' }]);
   });

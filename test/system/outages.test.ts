@@ -69,7 +69,7 @@ it('answers 503 with Retry-After in each API while the database refuses, and wor
     ['GET', `/v3/organizations/${organizationId}/sessions/${id}`],
   ] as const;
   const reading = () => ask(organizations);
-  const writing = () => ask(send, { input: { sessionId: id, message: 'more', idempotencyKey: 'one' } });
+  const writing = () => ask(send, { input: { sessionId: id, body: 'more', idempotencyKey: 'one' } });
   // Twice: the second of a query comes to an operation that is known and compiled.
   expect([(await reading()).status, (await reading()).status]).toEqual([200, 200]);
 
@@ -159,7 +159,7 @@ it('closes a subscription that is asked for in an outage so that clients come ag
   await patient.dispose();
   for (const text of ['two', 'three'])
     await vi.waitFor(async () => {
-      const { body } = await ask(send, { input: { sessionId: id, message: text, idempotencyKey: text } });
+      const { body } = await ask(send, { input: { sessionId: id, body: text, idempotencyKey: text } });
       expect(body.errors).toBeUndefined();
     }, patience);
   const payloads = await under.take(2);
@@ -174,7 +174,7 @@ it('answers within the timeouts when the network is a black hole, and at once wh
   // More than there are connections: those that wait for one are answered too.
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>
-      ask(send, { input: { sessionId: id, message: `m${n}`, idempotencyKey: `key ${n}` } }),
+      ask(send, { input: { sessionId: id, body: `m${n}`, idempotencyKey: `key ${n}` } }),
     ),
   );
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
@@ -184,7 +184,7 @@ it('answers within the timeouts when the network is a black hole, and at once wh
   await untilReady();
   for (let n = 0; n < 30; n++)
     await vi.waitFor(async () => {
-      const { status } = await ask(send, { input: { sessionId: id, message: `m${n}`, idempotencyKey: `key ${n}` } });
+      const { status } = await ask(send, { input: { sessionId: id, body: `m${n}`, idempotencyKey: `key ${n}` } });
       expect(status).toBe(200);
     }, patience);
   // Each once, whether it was carried out in the hole or after it.

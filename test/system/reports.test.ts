@@ -165,7 +165,7 @@ describe('report_pull_request', () => {
   it('is not needed where the address stands in a tool’s output or the final message', async () => {
     const id = await createSession(test, {
       prompt: 'tool $A opened https://$HOST/o/r/pull/3 for you\nsay See https://$HOST/o/r/pull/4.',
-      sessionSecrets: [{ key: 'HOST', value: 'github.com', sensitive: false }],
+      sessionSecrets: [{ key: 'HOST', value: 'github.com', isSensitive: false }],
     });
     await untilOver(test, id);
     expect((await readSession(test, id)).pullRequests).toEqual([

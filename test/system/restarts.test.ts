@@ -100,7 +100,7 @@ it('does not resume a turn that a suspension stopped just before a kill', async 
   await first.kill();
   expect(data.suspendSession.session.status).toBe('SUSPENDED');
   const second = await startServer(env);
-  await act(second, 'sendMessage', { message: 'prompt' });
+  await act(second, 'sendMessage', { body: 'prompt' });
   await untilOver(target(second), id);
   const messages = await readMessages(target(second), id);
   expect(messages.slice(0, 4)).toEqual([
@@ -133,7 +133,7 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
     bootstrapToken,
     'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }',
     {
-      input: { sessionId: id, message: 'yes' },
+      input: { sessionId: id, body: 'yes' },
     },
   );
   expect(data.sendMessage.message.seq).toBeGreaterThan(0);
@@ -158,7 +158,7 @@ it('gives all messages of an interrupted turn again after a kill', async () => {
       bootstrapToken,
       'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }',
       {
-        input: { sessionId: id, message },
+        input: { sessionId: id, body: message },
       },
     );
   await send(first, 'yes\nwait');
@@ -220,7 +220,7 @@ it('does not write down what an agent says because a stop cancels its question, 
     second,
     bootstrapToken,
     'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }',
-    { input: { sessionId: id, message: 'blue' } },
+    { input: { sessionId: id, body: 'blue' } },
   );
   await untilOver(target(second), id);
   const answered = ['USER_MESSAGE: blue', 'AGENT_MESSAGE: {"action":"accept","content":{"answer":"blue"}}'];

@@ -101,7 +101,7 @@ it('gives 200 readers every message once and in order over a rolling restart', {
     for (let n = 0; n < perSession; n += 1) {
       for (const sessionId of ids) {
         // A message that was taken although its answer was lost is not written again.
-        const input = { sessionId, message: `m${n}`, idempotencyKey: `${sessionId}-${n}` };
+        const input = { sessionId, body: `m${n}`, idempotencyKey: `${sessionId}-${n}` };
         await send(
           servers,
           'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } userErrors { message } } }',

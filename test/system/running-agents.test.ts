@@ -55,7 +55,7 @@ const send = (id: string, message: string) =>
     test,
     test.adminToken,
     'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }',
-    { input: { sessionId: id, message } },
+    { input: { sessionId: id, body: message } },
   );
 const end = (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
 const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });

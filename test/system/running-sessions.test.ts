@@ -20,7 +20,7 @@ const send = (id: string, message: string) =>
     test.adminToken,
     'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } userErrors { message } } }',
     {
-      input: { sessionId: id, message },
+      input: { sessionId: id, body: message },
     },
   );
 const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });

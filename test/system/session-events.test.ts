@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventOfStatus } from '../../src/domain/automations/session-happenings.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { createAutomation, makeAutomatic, makeMember, updateAutomation } from '../support/automations.ts';
+import {
+  createAutomation,
+  makeAutomatic,
+  makeMember,
+  switchAutomation,
+  updateAutomation,
+} from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession } from '../support/sessions.ts';
 
@@ -21,7 +27,7 @@ const on = (event: string, ...all: [string, string, unknown][]) => ({
 });
 const start = (prompt: string, session: object = {}) => ({ type: 'start_session', prompt, session });
 
-const fields = `id automationId enabled runs(first: 100) { totalCount nodes { runId eventType status error { code message } sessionId } }`;
+const fields = `id automationId isEnabled runs(first: 100) { totalCount nodes { runId eventType status error { code message } sessionId } }`;
 const make = async (input: Record<string, unknown>, token: string) =>
   (await createAutomation(test, input, token, fields)).automation;
 
@@ -67,10 +73,10 @@ describe('an event of a session', () => {
     const finished = await make({ triggers: [on('finished', mine)], actions: [start('say after')] }, token);
     const both = await make({ triggers: [on('blocked', mine), on('finished', mine)] }, token);
     const terminated = await make({ triggers: [on('terminated', mine)] }, token);
-    const disabled = await make({ triggers: [on('finished')], enabled: false }, token);
+    const disabled = await make({ triggers: [on('finished')], isEnabled: false }, token);
     const sessionId = await createSession(test, { prompt: 'say done', tags: ['mine', 'other'] }, token);
     await createSession(test, { prompt: 'say other', tags: ['other'] }, token);
-    await createSession(test, { prompt: 'say hidden', tags: ['mine'], unlisted: true }, token);
+    await createSession(test, { prompt: 'say hidden', tags: ['mine'], isUnlisted: true }, token);
     const asking = await createSession(test, { prompt: 'ask Really?', tags: ['mine'] }, token);
 
     const [run] = await untilRuns(finished, token, 1);
@@ -114,9 +120,9 @@ describe('an event of a session', () => {
     const { automationId } = automation;
     await terminate(await createSession(test, { prompt: 'say 1' }, token), token);
     await untilRuns(automation, token, 1);
-    await updateAutomation(test, { automationId, enabled: false }, token);
+    await switchAutomation(test, automationId, false, token);
     await terminate(await createSession(test, { prompt: 'say 2' }, token), token);
-    await updateAutomation(test, { automationId, enabled: true }, token);
+    await switchAutomation(test, automationId, true, token);
     await terminate(await createSession(test, { prompt: 'say 3' }, token), token);
     await untilRuns(automation, token, 2);
     await settle(token);
@@ -138,8 +144,10 @@ describe('an event of a session', () => {
     const act = (wanted: object) =>
       updateAutomation(test, { automationId: heard.automationId, ...wanted }, keeper.token);
     expect(await act({ actions: [start('Tell me of it.')] })).toMatchObject({ error: 'FORBIDDEN' });
-    expect((await act({ name: 'Heard', enabled: false })).automation).toMatchObject({ name: 'Heard', enabled: false });
-    expect(await act({ enabled: true })).toMatchObject({ error: 'FORBIDDEN' });
+    expect((await act({ name: 'Heard' })).automation).toMatchObject({ name: 'Heard' });
+    const turn = (isOn: boolean) => switchAutomation(test, heard.automationId, isOn, keeper.token);
+    expect((await turn(false)).automation).toMatchObject({ isEnabled: false });
+    expect(await turn(true)).toMatchObject({ error: 'FORBIDDEN' });
   });
 });
 
@@ -175,14 +183,14 @@ describe('automations that follow one another', () => {
       { type: 'message_session', prompt: 'say once more', targetSessionId: sessionId },
     ];
     const automation = await make({ triggers: [on('finished', ['id', 'eq', `devin-${sessionId}`])], actions }, token);
-    await runMutation(test, 'sendMessage', 'session { status }', { sessionId, message: 'say go' }, token);
+    await runMutation(test, 'sendMessage', 'session { status }', { sessionId, body: 'say go' }, token);
     const runs = await untilRuns(automation, token, 6);
     await settle(token);
     const five = [...Array(5).fill('started'), 'skipped'];
     expect(runs.map(({ status }) => status)).toEqual(five);
     expect(await runsOf(automation, token)).toHaveLength(6);
     // What a user says begins anew, or the session would never be followed again.
-    await runMutation(test, 'sendMessage', 'session { status }', { sessionId, message: 'say more' }, token);
+    await runMutation(test, 'sendMessage', 'session { status }', { sessionId, body: 'say more' }, token);
     const more = await untilRuns(automation, token, 12);
     await settle(token);
     expect(more.map(({ status }) => status)).toEqual([...five, ...five]);

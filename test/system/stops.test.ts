@@ -28,7 +28,7 @@ it.skipIf(testDatabase === 'pglite')('answers before it stops whatever it has ta
         stopped,
         test.adminToken,
         'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { body } } }',
-        { input: { sessionId: three, message: 'three' } },
+        { input: { sessionId: three, body: 'three' } },
       ),
     ];
     const waiting = `select count(*)::int as count from pg_stat_activity

@@ -35,7 +35,7 @@ const send = {
     call(test, test.adminToken, 'POST', `/v3/organizations/${test.organizationId}/sessions/${id}/messages`, {
       message,
     }),
-  graphql: (id: string, message: string) => mutate('sendMessage', { sessionId: id, message }),
+  graphql: (id: string, body: string) => mutate('sendMessage', { sessionId: id, body }),
 };
 const turnsOf = async (id: string) =>
   (await readEvents(test, id))

@@ -100,7 +100,7 @@ it('tells only what an endpoint wants to hear, and nothing of unlisted sessions'
   const { organizationId, token } = await makeOrganization(test, 'Chooses');
   const receiver = await startReceiver();
   await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
-  const unlisted = await createSession(test, { prompt: 'say hidden', unlisted: true }, token);
+  const unlisted = await createSession(test, { prompt: 'say hidden', isUnlisted: true }, token);
   await sayAs(organizationId, unlisted, 'Hidden.');
   const listed = await createSession(test, { prompt: 'say shown' }, token);
   await sayAs(organizationId, listed, 'Shown.');
@@ -145,7 +145,7 @@ it('sends again what was not taken, later and later, with the same id, and gives
   receiver.answer((response) => void response.writeHead(200).end('Thanks'));
   const again = await runMutation(
     test,
-    'redeliverWebhook',
+    'redeliverWebhookDelivery',
     'webhookDelivery { id status }',
     { webhookDeliveryId: delivery.id },
     token,
@@ -218,7 +218,7 @@ it('disables an endpoint that has taken nothing for a day, and one that says tha
   expect(noted).toEqual([byTheService, byTheService]);
   const refused = await runMutation(
     test,
-    'sendTestWebhook',
+    'testWebhookEndpoint',
     'webhookDelivery { id }',
     { webhookEndpointId: id },
     token,
@@ -228,8 +228,7 @@ it('disables an endpoint that has taken nothing for a day, and one that says tha
   // Enabled again it hears of what happens from then on; what waited goes on.
   receiver.answer((response) => void response.writeHead(204).end());
   clock.advance(1_000);
-  const change = { webhookEndpointId: id, isEnabled: true };
-  const enabled = await runMutation(test, 'updateWebhookEndpoint', endpointFields, change, token);
+  const enabled = await runMutation(test, 'enableWebhookEndpoint', endpointFields, { webhookEndpointId: id }, token);
   expect(enabled.webhookEndpoint).toMatchObject({ isEnabled: true, disabledReason: null, consecutiveFailures: 0 });
   await sayAs(organizationId, session, 'Welcome back.');
   advance(dayMs / 2);
@@ -247,7 +246,7 @@ it('sends a test once, and signs with both secrets for a day after another was g
   const sendTest = () =>
     runMutation(
       test,
-      'sendTestWebhook',
+      'testWebhookEndpoint',
       'webhookDelivery { messageId eventType session { id } }',
       { webhookEndpointId: id },
       token,
@@ -266,7 +265,7 @@ it('sends a test once, and signs with both secrets for a day after another was g
   });
   expect((first as Received).headers['webhook-id']).toBe(webhookDelivery.messageId);
 
-  const rotated = await runMutation(test, 'rotateWebhookSecret', 'secret', { webhookEndpointId: id }, token);
+  const rotated = await runMutation(test, 'rotateWebhookEndpointSecret', 'secret', { webhookEndpointId: id }, token);
   expect(rotated.secret).not.toBe(secret);
   receiver.answer((response) => void response.writeHead(500).end());
   await sendTest();
@@ -292,7 +291,7 @@ it('sends to an endpoint what one that hangs does not hold up', async () => {
   const receiver = await startReceiver();
   receiver.answer((response, { body }) => (body.type === 'webhook.test' ? undefined : response.writeHead(204).end()));
   const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
-  await runMutation(test, 'sendTestWebhook', 'webhookDelivery { id }', { webhookEndpointId: id }, token);
+  await runMutation(test, 'testWebhookEndpoint', 'webhookDelivery { id }', { webhookEndpointId: id }, token);
   await receiver.until((all) => all.length === 1);
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, ...Array.from({ length: 19 }, (_, n) => `Message ${n}`));

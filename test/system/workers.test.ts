@@ -53,7 +53,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
       api,
       bootstrapToken,
       'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }',
-      { input: { sessionId: id, message } },
+      { input: { sessionId: id, body: message } },
     );
   const bare = (id: string) => id.replace('devin-', '');
   const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: bare(id) });

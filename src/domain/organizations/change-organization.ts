@@ -9,6 +9,7 @@ import { notFound, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
+import { setDefaultTagIn } from '../sessions/allowed-tags.ts';
 import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
@@ -23,21 +24,24 @@ const changeSchema = z.object({
     .max(1_000_000, '"maxConcurrentSessions" must be at most 1000000.')
     .nullish(),
   defaultAgent: z.string().nullish(),
+  defaultTag: z.string().nullish(),
 });
 
-/** A merge patch: what is left out (or undefined) stays, null clears a limit; a name cannot be cleared. */
+/** A merge patch: what is left out (or undefined) stays, null clears it; a name cannot be cleared. */
 export interface OrganizationChange {
   readonly name?: string | null | undefined;
   readonly maxCycleAcuLimit?: number | null | undefined;
   readonly maxSessionAcuLimit?: number | null | undefined;
   readonly maxConcurrentSessions?: number | null | undefined;
   readonly defaultAgent?: string | null | undefined;
+  readonly defaultTag?: string | null | undefined;
 }
 
 /**
  * Changes an organization of the enterprise, named by an id in any form. The name and the agent need ManageOrganizations;
- * the limits are also for whoever has ManageBilling, which is what their own REST routes ask for. FORBIDDEN, NOT_FOUND,
- * INVALID_INPUT; UNKNOWN_REFERENCE for an agent that there is not.
+ * the limits are also for whoever has ManageBilling, which is what their own REST routes ask for; the default tag needs
+ * ManageEnterpriseSettings. FORBIDDEN, NOT_FOUND, INVALID_INPUT; UNKNOWN_REFERENCE for an agent that does not exist, and for a
+ * tag that is not allowed.
  */
 export async function updateOrganization(
   context: Context,
@@ -45,14 +49,25 @@ export async function updateOrganization(
   raw: OrganizationChange,
 ): Promise<OrganizationRecord> {
   const { viewer } = context;
-  const isLimits = raw.name === undefined && raw.defaultAgent === undefined;
+  if (raw.defaultTag !== undefined) requireEnterprisePermission(viewer, permissionFor.changeTags);
+  const others = ownNames.filter((name) => raw[name] !== undefined);
+  const isLimits = !others.includes('name') && !others.includes('defaultAgent');
   const isForBilling = isLimits && viewer.enterprisePermissions.has(permissionFor.manageAcuLimits);
-  if (!isForBilling) requireEnterprisePermission(viewer, permissionFor.updateOrganization);
+  const isTagAlone = raw.defaultTag !== undefined && others.length === 0;
+  if (!isForBilling && !isTagAlone) requireEnterprisePermission(viewer, permissionFor.updateOrganization);
   if (raw.name === null) throw refuse(['name'], '"name" must not be null: an organization always has one.');
   const change = parseInput(changeSchema, raw);
   requireAgent(context, 'defaultAgent', change.defaultAgent);
   return writeOrganization(context, id, change);
 }
+
+const ownNames = [
+  'name',
+  'maxCycleAcuLimit',
+  'maxSessionAcuLimit',
+  'maxConcurrentSessions',
+  'defaultAgent',
+] as const satisfies readonly (keyof OrganizationChange)[];
 
 /** {@link updateOrganization} without its question for a permission and its checks of the input. */
 export async function writeOrganization(
@@ -61,10 +76,9 @@ export async function writeOrganization(
   change: z.output<typeof changeSchema>,
 ): Promise<OrganizationRecord> {
   return context.store.transact(async (tx) => {
+    if (change.defaultTag !== undefined) await setDefaultTagIn(context, tx, id, change.defaultTag);
     const before = await lockOrganization(context, tx, id);
-    const names = (
-      ['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions', 'defaultAgent'] as const
-    ).filter((name) => change[name] !== undefined && change[name] !== before[name]);
+    const names = ownNames.filter((name) => change[name] !== undefined && change[name] !== before[name]);
     if (names.length === 0) return before;
     const given = Object.fromEntries(names.map((name) => [name, change[name]]));
     const after: OrganizationRecord = { ...before, ...given, updatedAt: context.now() };

@@ -39,6 +39,23 @@ export async function addIpRanges(context: IpAccessListContext, input: IpAccessL
   return changeList(context, input, (before, given) => [...before, ...given]);
 }
 
+/**
+ * Removes ranges from the list; those that it does not have are ignored. INVALID_STATE where none would be left, since an
+ * empty list allows every address: that must be asked for by {@link replaceIpRanges}. Otherwise as {@link addIpRanges}.
+ */
+export async function removeIpRanges(
+  context: IpAccessListContext,
+  input: IpAccessListInput,
+): Promise<readonly string[]> {
+  return changeList(context, input, (before, given) => {
+    const gone = new Set(given.map(networkOfRange));
+    const left = before.filter((range) => !gone.has(networkOfRange(range)));
+    if (left.length > 0 || before.length === 0) return left;
+    const message = '"ipRanges" must leave a range in the list, since an empty list allows every address.';
+    throw refuse(['ipRanges'], `${message} Replace the list with an empty one to allow that.`, 'INVALID_STATE');
+  });
+}
+
 /** Puts ranges in the place of the list; an empty one allows everybody. Otherwise as {@link addIpRanges}. */
 export async function replaceIpRanges(
   context: IpAccessListContext,
@@ -100,11 +117,14 @@ function readRanges(texts: readonly string[]): string[] {
 function withoutDoubles(ranges: readonly string[]): string[] {
   const byNetwork = new Map<string, string>();
   for (const range of ranges) {
-    const network = readIpRange(range)?.network ?? range;
+    const network = networkOfRange(range);
     if (!byNetwork.has(network)) byNetwork.set(network, range);
   }
   return [...byNetwork.values()];
 }
+
+// However a range is written, as with a host's bits set.
+const networkOfRange = (range: string): string => readIpRange(range)?.network ?? range;
 
 function requireNotLockedOut(context: IpAccessListContext, ranges: readonly string[]): void {
   const { viewer, address } = context;

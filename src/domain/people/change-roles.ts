@@ -5,7 +5,7 @@ import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { DomainError, notFound, refuse } from '../errors.ts';
+import { DomainError, MissingPermissionError, notFound, refuse } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
@@ -137,7 +137,7 @@ function requireInScope(scope: RoleRecord['scope'], permissions: RoleRecord['per
 function requireHeld(context: Context, permissions: RoleRecord['permissions']): void {
   const lacking = findLacking(context.viewer, permissions, null);
   if (lacking === null) return;
-  throw new DomainError('FORBIDDEN', `You cannot act on a role with a permission that you lack: ${lacking}.`);
+  throw new MissingPermissionError(lacking, `You cannot act on a role with a permission that you lack: ${lacking}.`);
 }
 
 async function lockCustomRole(context: Context, tx: Transaction, id: string): Promise<RoleRecord> {

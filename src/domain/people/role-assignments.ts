@@ -4,7 +4,7 @@ import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { DomainError, notFound } from '../errors.ts';
+import { DomainError, MissingPermissionError, notFound } from '../errors.ts';
 import { newId, parseId } from '../ids.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import { columnOf, type LockedPrincipal, lockPrincipal, type RoleHolder } from './lock-principal.ts';
@@ -147,7 +147,8 @@ export async function requireNotAbove(context: Context, holder: RoleHolder, tx?:
   for (const { organizationId, rolePermissions } of rows) {
     const lacking = findLacking(context.viewer, rolePermissions, organizationId);
     if (lacking === null) continue;
-    throw new DomainError('FORBIDDEN', `You cannot act on a principal with a permission that you lack: ${lacking}.`);
+    const message = `You cannot act on a principal with a permission that you lack: ${lacking}.`;
+    throw new MissingPermissionError(lacking, message);
   }
 }
 

@@ -7,7 +7,7 @@ import {
 import { holds, type Viewer } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { DomainError, refuse } from '../errors.ts';
+import { MissingPermissionError, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
 
 /** A named set of permissions. Built-in ones have a word as their id and belong to no enterprise. */
@@ -85,7 +85,7 @@ export async function requireAssignableRole(
     throw refuse(path, `"${name}" must be a role of ${scope} scope, but "${role.id}" has ${role.scope} scope.`);
   const lacking = findLacking(context.viewer, role.permissions, organizationId);
   if (lacking !== null) {
-    throw new DomainError('FORBIDDEN', `You cannot give a role with a permission that you lack: ${lacking}.`);
+    throw new MissingPermissionError(lacking, `You cannot give a role with a permission that you lack: ${lacking}.`);
   }
   return role;
 }

@@ -21,7 +21,6 @@ export interface TagRules {
 
 const columns = 'allowed_tags as "allowedTags", default_tag as "defaultTag"';
 const listSchema = z.object({ tags: z.array(text('tags', { min: 1, max: 200 })) });
-const tagSchema = z.object({ tag: text('tag', { min: 1, max: 200 }) });
 
 /** The rules of an organization of the enterprise, named by an id in any form. FORBIDDEN, NOT_FOUND. */
 export async function getTagRules(context: Context, organizationId: string): Promise<TagRules> {
@@ -61,13 +60,25 @@ export function replaceAllowedTags(
 }
 
 /** Adds to the allowed tags. FORBIDDEN, NOT_FOUND, INVALID_INPUT, LIMIT_EXCEEDED. */
-export function appendAllowedTags(
+export function addAllowedTags(context: Context, organizationId: string, tags: readonly string[]): Promise<TagRules> {
+  const added = () => parseInput(listSchema, { tags }).tags;
+  return change(context, organizationId, (rules) => withTags([...rules.allowedTags, ...added()]));
+}
+
+/**
+ * Takes tags from the allowed, and the default with them if it is one; those that are not allowed are ignored. FORBIDDEN,
+ * NOT_FOUND, INVALID_INPUT.
+ */
+export function removeAllowedTags(
   context: Context,
   organizationId: string,
   tags: readonly string[],
 ): Promise<TagRules> {
-  const added = () => parseInput(listSchema, { tags }).tags;
-  return change(context, organizationId, (rules) => withTags([...rules.allowedTags, ...added()]));
+  const removed = () => new Set(parseInput(listSchema, { tags }).tags);
+  return change(context, organizationId, ({ allowedTags }) => {
+    const gone = removed();
+    return withTags(allowedTags.filter((tag) => !gone.has(tag)));
+  });
 }
 
 /** Takes one tag from the allowed, and from being the default. FORBIDDEN, NOT_FOUND also for a tag that is none of them. */
@@ -80,13 +91,26 @@ export function removeAllowedTag(context: Context, organizationId: string, tag: 
 
 /** Sets the default tag; null: none. FORBIDDEN, NOT_FOUND, INVALID_INPUT, UNKNOWN_REFERENCE for one that is not allowed. */
 export function setDefaultTag(context: Context, organizationId: string, tag: string | null): Promise<TagRules> {
-  return change(context, organizationId, ({ allowedTags }) => {
-    if (tag === null) return { defaultTag: null };
-    const { tag: wanted } = parseInput(tagSchema, { tag });
-    if (allowedTags.includes(wanted)) return { defaultTag: wanted };
-    const said = `"tag" must be one of the organization’s allowed tags, but ${JSON.stringify(wanted)} is not.`;
-    throw refuse(['tag'], said, 'UNKNOWN_REFERENCE');
-  });
+  return change(context, organizationId, (rules) => withDefault(rules, tag, 'tag'));
+}
+
+/** {@link setDefaultTag} as a part of a larger change of an organization, which calls the tag `defaultTag`. */
+export function setDefaultTagIn(
+  context: Context,
+  tx: Transaction,
+  organizationId: string,
+  tag: string | null,
+): Promise<TagRules> {
+  requireEnterprisePermission(context.viewer, permissionFor.changeTags);
+  return changeIn(context, tx, organizationId, (rules) => withDefault(rules, tag, 'defaultTag'));
+}
+
+function withDefault({ allowedTags }: TagRules, tag: string | null, name: string): Pick<TagRules, 'defaultTag'> {
+  if (tag === null) return { defaultTag: null };
+  parseInput(z.object({ [name]: text(name, { min: 1, max: 200 }) }), { [name]: tag });
+  if (allowedTags.includes(tag)) return { defaultTag: tag };
+  const said = `"${name}" must be one of the organization’s allowed tags, but ${JSON.stringify(tag)} is not.`;
+  throw refuse([name], said, 'UNKNOWN_REFERENCE');
 }
 
 function withTags(tags: readonly string[]): Pick<TagRules, 'allowedTags'> {
@@ -96,35 +120,41 @@ function withTags(tags: readonly string[]): Pick<TagRules, 'allowedTags'> {
   throw refuse(['tags'], said, 'LIMIT_EXCEEDED');
 }
 
-function change(
+async function change(
   context: Context,
   organizationId: string,
   next: (rules: TagRules) => Partial<TagRules>,
 ): Promise<TagRules> {
-  const { viewer } = context;
-  requireEnterprisePermission(viewer, permissionFor.changeTags);
-  return context.store.transact(async (tx) => {
-    const id = parseId('organization', organizationId);
-    const [before] = await tx.query<TagRules>(
-      `select ${columns} from organization where id = $1 and enterprise_id = $2 and deleted_at is null for update`,
-      [id, viewer.enterpriseId],
-    );
-    if (!before) throw notFound('organization');
-    const wanted = { ...before, ...next(before) };
-    const isDefaultAllowed = wanted.defaultTag === null || wanted.allowedTags.includes(wanted.defaultTag);
-    const after: TagRules = isDefaultAllowed ? wanted : { ...wanted, defaultTag: null };
-    if (JSON.stringify(after) === JSON.stringify(before)) return before;
-    await tx.query(
-      `update organization set allowed_tags = $2::text[], default_tag = $3, updated_at = $4::timestamptz where id = $1`,
-      [id, after.allowedTags, after.defaultTag, context.now()],
-    );
-    await audit(context, tx, 'update_org_settings', {
-      organizationId: id,
-      ...(id === null ? {} : { targetId: id }),
-      data: { allowedTags: after.allowedTags.length, defaultTag: after.defaultTag },
-    });
-    return after;
+  requireEnterprisePermission(context.viewer, permissionFor.changeTags);
+  return context.store.transact((tx) => changeIn(context, tx, organizationId, next));
+}
+
+async function changeIn(
+  context: Context,
+  tx: Transaction,
+  organizationId: string,
+  next: (rules: TagRules) => Partial<TagRules>,
+): Promise<TagRules> {
+  const id = parseId('organization', organizationId);
+  const [before] = await tx.query<TagRules>(
+    `select ${columns} from organization where id = $1 and enterprise_id = $2 and deleted_at is null for update`,
+    [id, context.viewer.enterpriseId],
+  );
+  if (!before) throw notFound('organization');
+  const wanted = { ...before, ...next(before) };
+  const isDefaultAllowed = wanted.defaultTag === null || wanted.allowedTags.includes(wanted.defaultTag);
+  const after: TagRules = isDefaultAllowed ? wanted : { ...wanted, defaultTag: null };
+  if (JSON.stringify(after) === JSON.stringify(before)) return before;
+  await tx.query(
+    `update organization set allowed_tags = $2::text[], default_tag = $3, updated_at = $4::timestamptz where id = $1`,
+    [id, after.allowedTags, after.defaultTag, context.now()],
+  );
+  await audit(context, tx, 'update_org_settings', {
+    organizationId: id,
+    ...(id === null ? {} : { targetId: id }),
+    data: { allowedTags: after.allowedTags.length, defaultTag: after.defaultTag },
   });
+  return after;
 }
 
 /**

@@ -18,8 +18,8 @@ export interface TagsInput extends SessionTarget {
   readonly tags: readonly string[];
 }
 
-/** Whether tags are added to those that a session has, or take their place. */
-export type TagMode = 'append' | 'replace';
+/** Whether tags are added to those that a session has, taken from them, or put in their place. */
+export type TagMode = 'add' | 'remove' | 'replace';
 
 /**
  * Sets a session's tags, at most 50, each once, in the order given; none is a set too, whatever the organization's default.
@@ -30,8 +30,13 @@ export function replaceTags(context: Context, input: TagsInput): Promise<Session
 }
 
 /** Adds to a session's tags what it does not have yet. Errors of {@link replaceTags}; LIMIT_EXCEEDED beyond 50. */
-export function appendTags(context: Context, input: TagsInput): Promise<SessionRecord> {
-  return change(context, input, 'append');
+export function addTags(context: Context, input: TagsInput): Promise<SessionRecord> {
+  return change(context, input, 'add');
+}
+
+/** Removes tags from a session; those that it does not have are ignored. NOT_FOUND, FORBIDDEN, INVALID_INPUT. */
+export function removeTags(context: Context, input: TagsInput): Promise<SessionRecord> {
+  return change(context, input, 'remove');
 }
 
 async function change(context: Context, input: TagsInput, mode: TagMode): Promise<SessionRecord> {
@@ -54,7 +59,8 @@ export function tagSeen(
   return context.store.transact(async (tx) => {
     const { allowedTags } = await readTagRules(tx, seen.organizationId);
     const session = await lockSession(tx, seen.id, null);
-    const tags = nextTags[mode](session.tags, requireAllowed(allowedTags, given));
+    // A tag that is no longer allowed can still be removed.
+    const tags = nextTags[mode](session.tags, mode === 'remove' ? given : requireAllowed(allowedTags, given));
     if (JSON.stringify(tags) === JSON.stringify(session.tags)) return session;
     await writeTags(tx, session, tags);
     const body = tags.length === 0 ? 'The tags were removed.' : `The tags are now: ${tags.join(', ')}.`;
@@ -66,7 +72,8 @@ export function tagSeen(
 
 const nextTags = {
   replace: (_before, given) => given,
-  append: (before, given) => {
+  remove: (before, given) => before.filter((tag) => !given.includes(tag)),
+  add: (before, given) => {
     const all = [...new Set([...before, ...given])];
     if (all.length <= maxTags) return all;
     const said = `"tags" must be at most ${maxTags} on a session, but would be ${all.length}.`;

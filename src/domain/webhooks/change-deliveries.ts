@@ -13,7 +13,7 @@ import { testEventType } from './event-types.ts';
  * Sends something to an endpoint that says nothing, once, to see whether it is taken. NOT_FOUND, FORBIDDEN, and INVALID_STATE
  * for one that is disabled.
  */
-export async function sendTestWebhook(context: Context, endpointId: string): Promise<WebhookDeliveryRecord> {
+export async function testWebhookEndpoint(context: Context, endpointId: string): Promise<WebhookDeliveryRecord> {
   const seen = await getEndpointToChange(context, endpointId);
   return context.store.transact(async (tx) => {
     const endpoint = await lockEndpoint(tx, seen.id);
@@ -37,7 +37,7 @@ export async function sendTestWebhook(context: Context, endpointId: string): Pro
  * Sends something again, at once and as often as if it were new, whether it had been taken or not; what is still to be sent is
  * sent at once. Its id stays. NOT_FOUND, FORBIDDEN, and INVALID_STATE where the endpoint is disabled.
  */
-export async function redeliverWebhook(context: Context, deliveryId: string): Promise<WebhookDeliveryRecord> {
+export async function redeliverWebhookDelivery(context: Context, deliveryId: string): Promise<WebhookDeliveryRecord> {
   requireSomewhere(context.viewer, [permissionFor.manageWebhooks]);
   const bare = parseId('webhookDelivery', deliveryId);
   const [seen] = bare === null ? [] : await findWebhookDeliveries(context, [bare]);

@@ -188,7 +188,7 @@ export async function updateWebhookEndpoint(
  * Gives an endpoint another secret, which is shown once. The one before signs too for {@link previousSecretMs}, so that the
  * receiver can change over. NOT_FOUND, FORBIDDEN.
  */
-export async function rotateWebhookSecret(context: Context, id: string): Promise<WrittenWebhookEndpoint> {
+export async function rotateWebhookEndpointSecret(context: Context, id: string): Promise<WrittenWebhookEndpoint> {
   const seen = await getEndpointToChange(context, id);
   requireConfirmation(context);
   const { secret, sealed } = newSecret(context, seen.organizationId, seen.id);

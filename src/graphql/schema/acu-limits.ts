@@ -51,8 +51,8 @@ builder.objectField(Enterprise, 'acuLimits', (t) =>
 
 const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
 
-const UpdateAcuLimitInput = builder.inputType('UpdateAcuLimitInput', {
-  description: 'How many ACUs an organization may use in a cycle.',
+const SetAcuLimitInput = builder.inputType('SetAcuLimitInput', {
+  description: 'The number of ACUs that an organization may use in a cycle.',
   fields: (t) => ({
     organizationId: t.id({ required: true, description: organizationIdDescription }),
     cycleAcuLimit: t.int({ required: true, description: 'How many ACUs; 0: none.' }),
@@ -60,8 +60,8 @@ const UpdateAcuLimitInput = builder.inputType('UpdateAcuLimitInput', {
   }),
 });
 
-const UpdateAcuLimitPayload = payloadType<{ acuLimit: OrganizationRecord }>(
-  'UpdateAcuLimitPayload',
+const SetAcuLimitPayload = payloadType<{ acuLimit: OrganizationRecord }>(
+  'SetAcuLimitPayload',
   'A limit of ACUs that was set.',
   (t) => ({
     acuLimit: t.expose('acuLimit', { type: AcuLimit, nullable: true, description: 'The limit.' }),
@@ -131,9 +131,9 @@ addMutation('updateEnterprise', {
   }),
 });
 
-addMutation('updateAcuLimit', {
-  input: UpdateAcuLimitInput,
-  payload: UpdateAcuLimitPayload,
+addMutation('setAcuLimit', {
+  input: SetAcuLimitInput,
+  payload: SetAcuLimitPayload,
   description:
     'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not. Needs MANAGE_BILLING.',
   act: async (input, { domain }) => ({

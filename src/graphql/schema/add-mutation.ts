@@ -1,7 +1,7 @@
 import type { InputObjectRef, ObjectRef } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import { builder, type SchemaTypes } from '../builder.ts';
-import type { GraphqlContext } from '../context.ts';
+import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { toUserErrors } from '../errors.ts';
 import type { PayloadBase } from './payloads.ts';
 
@@ -16,6 +16,8 @@ export interface MutationOptions<Input extends InputBase, Payload extends Payloa
   /** Made with `payloadType`. */
   readonly payload: ObjectRef<SchemaTypes, Payload>;
   readonly description: string;
+  /** Members of the input by the names that the domain has for them, where these differ. A dotted one is nested. */
+  readonly names?: Readonly<Record<string, string>>;
   /**
    * Does it and gives the things of the payload. A refusal that this door says as a user error becomes one beside nulls; any
    * other error is thrown on, and makes the payload null.
@@ -33,7 +35,7 @@ export interface MutationOptions<Input extends InputBase, Payload extends Payloa
  */
 export function addMutation<Input extends InputBase, Payload extends PayloadBase>(
   name: string,
-  { input: type, payload, description, act }: MutationOptions<Input, Payload>,
+  { input: type, payload, description, names = {}, act }: MutationOptions<Input, Payload>,
 ): void {
   const inputType: InputObjectRef<SchemaTypes, InputBase> = type;
   const payloadType: ObjectRef<SchemaTypes, PayloadBase> = payload;
@@ -45,16 +47,24 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
       args: {
         input: t.arg({ type: inputType, required: true, description: `The input of ${name}, as one object.` }),
       },
-      resolve: (_root, { input }, context, info) => toPayload(input, () => act(input as Input, context, info)),
+      resolve: (_root, { input }, context, info) => {
+        // An earlier mutation of the document may have read what this one changes.
+        renewLoaders(context);
+        return toPayload(input, names, () => act(input as Input, context, info));
+      },
     }),
   );
 }
 
-async function toPayload({ clientMutationId = null }: InputBase, act: () => Promise<object>): Promise<PayloadBase> {
+async function toPayload(
+  { clientMutationId = null }: InputBase,
+  names: Readonly<Record<string, string>>,
+  act: () => Promise<object>,
+): Promise<PayloadBase> {
   try {
     return { ...(await act()), userErrors: [], clientMutationId };
   } catch (error) {
-    const userErrors = toUserErrors(error, ['input']);
+    const userErrors = toUserErrors(error, ['input'], names);
     if (userErrors === null) throw error;
     return { userErrors, clientMutationId };
   }

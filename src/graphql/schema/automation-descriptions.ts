@@ -1,7 +1,7 @@
 /** What is said of the parts of an automation, in its types and in its inputs alike. */
 export const automationDescriptions = {
   name: 'What it is called: 1 to 500 characters.',
-  enabled: 'Whether it acts.',
+  isEnabled: 'Whether its triggers start it. runAutomation starts it either way.',
   triggers: 'When it acts: at most 20 triggers, of which 5 recur.',
   actions: 'What it does: at most 10 actions, of which one starts a session.',
   trigger: 'Something that makes an automation act.',
@@ -72,5 +72,5 @@ export const automationDescriptions = {
   mcpServers: 'MCP servers: at most 100.',
   slackChannels: 'Slack channels: at most 100.',
   slackDmScope: 'Whose direct messages.',
-  linearEnabled: 'Whether Linear may be used.',
+  isLinearEnabled: 'Whether Linear may be used.',
 } as const;

@@ -145,7 +145,7 @@ const ToolsInput = builder.inputType('AutomationToolsInput', {
     mcpServers: t.stringList({ description: said.mcpServers }),
     slackChannels: t.stringList({ description: said.slackChannels }),
     slackDmScope: t.string({ description: said.slackDmScope }),
-    linearEnabled: t.boolean({ description: said.linearEnabled }),
+    isLinearEnabled: t.boolean({ description: said.isLinearEnabled }),
   }),
 });
 

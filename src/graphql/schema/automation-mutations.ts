@@ -32,7 +32,7 @@ const CreateAutomationInput = builder.inputType('CreateAutomationInput', {
     name: t.string({ required: true, description: said.name }),
     triggers: t.field({ type: [AutomationTriggerInput], required: true, description: said.triggers }),
     actions: t.field({ type: [AutomationActionInput], required: true, description: said.actions }),
-    enabled: t.boolean({ description: `${said.enabled} It does when left out.` }),
+    isEnabled: t.boolean({ defaultValue: true, description: said.isEnabled }),
     ...optionFields(t),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -46,7 +46,6 @@ const UpdateAutomationInput = builder.inputType('UpdateAutomationInput', {
     name: t.string({ description: `${said.name} Not null.` }),
     triggers: t.field({ type: [AutomationTriggerInput], description: `${said.triggers} Not null.` }),
     actions: t.field({ type: [AutomationActionInput], description: `${said.actions} Not null.` }),
-    enabled: t.boolean({ description: `${said.enabled} Null changes nothing.` }),
     ...optionFields(t),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -127,10 +126,24 @@ const DeleteAutomationPayload = payloadType<{ deletedAutomationId: string }>(
 
 type Definition = Partial<typeof CreateAutomationInput.$inferInput> | Partial<typeof UpdateAutomationInput.$inferInput>;
 
-// Answers are objects inside, for what may come to be said of them.
-function readTriggers(triggers: Definition['triggers']) {
-  return triggers?.map(({ replies, ...trigger }) => ({ ...trigger, replies: replies?.map((type) => ({ type })) }));
+// In the words of the domain. Replies are objects there, for what may come to be said of them.
+function readDefinition({ triggers, tools, ...rest }: Definition) {
+  return {
+    ...rest,
+    ...(triggers && {
+      triggers: triggers.map(({ replies, ...trigger }) => ({
+        ...trigger,
+        replies: replies?.map((type) => ({ type })),
+      })),
+    }),
+    ...(tools !== undefined && { tools: tools && readTools(tools) }),
+  };
 }
+
+const readTools = ({ isLinearEnabled: linearEnabled, ...tools }: NonNullable<Definition['tools']>) => ({
+  ...tools,
+  ...(linearEnabled !== undefined && { linearEnabled }),
+});
 
 /** INVALID_INPUT for null where a value is needed: left out is something else. */
 function requireNoNulls(change: Definition): void {
@@ -151,9 +164,9 @@ addMutation('createAutomation', {
   payload: writtenType('CreateAutomationPayload', 'An automation that was made.'),
   description: `Makes an automation. ${needs}, and USE_PERSONAL_AUTOMATIONS for one that runs as its creator.`,
   act: async (input, context, info) => {
-    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, triggers, ...rest } = input;
+    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, isEnabled, ...rest } = input;
     const place = organizationId ?? (await getOnlyOrganizationId(context.domain));
-    const automation = { ...rest, triggers: readTriggers(triggers) } as AutomationInput;
+    const automation = { ...readDefinition(rest), enabled: isEnabled ?? true } as AutomationInput;
     const idempotencyKey = idempotencyKeyOf(context, input, info);
     return createAutomation(context.domain, place, automation, { idempotencyKey });
   },
@@ -164,17 +177,16 @@ addMutation('updateAutomation', {
   payload: writtenType('UpdateAutomationPayload', 'An automation that was changed.'),
   description: `Changes an automation. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
   act: async (input, { domain }) => {
-    const { automationId, clientMutationId: _mutation, triggers, ...rest } = input;
+    const { automationId, clientMutationId: _mutation, ...rest } = input;
     requireNoNulls(input);
-    const given = triggers == null ? {} : { triggers: readTriggers(triggers) };
-    return change(domain, automationId, { ...rest, ...given } as AutomationChange);
+    return change(domain, automationId, readDefinition(rest) as AutomationChange);
   },
 });
 
 addMutation('enableAutomation', {
   input: EnableAutomationInput,
   payload: switched('EnableAutomationPayload', 'An automation that acts.'),
-  description: `Lets an automation act; once more does no harm. ${needs}.`,
+  description: `Enables an automation: its triggers start it again. Does nothing if it is enabled. ${needs}.`,
   act: async (input, { domain }) => {
     const { automation } = await change(domain, input.automationId, { enabled: true });
     return { automation };
@@ -184,7 +196,7 @@ addMutation('enableAutomation', {
 addMutation('disableAutomation', {
   input: DisableAutomationInput,
   payload: switched('DisableAutomationPayload', 'An automation that does not act.'),
-  description: `Keeps an automation from acting; once more does no harm. ${needs}.`,
+  description: `Disables an automation: its triggers no longer start it. Does nothing if it is disabled. ${needs}.`,
   act: async (input, { domain }) => {
     const { automation } = await change(domain, input.automationId, { enabled: false });
     return { automation };

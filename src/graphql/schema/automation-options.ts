@@ -80,5 +80,5 @@ export const AutomationTools = object<Given<AutomationOptions['tools']>>('Automa
     resolve: ({ slackChannels }) => slackChannels ?? null,
   }),
   slackDmScope: t.exposeString('slackDmScope', { nullable: true, description: said.slackDmScope }),
-  linearEnabled: t.exposeBoolean('linearEnabled', { nullable: true, description: said.linearEnabled }),
+  isLinearEnabled: t.exposeBoolean('linearEnabled', { nullable: true, description: said.isLinearEnabled }),
 }));

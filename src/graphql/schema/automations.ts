@@ -66,7 +66,7 @@ builder.node(Automation, {
         (await loaders.organizations.load(organizationId)) as never,
     }),
     name: t.exposeString('name', { description: said.name }),
-    enabled: t.exposeBoolean('enabled', { description: said.enabled }),
+    isEnabled: t.exposeBoolean('enabled', { description: said.isEnabled }),
     runAs: t.field({ type: RunAs, description: said.runAs, resolve: (automation) => automation }),
     triggers: t.field({
       type: [AutomationTrigger],

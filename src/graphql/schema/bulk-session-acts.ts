@@ -19,8 +19,8 @@ import { clientMutationIdDescription, payloadType, UserErrorType } from './paylo
 import { parseSessionFilter, SessionFilterInput } from './session-filter.ts';
 import { Session } from './sessions.ts';
 
-const SessionActResult = builder.objectRef<BulkResult>('SessionActResult').implement({
-  description: 'What became of one session of several.',
+const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').implement({
+  description: 'The result of a bulk act for one session.',
   fields: (t) => ({
     sessionId: t.string({
       description: 'Its id as REST writes it; what is no id comes back as it was given.',
@@ -46,10 +46,17 @@ const SessionActResult = builder.objectRef<BulkResult>('SessionActResult').imple
 });
 
 const TagModeEnum = builder.enumType('TagMode', {
-  description: 'What becomes of the tags that a session has.',
+  description: 'How the tags that are given change those that a session has.',
   values: {
-    APPEND: { value: 'append', description: 'They stay; what is given is added.' },
-    REPLACE: { value: 'replace', description: 'They go; it has what is given.' },
+    ADD: {
+      value: 'add',
+      description: 'The session keeps its tags and gets those that are given, as addSessionTags does.',
+    },
+    REMOVE: { value: 'remove', description: 'The session loses the tags that are given, as removeSessionTags does.' },
+    REPLACE: {
+      value: 'replace',
+      description: 'The session has only the tags that are given, as replaceSessionTags does.',
+    },
   } as const satisfies Record<Uppercase<TagMode>, { value: TagMode; description: string }>,
 });
 
@@ -80,7 +87,7 @@ function parseTarget({ sessionIds, organizationId, filter, first, after }: Targe
 function bulkPayload(name: string, description: string) {
   return payloadType<BulkOutcome>(name, description, (t) => ({
     results: t.field({
-      type: [SessionActResult],
+      type: [BulkSessionResult],
       nullable: true,
       description: 'What became of each session, in the order of the ids or of the list.',
       resolve: ({ results }) => results && [...results],
@@ -142,8 +149,8 @@ const TagSessionsInput = builder.inputType('TagSessionsInput', {
     tags: t.stringList({ required: true, description: 'At most 50, each of 1 to 200 characters.' }),
     mode: t.field({
       type: TagModeEnum,
-      defaultValue: 'append',
-      description: 'What becomes of the tags that they have.',
+      defaultValue: 'add',
+      description: 'How the tags that are given change those that the sessions have.',
     }),
     ...targetFields(t),
   }),
@@ -178,6 +185,7 @@ addMutation('terminateSessions', {
 addMutation('tagSessions', {
   input: TagSessionsInput,
   payload: TagSessionsPayload,
-  description: 'Tags up to 100 sessions, as appendSessionTags or replaceSessionTags does each.',
-  act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'append'),
+  description:
+    'Changes the tags of up to 100 sessions, each as addSessionTags, removeSessionTags or replaceSessionTags does.',
+  act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'add'),
 });

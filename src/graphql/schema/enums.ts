@@ -15,13 +15,14 @@ import {
   sessionStatusDetails,
 } from '../../domain/sessions/status.ts';
 import { builder } from '../builder.ts';
+import { enumName } from '../enum-name.ts';
+import { type RequestErrorCode, requestErrorCodes } from '../error-codes.ts';
 import { userErrorCodes } from '../errors.ts';
 
 type Values<T extends string> = Record<string, { value: T; description: string }>;
 
-const upperSnake = (name: string) => name.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase();
 const valuesOf = <T extends string>(names: readonly T[], describe: (name: T) => string): Values<T> =>
-  Object.fromEntries(names.map((value) => [upperSnake(value), { value, description: describe(value) }]));
+  Object.fromEntries(names.map((value) => [enumName(value), { value, description: describe(value) }]));
 
 const statusMeaning: Record<SessionStatus, string> = {
   new: 'Made, and waiting for a worker.',
@@ -74,8 +75,8 @@ export const SessionQueueReasonEnum = builder.enumType('SessionQueueReason', {
 });
 
 /** How a session that is over came to its end. */
-export const SessionEndedByEnum = builder.enumType('SessionEndedBy', {
-  description: 'How a session ended.',
+export const SessionEndReasonEnum = builder.enumType('SessionEndReason', {
+  description: 'The reason for which a session ended.',
   values: {
     FINISHED: { value: 'finished', description: 'Its agent was done. A message takes it up again.' },
     TERMINATED: { value: 'terminated', description: 'Somebody ended it for good.' },
@@ -184,14 +185,12 @@ export const ApiKeyKindEnum = builder.enumType('ApiKeyKind', {
   } as const satisfies Record<ApiKeyKind, object>,
 });
 
-const publicName = (permission: Permission) => upperSnake(permission);
-
 /** Permission of the contract. */
 export const PermissionEnum = builder.enumType('Permission', {
   description: 'What a role may hold.',
   values: Object.fromEntries(
     [...enterprisePermissions, ...organizationPermissions].map((value) => [
-      publicName(value),
+      enumName(value),
       {
         value,
         description: `${(enterprisePermissions as readonly string[]).includes(value) ? 'On the enterprise' : 'In an organization'}: ${value.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()}.`,
@@ -264,6 +263,12 @@ const codeMeaning: Record<(typeof userErrorCodes)[number], string> = {
 /** ErrorCode of the contract. */
 export const ErrorCodeEnum = builder.enumType('ErrorCode', {
   description:
-    'What is wrong with an input. Other refusals are errors with a code in `extensions.code`: UNAUTHENTICATED, FORBIDDEN, CONFIRMATION_REQUIRED (a browser that is signed in to the console must show its token again), NOT_FOUND, BAD_CURSOR, RATE_LIMITED.',
+    'What is wrong with the input of a mutation. All other refusals are errors with a RequestErrorCode in `extensions.code`.',
   values: valuesOf(userErrorCodes, (code) => codeMeaning[code]),
+});
+
+builder.enumType('RequestErrorCode', {
+  description:
+    'Every value of `extensions.code` of an error in the `errors` of an answer. No field has this type. Clients should take an unknown code as they take INTERNAL_SERVER_ERROR.',
+  values: valuesOf(Object.keys(requestErrorCodes) as RequestErrorCode[], (code) => requestErrorCodes[code]),
 });

@@ -2,7 +2,13 @@ import type { FieldMap } from '@pothos/core';
 import { prefixedId } from '../../domain/ids.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
-import { SessionEventKindEnum, SessionMessageTypeEnum, SessionStatusDetailEnum, SessionStatusEnum } from './enums.ts';
+import {
+  SessionEndReasonEnum,
+  SessionEventKindEnum,
+  SessionMessageTypeEnum,
+  SessionStatusDetailEnum,
+  SessionStatusEnum,
+} from './enums.ts';
 import { eventTypeOf } from './event-types.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 
@@ -81,10 +87,11 @@ eventType('StatusEvent', 'The session’s status from here on.', (t) => ({
     description: 'What was asked of the session and is not done yet: suspend or resume.',
     resolve: (entry) => textOf(data(entry).request),
   }),
-  endedBy: t.string({
+  endReason: t.field({
+    type: SessionEndReasonEnum,
     nullable: true,
-    description: 'How it ended: finished, terminated or expired.',
-    resolve: (entry) => textOf(data(entry).endedBy),
+    description: 'The reason for which the session ended; null where it has not ended.',
+    resolve: (entry) => (data(entry).endedBy ?? null) as never,
   }),
   isArchived: t.boolean({
     description: 'Whether it is archived.',

@@ -1,8 +1,10 @@
+import type { Context } from '../../domain/context.ts';
 import type { EnterpriseRecord } from '../../domain/organizations/enterprises.ts';
 import {
   addIpRanges,
-  clearIpAccessList,
   getIpAccessList,
+  type IpAccessListInput,
+  removeIpRanges,
   replaceIpRanges,
 } from '../../domain/organizations/ip-access-list.ts';
 import { builder } from '../builder.ts';
@@ -33,7 +35,7 @@ function changedType(name: string, description: string) {
     ipRanges: t.stringList({
       nullable: true,
       description: 'The whole list as it is now.',
-      resolve: ({ ipRanges }) => (ipRanges === null ? null : [...ipRanges]),
+      resolve: ({ ipRanges }) => ipRanges && [...ipRanges],
     }),
     enterprise: t.expose('enterprise', {
       type: Enterprise,
@@ -43,53 +45,47 @@ function changedType(name: string, description: string) {
   }));
 }
 
-async function changed({ domain, loaders }: GraphqlContext, ranges: Promise<readonly string[]>): Promise<Changed> {
-  const ipRanges = await ranges;
+const rangesInput = (name: string, description: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      ipRanges: t.stringList({ required: true, description: rangesDescription }),
+      force: t.boolean({ defaultValue: false, description: forceDescription }),
+      clientMutationId: t.string({ description: clientMutationIdDescription }),
+    }),
+  });
+
+async function change(
+  { domain, loaders }: GraphqlContext,
+  given: { readonly ipRanges: readonly string[]; readonly force?: boolean | null | undefined },
+  write: (context: Context, input: IpAccessListInput) => Promise<readonly string[]>,
+): Promise<Changed> {
+  const ipRanges = await write(domain, { ipRanges: given.ipRanges, force: given.force ?? false });
   return { ipRanges, enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId) };
 }
 
-const AddToIpAccessListInput = builder.inputType('AddToIpAccessListInput', {
-  description: 'From where the service may be used, beside what the list has.',
-  fields: (t) => ({
-    ipRanges: t.stringList({ required: true, description: rangesDescription }),
-    force: t.boolean({ defaultValue: false, description: forceDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
+const needs = 'It holds from the next request on. Needs MANAGE_ENTERPRISE_SETTINGS.';
+
+addMutation('addIpAccessListRanges', {
+  input: rangesInput('AddIpAccessListRangesInput', 'Addresses to add to those from which keys may be used.'),
+  payload: changedType('AddIpAccessListRangesPayload', 'The list after ranges were added.'),
+  description: `Adds addresses to those from which keys may be used. ${needs}`,
+  act: (input, context) => change(context, input, addIpRanges),
 });
 
-const ReplaceIpAccessListInput = builder.inputType('ReplaceIpAccessListInput', {
-  description: 'From where the service may be used, and from nowhere else; an empty list allows every address.',
-  fields: (t) => ({
-    ipRanges: t.stringList({ required: true, description: rangesDescription }),
-    force: t.boolean({ defaultValue: false, description: forceDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
+addMutation('removeIpAccessListRanges', {
+  input: rangesInput('RemoveIpAccessListRangesInput', 'Addresses to remove from those from which keys may be used.'),
+  payload: changedType('RemoveIpAccessListRangesPayload', 'The list after ranges were removed.'),
+  description: `Removes addresses from those from which keys may be used; those that are not in the list are ignored. INVALID_STATE where none would be left. ${needs}`,
+  act: (input, context) => change(context, input, removeIpRanges),
 });
 
-const ClearIpAccessListInput = builder.inputType('ClearIpAccessListInput', {
-  description: 'Nothing but what every input has.',
-  fields: (t) => ({ clientMutationId: t.string({ description: clientMutationIdDescription }) }),
-});
-
-addMutation('addToIpAccessList', {
-  input: AddToIpAccessListInput,
-  payload: changedType('AddToIpAccessListPayload', 'The list after ranges were added.'),
-  description: 'Adds to the addresses from which keys may be used. Holds from the next request on.',
-  act: (input, context) =>
-    changed(context, addIpRanges(context.domain, { ipRanges: input.ipRanges, force: input.force ?? false })),
-});
-
-addMutation('replaceIpAccessList', {
-  input: ReplaceIpAccessListInput,
-  payload: changedType('ReplaceIpAccessListPayload', 'The list after it was replaced.'),
-  description: 'Replaces the addresses from which keys may be used. Holds from the next request on.',
-  act: (input, context) =>
-    changed(context, replaceIpRanges(context.domain, { ipRanges: input.ipRanges, force: input.force ?? false })),
-});
-
-addMutation('clearIpAccessList', {
-  input: ClearIpAccessListInput,
-  payload: changedType('ClearIpAccessListPayload', 'The list after it was emptied.'),
-  description: 'Empties the list: keys may be used from every address.',
-  act: (_input, context) => changed(context, clearIpAccessList(context.domain)),
+addMutation('replaceIpAccessListRanges', {
+  input: rangesInput(
+    'ReplaceIpAccessListRangesInput',
+    'The addresses from which keys may be used from now on; an empty list allows every address.',
+  ),
+  payload: changedType('ReplaceIpAccessListRangesPayload', 'The list after it was replaced.'),
+  description: `Replaces the addresses from which keys may be used; an empty list allows every address. ${needs}`,
+  act: (input, context) => change(context, input, replaceIpRanges),
 });

@@ -55,26 +55,27 @@ const UpdateKnowledgeNoteInput = builder.inputType('UpdateKnowledgeNoteInput', {
     folderId: t.id({ description: noteDescriptions.folderId }),
     pinnedRepo: t.string({ description: noteDescriptions.pinnedRepo }),
     macro: t.string({ description: noteDescriptions.macro }),
-    isEnabled: t.boolean({ description: noteDescriptions.isEnabled }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const UpdateKnowledgeNotePayload = payloadType<{ knowledgeNote: NoteRecord }>(
-  'UpdateKnowledgeNotePayload',
-  'A note that was changed.',
-  (t) => ({
-    knowledgeNote: t.expose('knowledgeNote', { type: KnowledgeNote, nullable: true, description: 'The note.' }),
-  }),
-);
+const notePayload = (name: string, description: string) =>
+  payloadType<{ knowledgeNote: NoteRecord }>(name, description, (t) => ({
+    knowledgeNote: t.expose('knowledgeNote', {
+      type: KnowledgeNote,
+      nullable: true,
+      description: 'The note after the change; null beside user errors.',
+    }),
+  }));
 
-const DeleteKnowledgeNoteInput = builder.inputType('DeleteKnowledgeNoteInput', {
-  description: 'Which note is to be deleted.',
-  fields: (t) => ({
-    knowledgeNoteId: t.id({ required: true, description: noteDescriptions.knowledgeNoteId }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
+const oneNote = (name: string, description: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      knowledgeNoteId: t.id({ required: true, description: noteDescriptions.knowledgeNoteId }),
+      clientMutationId: t.string({ description: clientMutationIdDescription }),
+    }),
+  });
 
 const DeleteKnowledgeNotePayload = payloadType<{ deletedKnowledgeNoteId: string }>(
   'DeleteKnowledgeNotePayload',
@@ -105,7 +106,7 @@ addMutation('createKnowledgeNote', {
 
 addMutation('updateKnowledgeNote', {
   input: UpdateKnowledgeNoteInput,
-  payload: UpdateKnowledgeNotePayload,
+  payload: notePayload('UpdateKnowledgeNotePayload', 'The note that was changed.'),
   description: 'Changes a note. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
   act: async (input, { domain }) => {
     const { knowledgeNoteId, clientMutationId: _mutation, ...change } = input;
@@ -113,8 +114,27 @@ addMutation('updateKnowledgeNote', {
   },
 });
 
+addMutation('enableKnowledgeNote', {
+  input: oneNote('EnableKnowledgeNoteInput', 'The note that agents are to be given.'),
+  payload: notePayload('EnableKnowledgeNotePayload', 'The note that was enabled.'),
+  description: 'Gives a note to agents again. Does nothing if it is enabled. Needs what updateKnowledgeNote needs.',
+  act: async (input, { domain }) => ({
+    knowledgeNote: await updateNote(domain, input.knowledgeNoteId, { isEnabled: true }),
+  }),
+});
+
+addMutation('disableKnowledgeNote', {
+  input: oneNote('DisableKnowledgeNoteInput', 'The note that agents are no longer to be given.'),
+  payload: notePayload('DisableKnowledgeNotePayload', 'The note that was disabled.'),
+  description:
+    'Keeps a note from agents, without deleting it. Does nothing if it is disabled. Needs what updateKnowledgeNote needs.',
+  act: async (input, { domain }) => ({
+    knowledgeNote: await updateNote(domain, input.knowledgeNoteId, { isEnabled: false }),
+  }),
+});
+
 addMutation('deleteKnowledgeNote', {
-  input: DeleteKnowledgeNoteInput,
+  input: oneNote('DeleteKnowledgeNoteInput', 'The note that is to be deleted.'),
   payload: DeleteKnowledgeNotePayload,
   description: 'Deletes a note. Needs what updateKnowledgeNote needs.',
   act: async (input, { domain }) => {

@@ -1,7 +1,7 @@
 import { globalId } from '../../domain/ids.ts';
 import { deleteOrganization, updateOrganization } from '../../domain/organizations/change-organization.ts';
 import { createOrganization } from '../../domain/organizations/organizations.ts';
-import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
+import { findOrganization, type OrganizationRecord } from '../../domain/organizations/use-organization.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { Organization } from './organization-ref.ts';
@@ -50,15 +50,23 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
       description: 'The most of its sessions that run at once; null: the default of the service; 0: no limit.',
     }),
     defaultAgent: t.string({ description: 'The agent of its sessions that name none; null: the default of `agents`.' }),
+    defaultTag: t.string({
+      description:
+        'The tag of its sessions that are created without one: one of its allowed tags, of 1 to 200 characters. Null clears it.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const UpdateOrganizationPayload = payloadType<{ organization: OrganizationRecord }>(
+const UpdateOrganizationPayload = payloadType<{ organization: OrganizationRecord | null }>(
   'UpdateOrganizationPayload',
   'An organization that was changed.',
   (t) => ({
-    organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
+    organization: t.expose('organization', {
+      type: Organization,
+      nullable: true,
+      description: 'The organization after the change; null where the viewer may not see it.',
+    }),
   }),
 );
 
@@ -66,10 +74,13 @@ addMutation('updateOrganization', {
   input: UpdateOrganizationInput,
   payload: UpdateOrganizationPayload,
   description:
-    'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING. A session at work stops when a limit of ACUs leaves nothing for it; `maxConcurrentSessions` stops none.',
-  act: async (input, { domain }) => ({
-    organization: await updateOrganization(domain, input.organizationId, input),
-  }),
+    'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING, the default tag MANAGE_ENTERPRISE_SETTINGS. A session at work stops when a limit of ACUs leaves nothing for it; `maxConcurrentSessions` stops none.',
+  act: async (input, { domain }) => {
+    const organization = await updateOrganization(domain, input.organizationId, input);
+    // The default tag is also for those who may not see the organization.
+    const isForAll = input.defaultTag !== undefined;
+    return { organization: isForAll ? await findOrganization(domain, organization.id) : organization };
+  },
 });
 
 const DeleteOrganizationInput = builder.inputType('DeleteOrganizationInput', {

@@ -1,9 +1,8 @@
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
 import {
-  appendAllowedTags,
-  removeAllowedTag,
+  addAllowedTags,
+  removeAllowedTags,
   replaceAllowedTags,
-  setDefaultTag,
   type TagRules,
 } from '../../domain/sessions/allowed-tags.ts';
 import { builder } from '../builder.ts';
@@ -37,7 +36,7 @@ function changedType(name: string, description: string) {
     allowedTags: t.stringList({
       nullable: true,
       description: 'All tags that the organization’s sessions may have now; none: any.',
-      resolve: ({ allowedTags }) => (allowedTags === null ? null : [...allowedTags]),
+      resolve: ({ allowedTags }) => allowedTags && [...allowedTags],
     }),
     defaultTag: t.exposeString('defaultTag', { nullable: true, description: 'The default tag now; null: none.' }),
     organization: t.expose('organization', {
@@ -48,88 +47,58 @@ function changedType(name: string, description: string) {
   }));
 }
 
-async function changed(context: GraphqlContext, id: string, rules: Promise<TagRules>): Promise<Changed> {
-  const { allowedTags, defaultTag } = await rules;
-  return { allowedTags, defaultTag, organization: await findOrganization(context.domain, id) };
+const tagsInput = (name: string, description: string, tags: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      organizationId: t.id({ required: true, description: organizationIdDescription }),
+      tags: t.stringList({ required: true, description: tags }),
+      clientMutationId: t.string({ description: clientMutationIdDescription }),
+    }),
+  });
+
+async function change(
+  { domain }: GraphqlContext,
+  { organizationId, tags }: { readonly organizationId: string; readonly tags: readonly string[] },
+  write: typeof addAllowedTags,
+): Promise<Changed> {
+  const { allowedTags, defaultTag } = await write(domain, organizationId, tags);
+  return { allowedTags, defaultTag, organization: await findOrganization(domain, organizationId) };
 }
 
 const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
-const mostTags = 'an organization may allow at most 1,000';
-
-const AppendAllowedTagsInput = builder.inputType('AppendAllowedTagsInput', {
-  description: 'Further tags that an organization’s sessions may have.',
-  fields: (t) => ({
-    organizationId: t.id({ required: true, description: organizationIdDescription }),
-    tags: t.stringList({ required: true, description: `The tags: ${mostTags}.` }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const ReplaceAllowedTagsInput = builder.inputType('ReplaceAllowedTagsInput', {
-  description: 'The tags that an organization’s sessions may have from now on.',
-  fields: (t) => ({
-    organizationId: t.id({ required: true, description: organizationIdDescription }),
-    tags: t.stringList({ required: true, description: `The tags: ${mostTags}. None: any tag.` }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const RemoveAllowedTagInput = builder.inputType('RemoveAllowedTagInput', {
-  description: 'A tag that new sessions of an organization may have no more.',
-  fields: (t) => ({
-    organizationId: t.id({ required: true, description: organizationIdDescription }),
-    tag: t.string({ required: true, description: 'The tag. NOT_FOUND when it is none of the allowed.' }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const SetDefaultTagInput = builder.inputType('SetDefaultTagInput', {
-  description: 'The tag that an organization’s sessions get when they are made without one.',
-  fields: (t) => ({
-    organizationId: t.id({ required: true, description: organizationIdDescription }),
-    tag: t.string({ description: 'The tag, one of the allowed; none when left out or null.' }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
+const mostTags = 'each of 1 to 200 characters; an organization may allow at most 1,000';
 const needs = 'Needs MANAGE_ENTERPRISE_SETTINGS.';
 
-addMutation('appendAllowedTags', {
-  input: AppendAllowedTagsInput,
-  payload: changedType('AppendAllowedTagsPayload', 'The tags after some were added.'),
-  description: `Allows an organization’s sessions further tags. ${needs}`,
-  act: (input, context) => {
-    const { organizationId, tags } = input;
-    return changed(context, organizationId, appendAllowedTags(context.domain, organizationId, tags));
-  },
+addMutation('addAllowedTags', {
+  input: tagsInput(
+    'AddAllowedTagsInput',
+    'Further tags that the sessions of an organization may have.',
+    `The tags to allow, ${mostTags}.`,
+  ),
+  payload: changedType('AddAllowedTagsPayload', 'The allowed tags after some were added.'),
+  description: `Allows the sessions of an organization further tags. ${needs}`,
+  act: (input, context) => change(context, input, addAllowedTags),
 });
 
 addMutation('replaceAllowedTags', {
-  input: ReplaceAllowedTagsInput,
-  payload: changedType('ReplaceAllowedTagsPayload', 'The tags after they were replaced.'),
-  description: `Sets the tags that an organization’s sessions may have. A default that is none of them goes. ${needs}`,
-  act: (input, context) => {
-    const { organizationId, tags } = input;
-    return changed(context, organizationId, replaceAllowedTags(context.domain, organizationId, tags));
-  },
+  input: tagsInput(
+    'ReplaceAllowedTagsInput',
+    'The tags that the sessions of an organization may have from now on.',
+    `The tags to allow, ${mostTags}. An empty list allows any tag.`,
+  ),
+  payload: changedType('ReplaceAllowedTagsPayload', 'The allowed tags after they were replaced.'),
+  description: `Replaces the tags that the sessions of an organization may have. A default tag that is none of them is cleared. ${needs}`,
+  act: (input, context) => change(context, input, replaceAllowedTags),
 });
 
-addMutation('removeAllowedTag', {
-  input: RemoveAllowedTagInput,
-  payload: changedType('RemoveAllowedTagPayload', 'The tags after one was removed.'),
-  description: `Takes a tag from the allowed, and from being the default. Sessions that have it keep it. ${needs}`,
-  act: (input, context) => {
-    const { organizationId, tag } = input;
-    return changed(context, organizationId, removeAllowedTag(context.domain, organizationId, tag));
-  },
-});
-
-addMutation('setDefaultTag', {
-  input: SetDefaultTagInput,
-  payload: changedType('SetDefaultTagPayload', 'The tags after the default was set.'),
-  description: `Sets the default tag of an organization’s sessions, or takes it away. ${needs}`,
-  act: (input, context) => {
-    const { organizationId, tag } = input;
-    return changed(context, organizationId, setDefaultTag(context.domain, organizationId, tag ?? null));
-  },
+addMutation('removeAllowedTags', {
+  input: tagsInput(
+    'RemoveAllowedTagsInput',
+    'Tags that new sessions of an organization may no longer have.',
+    'The tags to remove, each of 1 to 200 characters; those that are not allowed are ignored.',
+  ),
+  payload: changedType('RemoveAllowedTagsPayload', 'The allowed tags after some were removed.'),
+  description: `Removes tags from those that the sessions of an organization may have, and the default tag if it is one of them. Sessions that have such a tag keep it. Where none is left, any tag is allowed. ${needs}`,
+  act: (input, context) => change(context, input, removeAllowedTags),
 });

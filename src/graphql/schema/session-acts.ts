@@ -3,7 +3,7 @@ import { archiveSession, unarchiveSession } from '../../domain/sessions/archive-
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { resumeSession, suspendSession } from '../../domain/sessions/suspend-session.ts';
-import { appendTags, replaceTags } from '../../domain/sessions/tags.ts';
+import { addTags, removeTags, replaceTags } from '../../domain/sessions/tags.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
@@ -60,10 +60,12 @@ const UpdateSessionInput = builder.inputType('UpdateSessionInput', {
   }),
 });
 const UpdateSessionPayload = actPayload('UpdateSessionPayload', 'A session that was changed.');
-const ReplaceSessionTagsInput = tagsInput('ReplaceSessionTagsInput', 'The tags that a session is to have.');
-const ReplaceSessionTagsPayload = actPayload('ReplaceSessionTagsPayload', 'A session with other tags.');
-const AppendSessionTagsInput = tagsInput('AppendSessionTagsInput', 'Tags that a session is to have, too.');
-const AppendSessionTagsPayload = actPayload('AppendSessionTagsPayload', 'A session with more tags.');
+const ReplaceSessionTagsInput = tagsInput('ReplaceSessionTagsInput', 'The tags that a session has from now on.');
+const ReplaceSessionTagsPayload = actPayload('ReplaceSessionTagsPayload', 'The session whose tags were replaced.');
+const AddSessionTagsInput = tagsInput('AddSessionTagsInput', 'Tags to add to those of a session.');
+const AddSessionTagsPayload = actPayload('AddSessionTagsPayload', 'The session to which tags were added.');
+const RemoveSessionTagsInput = tagsInput('RemoveSessionTagsInput', 'Tags to remove from a session.');
+const RemoveSessionTagsPayload = actPayload('RemoveSessionTagsPayload', 'The session from which tags were removed.');
 
 addMutation('suspendSession', {
   input: SuspendSessionInput,
@@ -120,20 +122,31 @@ addMutation('replaceSessionTags', {
   input: ReplaceSessionTagsInput,
   payload: ReplaceSessionTagsPayload,
   description:
-    'Sets a session’s tags: at most 50, and of those that its organization allows. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Replaces the tags of a session with at most 50 others, of those that its organization allows. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await replaceTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
   },
 });
 
-addMutation('appendSessionTags', {
-  input: AppendSessionTagsInput,
-  payload: AppendSessionTagsPayload,
+addMutation('addSessionTags', {
+  input: AddSessionTagsInput,
+  payload: AddSessionTagsPayload,
   description:
-    'Adds to a session’s tags what it does not have yet: at most 50 in all. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Adds tags to a session: those that it does not have yet, up to 50 in all. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
-    return { session: await appendTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
+    return { session: await addTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
+  },
+});
+
+addMutation('removeSessionTags', {
+  input: RemoveSessionTagsInput,
+  payload: RemoveSessionTagsPayload,
+  description:
+    'Removes tags from a session. Tags that it does not have are ignored. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+  act: async (input, { domain }) => {
+    const { sessionId, tags } = input;
+    return { session: await removeTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
   },
 });

@@ -15,7 +15,10 @@ const SessionSecretInput = builder.inputType('SessionSecretInput', {
   fields: (t) => ({
     key: t.string({ required: true, description: 'Its name: the environment variable that the agent gets.' }),
     value: t.string({ required: true, description: 'Its value. It is never given back.' }),
-    sensitive: t.boolean({ defaultValue: true, description: 'Whether it is blotted out of what the agent says.' }),
+    isSensitive: t.boolean({
+      defaultValue: true,
+      description: 'Whether its value is masked in everything that the agent says.',
+    }),
   }),
 });
 
@@ -37,9 +40,15 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
       description: 'A JSON Schema (Draft 7) for its output: at most 64 KB, no external "$ref".',
     }),
     attachmentIds: t.idList({ description: 'Files for the agent.' }),
-    createAsUserId: t.id({ description: 'The user that it shall belong to.' }),
+    asUserId: t.id({
+      description:
+        'The member of the organization that the session belongs to; the caller when left out. Another needs IMPERSONATE_ORG_SESSIONS.',
+    }),
     agent: t.string({ description: 'An agent profile’s id; the organization’s default when left out.' }),
-    unlisted: t.boolean({ description: 'Whether lists leave it out.' }),
+    isUnlisted: t.boolean({
+      defaultValue: false,
+      description: 'Whether lists leave the session out. It can still be read by its id.',
+    }),
     idempotencyKey: t.string({ description: 'The same key and input give the same session, once, within 24 hours.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -61,9 +70,13 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
   description: 'A message to a session.',
   fields: (t) => ({
     sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
-    message: t.string({ required: true, description: 'The words.' }),
-    messageAsUserId: t.id({
-      description: 'A member of the organization whose message it shall be; needs IMPERSONATE_ORG_SESSIONS.',
+    body: t.string({
+      required: true,
+      description: 'The text of the message: 1 to 500,000 characters, not only spaces.',
+    }),
+    asUserId: t.id({
+      description:
+        'The member of the organization whose message it is; the caller when left out. Another needs IMPERSONATE_ORG_SESSIONS.',
     }),
     attachmentIds: t.idList({ description: 'Files for the agent.' }),
     idempotencyKey: t.string({ description: 'The same key and input send one message, within 24 hours.' }),
@@ -105,11 +118,14 @@ addMutation('createSession', {
   input: CreateSessionInput,
   payload: CreateSessionPayload,
   description: 'Starts a session: it waits for a worker from now on.',
+  names: { createAsUserId: 'asUserId' },
   act: async (input, context, info) => {
-    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, unlisted, ...rest } = input;
+    const { organizationId, asUserId, sessionSecrets, ...rest } = input;
+    const { idempotencyKey: _key, clientMutationId: _mutation, ...session } = rest;
+    const secrets = sessionSecrets?.map(({ isSensitive, ...secret }) => ({ ...secret, sensitive: isSensitive }));
     const made = await createSession(
       context.domain,
-      { ...rest, isUnlisted: unlisted },
+      { ...session, createAsUserId: asUserId, sessionSecrets: secrets },
       {
         organizationId,
         // A cookie of the console is what its pages have and no program does.
@@ -124,13 +140,14 @@ addMutation('createSession', {
 addMutation('sendMessage', {
   input: SendMessageInput,
   payload: SendMessagePayload,
-  description: 'Sends a message, and takes up a session that sleeps.',
+  description: 'Sends a message to a session. One that is suspended or has finished resumes.',
+  names: { message: 'body', messageAsUserId: 'asUserId' },
   act: async (input, context, info) => {
-    const { sessionId, message, messageAsUserId, attachmentIds } = input;
+    const { sessionId, body, asUserId, attachmentIds } = input;
     return sendMessage(ofAnySession(context.domain, 'manage'), {
       sessionId,
-      message,
-      messageAsUserId,
+      message: body,
+      messageAsUserId: asUserId,
       attachmentIds,
       idempotencyKey: idempotencyKeyOf(context, input, info),
     });

@@ -41,9 +41,8 @@ addMutation('deleteSessionWorkspace', {
   payload: DeleteSessionWorkspacePayload,
   description:
     'Deletes a session’s workspace and its agent’s home now: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are deleted already. INVALID_STATE for a session at work. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
-  act: async (input, { domain, loaders }) => {
+  act: async (input, { domain }) => {
     const session = await requestWorkspaceDeletion(ofAnySession(domain, 'manage'), { sessionId: input.sessionId });
-    loaders.workspaceStates.clear(session.id);
     return { session };
   },
 });

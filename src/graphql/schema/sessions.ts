@@ -9,7 +9,7 @@ import type { GraphqlContext } from '../context.ts';
 import { toInt } from '../whole-number.ts';
 import { countedConnectionAndEdge } from './counted-connection.ts';
 import {
-  SessionEndedByEnum,
+  SessionEndReasonEnum,
   SessionEventKindEnum,
   SessionOriginEnum,
   SessionQueueReasonEnum,
@@ -66,10 +66,10 @@ builder.node(Session, {
       resolve: ({ id, status }, _args, { loaders }) =>
         status === 'new' || status === 'resuming' ? loaders.queueReasons.load(id) : null,
     }),
-    endedBy: t.expose('endedBy', {
-      type: SessionEndedByEnum,
+    endReason: t.expose('endedBy', {
+      type: SessionEndReasonEnum,
       nullable: true,
-      description: 'How it ended; null: it is not over.',
+      description: 'The reason for which it ended; null where it has not ended.',
     }),
     isArchived: t.exposeBoolean('isArchived', { description: 'Whether it was put away.' }),
     isUnlisted: t.exposeBoolean('isUnlisted', { description: 'Whether lists leave it out.' }),

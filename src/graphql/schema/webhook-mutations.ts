@@ -1,9 +1,9 @@
 import { globalId } from '../../domain/ids.ts';
-import { redeliverWebhook, sendTestWebhook } from '../../domain/webhooks/change-deliveries.ts';
+import { redeliverWebhookDelivery, testWebhookEndpoint } from '../../domain/webhooks/change-deliveries.ts';
 import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
-  rotateWebhookSecret,
+  rotateWebhookEndpointSecret,
   updateWebhookEndpoint,
   type WebhookEndpointChange,
 } from '../../domain/webhooks/change-endpoints.ts';
@@ -45,9 +45,6 @@ const UpdateWebhookEndpointInput = builder.inputType('UpdateWebhookEndpointInput
     url: t.string({ description: `${said.url} Not null.` }),
     description: t.string({ description: `${said.description} Null: nothing.` }),
     eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Not null.` }),
-    isEnabled: t.boolean({
-      description: `${said.isEnabled} Enabled again, it hears of what happens from then on. Null changes nothing.`,
-    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -61,11 +58,22 @@ const oneEndpoint = (name: string, description: string) =>
     }),
   });
 
-const RotateWebhookSecretInput = oneEndpoint('RotateWebhookSecretInput', 'Which endpoint is to have another secret.');
+const RotateWebhookEndpointSecretInput = oneEndpoint(
+  'RotateWebhookEndpointSecretInput',
+  'Which endpoint is to have another secret.',
+);
+const EnableWebhookEndpointInput = oneEndpoint(
+  'EnableWebhookEndpointInput',
+  'The endpoint that webhooks are sent to again.',
+);
+const DisableWebhookEndpointInput = oneEndpoint(
+  'DisableWebhookEndpointInput',
+  'The endpoint that no webhooks are sent to any longer.',
+);
 const DeleteWebhookEndpointInput = oneEndpoint('DeleteWebhookEndpointInput', 'Which endpoint is to be deleted.');
-const SendTestWebhookInput = oneEndpoint('SendTestWebhookInput', 'Which endpoint is to be tested.');
+const TestWebhookEndpointInput = oneEndpoint('TestWebhookEndpointInput', 'Which endpoint is to be tested.');
 
-const RedeliverWebhookInput = builder.inputType('RedeliverWebhookInput', {
+const RedeliverWebhookDeliveryInput = builder.inputType('RedeliverWebhookDeliveryInput', {
   description: 'What is to be sent again.',
   fields: (t) => ({
     webhookDeliveryId: t.id({ required: true, description: 'The delivery: its global ID, or any form of its id.' }),
@@ -89,19 +97,19 @@ const writtenType = (name: string, description: string) =>
   }));
 
 const CreateWebhookEndpointPayload = writtenType('CreateWebhookEndpointPayload', 'An endpoint that was made.');
-const RotateWebhookSecretPayload = writtenType('RotateWebhookSecretPayload', 'An endpoint that has another secret.');
+const RotateWebhookEndpointSecretPayload = writtenType(
+  'RotateWebhookEndpointSecretPayload',
+  'An endpoint that has another secret.',
+);
 
-const UpdateWebhookEndpointPayload = payloadType<{ webhookEndpoint: WebhookEndpointRecord }>(
-  'UpdateWebhookEndpointPayload',
-  'An endpoint that was changed.',
-  (t) => ({
+const changedType = (name: string, description: string) =>
+  payloadType<{ webhookEndpoint: WebhookEndpointRecord }>(name, description, (t) => ({
     webhookEndpoint: t.expose('webhookEndpoint', {
       type: WebhookEndpoint,
       nullable: true,
-      description: 'The endpoint.',
+      description: 'The endpoint after the change; null beside user errors.',
     }),
-  }),
-);
+  }));
 
 const DeleteWebhookEndpointPayload = payloadType<{ deletedWebhookEndpointId: string }>(
   'DeleteWebhookEndpointPayload',
@@ -124,8 +132,11 @@ const deliveryType = (name: string, description: string) =>
     }),
   }));
 
-const SendTestWebhookPayload = deliveryType('SendTestWebhookPayload', 'A test that is sent.');
-const RedeliverWebhookPayload = deliveryType('RedeliverWebhookPayload', 'A delivery that is sent again.');
+const TestWebhookEndpointPayload = deliveryType('TestWebhookEndpointPayload', 'A test that is sent.');
+const RedeliverWebhookDeliveryPayload = deliveryType(
+  'RedeliverWebhookDeliveryPayload',
+  'A delivery that is sent again.',
+);
 
 const needs = 'Needs MANAGE_ORG_AUTOMATIONS and VIEW_ORG_SESSIONS.';
 
@@ -143,7 +154,7 @@ addMutation('createWebhookEndpoint', {
 
 addMutation('updateWebhookEndpoint', {
   input: UpdateWebhookEndpointInput,
-  payload: UpdateWebhookEndpointPayload,
+  payload: changedType('UpdateWebhookEndpointPayload', 'The endpoint that was changed.'),
   description: `Changes an endpoint for webhooks. ${needs}`,
   act: async (input, { domain }) => {
     const { webhookEndpointId, clientMutationId: _mutation, ...change } = input;
@@ -153,12 +164,30 @@ addMutation('updateWebhookEndpoint', {
   },
 });
 
-addMutation('rotateWebhookSecret', {
-  input: RotateWebhookSecretInput,
-  payload: RotateWebhookSecretPayload,
+addMutation('enableWebhookEndpoint', {
+  input: EnableWebhookEndpointInput,
+  payload: changedType('EnableWebhookEndpointPayload', 'The endpoint that was enabled.'),
+  description: `Enables an endpoint: webhooks are sent to it of what happens from now on, and its failures are counted from zero. Does nothing if it is enabled. ${needs}`,
+  act: async (input, { domain }) => ({
+    webhookEndpoint: await updateWebhookEndpoint(domain, input.webhookEndpointId, { isEnabled: true }),
+  }),
+});
+
+addMutation('disableWebhookEndpoint', {
+  input: DisableWebhookEndpointInput,
+  payload: changedType('DisableWebhookEndpointPayload', 'The endpoint that was disabled.'),
+  description: `Disables an endpoint: no webhooks are sent to it until it is enabled. Does nothing if it is disabled. ${needs}`,
+  act: async (input, { domain }) => ({
+    webhookEndpoint: await updateWebhookEndpoint(domain, input.webhookEndpointId, { isEnabled: false }),
+  }),
+});
+
+addMutation('rotateWebhookEndpointSecret', {
+  input: RotateWebhookEndpointSecretInput,
+  payload: RotateWebhookEndpointSecretPayload,
   description: `Gives an endpoint another secret; for 24 hours the one before signs too. ${needs}`,
   act: async (input, { domain }) => {
-    const { endpoint, secret } = await rotateWebhookSecret(domain, input.webhookEndpointId);
+    const { endpoint, secret } = await rotateWebhookEndpointSecret(domain, input.webhookEndpointId);
     return { webhookEndpoint: endpoint, secret };
   },
 });
@@ -173,20 +202,20 @@ addMutation('deleteWebhookEndpoint', {
   },
 });
 
-addMutation('sendTestWebhook', {
-  input: SendTestWebhookInput,
-  payload: SendTestWebhookPayload,
+addMutation('testWebhookEndpoint', {
+  input: TestWebhookEndpointInput,
+  payload: TestWebhookEndpointPayload,
   description: `Sends an endpoint something that says nothing, once. ${needs}`,
   act: async (input, { domain }) => ({
-    webhookDelivery: await sendTestWebhook(domain, input.webhookEndpointId),
+    webhookDelivery: await testWebhookEndpoint(domain, input.webhookEndpointId),
   }),
 });
 
-addMutation('redeliverWebhook', {
-  input: RedeliverWebhookInput,
-  payload: RedeliverWebhookPayload,
+addMutation('redeliverWebhookDelivery', {
+  input: RedeliverWebhookDeliveryInput,
+  payload: RedeliverWebhookDeliveryPayload,
   description: `Sends a webhook again, with the same id, as if it were new. ${needs}`,
   act: async (input, { domain }) => ({
-    webhookDelivery: await redeliverWebhook(domain, input.webhookDeliveryId),
+    webhookDelivery: await redeliverWebhookDelivery(domain, input.webhookDeliveryId),
   }),
 });

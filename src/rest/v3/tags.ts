@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from '../../domain/context.ts';
 import {
-  appendAllowedTags,
+  addAllowedTags,
   getTagRules,
   removeAllowedTag,
   replaceAllowedTags,
@@ -9,7 +9,7 @@ import {
   type TagRules,
 } from '../../domain/sessions/allowed-tags.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
-import { appendTags, replaceTags } from '../../domain/sessions/tags.ts';
+import { addTags, replaceTags } from '../../domain/sessions/tags.ts';
 import type { Door } from '../door.ts';
 import { type SessionScope, sessionScopes } from './session-scopes.ts';
 
@@ -45,7 +45,7 @@ function serveTagsOfOne(door: Door, { one, word, of, query, enter }: SessionScop
   );
 
   const changes = [
-    { method: 'post', verb: 'append', change: appendTags, summary: `Add to the tags of a session ${of}` },
+    { method: 'post', verb: 'append', change: addTags, summary: `Add to the tags of a session ${of}` },
     { method: 'put', verb: 'replace', change: replaceTags, summary: `Set the tags of a session ${of}` },
   ] as const;
   for (const { method, verb, change, summary } of changes) {
@@ -77,7 +77,7 @@ export function serveOrganizationTags(door: Door): void {
 
   const presentTags = ({ allowedTags }: TagRules) => ({ tags: [...allowedTags] });
   const changes = [
-    { method: 'post', name: 'appendAllowedTags', change: appendAllowedTags, summary: 'Allow further tags' },
+    { method: 'post', name: 'appendAllowedTags', change: addAllowedTags, summary: 'Allow further tags' },
     { method: 'put', name: 'replaceAllowedTags', change: replaceAllowedTags, summary: 'Set the allowed tags' },
   ] as const;
 

@@ -37,8 +37,8 @@ export async function play(
     onProgress();
   };
   const tell = async (words: Words) => {
-    const { text: message, idempotencyKey } = words;
-    const data = await service.insist(send, { input: { sessionId: story.id, message, idempotencyKey } });
+    const { text: body, idempotencyKey } = words;
+    const data = await service.insist(send, { input: { sessionId: story.id, body, idempotencyKey } });
     note(words, data.sendMessage.message.seq);
   };
 

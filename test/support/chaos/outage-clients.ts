@@ -24,7 +24,7 @@ const messages =
 export async function write(urls: readonly string[], id: string, tally: Tally, isOver: () => boolean): Promise<void> {
   for (let n = 0; !isOver(); n++) {
     const message = `${id} ${randomUUID()}`;
-    const body = { query: send, variables: { input: { sessionId: id, message, idempotencyKey: randomUUID() } } };
+    const body = { query: send, variables: { input: { sessionId: id, body: message, idempotencyKey: randomUUID() } } };
     for (let tries = n; ; tries++) {
       const url = urls[tries % urls.length] as string;
       const answer = await call({ url }, bootstrapToken, 'POST', '/graphql', body).catch(() => null);

@@ -99,7 +99,7 @@ function Choices({ search, onClose }: { readonly search: string; readonly onClos
               title
               status
               statusDetail
-              endedBy
+              endReason
             }
           }
         }

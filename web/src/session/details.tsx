@@ -42,7 +42,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
         sessionId
         status
         statusDetail
-        endedBy
+        endReason
         agent
         acusConsumed
         maxAcuLimit

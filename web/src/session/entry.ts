@@ -84,7 +84,7 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           status
           statusDetail
-          endedBy
+          endReason
           isArchived
         }
         ... on TurnEvent {

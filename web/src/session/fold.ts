@@ -56,10 +56,10 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
     if (entry.isArchived !== before.isArchived) {
       return { tone: 'plain', text: entry.isArchived ? 'The session was archived.' : 'The session was unarchived.' };
     }
-    if (entry.status === before.status && entry.endedBy === before.endedBy) return null;
+    if (entry.status === before.status && entry.endReason === before.endReason) return null;
     if (entry.status === 'EXIT') {
-      if (entry.endedBy === 'terminated') return { tone: 'warn', text: 'The session was terminated.' };
-      if (entry.endedBy === 'expired') return { tone: 'warn', text: 'The session has expired.' };
+      if (entry.endReason === 'TERMINATED') return { tone: 'warn', text: 'The session was terminated.' };
+      if (entry.endReason === 'EXPIRED') return { tone: 'warn', text: 'The session has expired.' };
       return { tone: 'good', text: 'The session is finished. A message wakes it again.' };
     }
     return statusLines[entry.status] ?? null;
@@ -68,7 +68,7 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
 
 interface Status {
   readonly status: string | null;
-  readonly endedBy: string | null | undefined;
+  readonly endReason: string | null | undefined;
   readonly isArchived: boolean;
 }
 
@@ -87,7 +87,7 @@ export function fold(entries: readonly Entry[]): readonly Row[] {
   const rows: Row[] = [];
   const tools = new Map<string, number>();
   let question: number | null = null;
-  let status: Status = { status: null, endedBy: null, isArchived: false };
+  let status: Status = { status: null, endReason: null, isArchived: false };
   for (const entry of entries) {
     const key = entry.id;
     if (entry.__typename === 'ToolCallEvent') {

@@ -26,7 +26,7 @@ export function SessionActs({
         id
         sessionId
         status
-        endedBy
+        endReason
         isArchived
       }
     `,
@@ -164,7 +164,7 @@ export function SessionActs({
           onClose={() => setAsking(false)}
           onConfirm={() => {
             setAsking(false);
-            void terminate(variables, set({ status: 'EXIT', endedBy: 'TERMINATED' }));
+            void terminate(variables, set({ status: 'EXIT', endReason: 'TERMINATED' }));
           }}
         />
       )}

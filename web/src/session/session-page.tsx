@@ -33,7 +33,7 @@ const query = graphql`
       title
       status
       statusDetail
-      endedBy
+      endReason
       isArchived
       createdBy {
         id
@@ -68,7 +68,7 @@ const subscription = graphql`
       title
       status
       statusDetail
-      endedBy
+      endReason
       isArchived
       attachments(first: 50) {
         nodes {
@@ -99,7 +99,7 @@ export function SessionPage({ id }: { readonly id: string }) {
 type Session = NonNullable<sessionPageQuery$data['session']>;
 
 function Known({ session }: { readonly session: Session }) {
-  const { id, sessionId, status, statusDetail, endedBy, isArchived } = session;
+  const { id, sessionId, status, statusDetail, endReason, isArchived } = session;
   const title = plainTitle(session.title);
   useTitle(title);
   const environment = useRelayEnvironment();
@@ -147,7 +147,7 @@ function Known({ session }: { readonly session: Session }) {
         <div className="session-name">
           <h1 title={title}>{title}</h1>
           <span role="status">
-            <StatusBadge {...{ status, statusDetail, endedBy }} />
+            <StatusBadge {...{ status, statusDetail, endReason }} />
           </span>
           {isArchived && <span className="tag">archived</span>}
         </div>
@@ -168,7 +168,7 @@ function Known({ session }: { readonly session: Session }) {
           <Composer
             sessionId={sessionId}
             organizationId={session.organization.organizationId}
-            refusal={refusalOf(endedBy, isArchived) ?? (mayChange ? null : readOnly)}
+            refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly)}
             placeholder={placeholderOf(status, statusDetail)}
           />
         </section>
@@ -189,10 +189,10 @@ function useMayChange(createdBy: Session['createdBy']): boolean {
   return createdBy != null && createdBy.id === viewer.principal?.id;
 }
 
-function refusalOf(endedBy: string | null | undefined, isArchived: boolean): string | null {
+function refusalOf(endReason: string | null | undefined, isArchived: boolean): string | null {
   // Unarchived it would take none either.
-  if (endedBy === 'TERMINATED') return 'This session was terminated: it takes no messages.';
-  if (endedBy === 'EXPIRED') return 'This session has expired: it takes no messages.';
+  if (endReason === 'TERMINATED') return 'This session was terminated: it takes no messages.';
+  if (endReason === 'EXPIRED') return 'This session has expired: it takes no messages.';
   return isArchived ? 'This session is archived: it takes no messages. Unarchive it to go on.' : null;
 }
 

@@ -28,7 +28,7 @@ export function SubSessions({ session }: { readonly session: subSessions_session
             title
             status
             statusDetail
-            endedBy
+            endReason
           }
         }
       }
@@ -36,7 +36,7 @@ export function SubSessions({ session }: { readonly session: subSessions_session
     session,
   );
   const { nodes } = children;
-  const followed = new Set(nodes.filter(({ endedBy }) => !endedBy).slice(0, mostFollowed));
+  const followed = new Set(nodes.filter(({ endReason }) => !endReason).slice(0, mostFollowed));
   if (nodes.length === 0) return null;
   return (
     <section>
@@ -61,7 +61,7 @@ function SubSession({ child, isFollowed }: { readonly child: Child; readonly isF
           title
           status
           statusDetail
-          endedBy
+          endReason
         }
       }
     `,

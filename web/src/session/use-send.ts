@@ -48,7 +48,7 @@ export function useSend(sessionId: string, keptAs: string | null = null): Sender
     const isSame = before?.message === message && String(before.attachmentIds) === String(attachmentIds);
     const key = isSame ? before.key : newKey();
     note({ message, attachmentIds, key });
-    const { errors, isLost } = await act({ input: { sessionId, message, attachmentIds, idempotencyKey: key } });
+    const { errors, isLost } = await act({ input: { sessionId, body: message, attachmentIds, idempotencyKey: key } });
     if (isLost) return false;
     note(null);
     setLost(null);

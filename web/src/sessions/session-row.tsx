@@ -27,7 +27,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
         title
         status
         statusDetail
-        endedBy
+        endReason
         isArchived
         tags
         acusConsumed

@@ -9,7 +9,7 @@ export interface Shown {
 interface Status {
   readonly status: string;
   readonly statusDetail?: string | null | undefined;
-  readonly endedBy?: string | null | undefined;
+  readonly endReason?: string | null | undefined;
 }
 
 const whySuspended: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ const ended: Readonly<Record<string, Shown>> = {
 };
 
 /** How a session stands, in two words at most where that is enough. */
-export function showStatus({ status, statusDetail, endedBy }: Status): Shown {
+export function showStatus({ status, statusDetail, endReason }: Status): Shown {
   if (status === 'NEW') return { label: 'Queued', tone: 'plain' };
   if (status === 'CLAIMED') return { label: 'Starting', tone: 'info', isWorking: true };
   if (status === 'RESUMING') return { label: 'Waking', tone: 'info', isWorking: true };
@@ -41,7 +41,7 @@ export function showStatus({ status, statusDetail, endedBy }: Status): Shown {
     const label = whySuspended[statusDetail ?? ''] ?? 'Suspended';
     return { label, tone: statusDetail === 'USER_REQUEST' || statusDetail === 'INACTIVITY' ? 'plain' : 'warn' };
   }
-  if (status === 'EXIT') return ended[endedBy ?? ''] ?? { label: 'Finished', tone: 'good' };
+  if (status === 'EXIT') return ended[endReason ?? ''] ?? { label: 'Finished', tone: 'good' };
   if (statusDetail === 'WAITING_FOR_USER') return { label: 'Waits for you', tone: 'warn' };
   if (statusDetail === 'WAITING_FOR_APPROVAL') return { label: 'Asks to approve', tone: 'warn' };
   return { label: 'Working', tone: 'info', isWorking: true };

@@ -21,13 +21,13 @@ interface AutomationActsProps {
 
 /** What can be done with an automation: enabled and disabled, run now, deleted. */
 export function AutomationActs({ automation, connections, onDeleted, onRun }: AutomationActsProps) {
-  const { id, automationId, name, enabled } = useFragment(
+  const { id, automationId, name, isEnabled } = useFragment(
     graphql`
       fragment automationActs_automation on Automation {
         id
         automationId
         name
-        enabled
+        isEnabled
       }
     `,
     automation,
@@ -39,7 +39,7 @@ export function AutomationActs({ automation, connections, onDeleted, onRun }: Au
       enableAutomation(input: $input) {
         automation {
           id
-          enabled
+          isEnabled
           nextRunAt
           nextRuns
           consecutiveFailures
@@ -55,7 +55,7 @@ export function AutomationActs({ automation, connections, onDeleted, onRun }: Au
       disableAutomation(input: $input) {
         automation {
           id
-          enabled
+          isEnabled
           nextRunAt
           nextRuns
         }
@@ -100,7 +100,7 @@ export function AutomationActs({ automation, connections, onDeleted, onRun }: Au
   };
   // Each is the other's undoing.
   const turn = async (isOn: boolean, isUndoing = false) => {
-    const expect = (store: RecordSourceSelectorProxy) => void store.get(id)?.setValue(isOn, 'enabled');
+    const expect = (store: RecordSourceSelectorProxy) => void store.get(id)?.setValue(isOn, 'isEnabled');
     const { errors } = await (isOn ? enable : disable)({ input }, expect);
     if (errors !== null) return;
     toasts.say(`${name} is ${isOn ? 'enabled' : 'disabled'}.`, isUndoing ? undefined : () => void turn(!isOn, true));
@@ -110,8 +110,12 @@ export function AutomationActs({ automation, connections, onDeleted, onRun }: Au
       <Button size="small" icon="play" isBusy={isRunning} aria-label={`Run now: ${name}`} onClick={() => void runNow()}>
         Run now
       </Button>
-      <Button size="small" aria-label={`${enabled ? 'Disable' : 'Enable'} ${name}`} onClick={() => void turn(!enabled)}>
-        {enabled ? 'Disable' : 'Enable'}
+      <Button
+        size="small"
+        aria-label={`${isEnabled ? 'Disable' : 'Enable'} ${name}`}
+        onClick={() => void turn(!isEnabled)}
+      >
+        {isEnabled ? 'Disable' : 'Enable'}
       </Button>
       <Button size="small" tone="danger" aria-label={`Delete ${name}`} onClick={() => setAsked(true)}>
         Delete

@@ -90,7 +90,7 @@ export const automationFragment = graphql`
       mcpServers
       slackChannels
       slackDmScope
-      linearEnabled
+      isLinearEnabled
     }
   }
 `;

@@ -84,7 +84,7 @@ function Shown({ found, onChanged }: ShownProps) {
         id
         automationId
         name
-        enabled
+        isEnabled
         nextRuns
         createdAt
         lastErrorAt
@@ -109,7 +109,7 @@ function Shown({ found, onChanged }: ShownProps) {
   const [, go] = useLocation();
   const [isChanging, setChanging] = useState(() => isHalfWritten(automation.automationId));
   const [made, setMade] = useState<MadeWebhook | null>(null);
-  const { name, enabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
+  const { name, isEnabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
   const mayChange = may('MANAGE_ORG_AUTOMATIONS');
   if (isChanging) {
@@ -155,7 +155,7 @@ function Shown({ found, onChanged }: ShownProps) {
           <dl className="facts">
             <dt>State</dt>
             <dd>
-              <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
+              <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'enabled' : 'disabled'}</Badge>
             </dd>
             <AutomationFacts automation={automation} />
             <dt>Made</dt>

@@ -53,7 +53,7 @@ function Automations({ organization }: { readonly organization: automationsPage_
             node {
               id
               name
-              enabled
+              isEnabled
               nextRunAt
               lastRunAt
               consecutiveFailures
@@ -86,13 +86,13 @@ function Automations({ organization }: { readonly organization: automationsPage_
     },
     {
       label: 'State',
-      cell: ({ enabled, consecutiveFailures, lastErrorMessage }) =>
+      cell: ({ isEnabled, consecutiveFailures, lastErrorMessage }) =>
         consecutiveFailures > 0 ? (
           <span title={lastErrorMessage ?? undefined}>
             <Badge tone="bad">failed {consecutiveFailures === 1 ? 'once' : `${consecutiveFailures} times`}</Badge>
           </span>
         ) : (
-          <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
+          <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'enabled' : 'disabled'}</Badge>
         ),
     },
     { label: 'Next', cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : null) },

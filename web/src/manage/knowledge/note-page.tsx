@@ -32,7 +32,6 @@ const query = graphql`
         macro
         body
         pinnedRepo
-        isEnabled
         updatedAt
         folder {
           id
@@ -66,20 +65,16 @@ const labels = {
   body: 'Text',
 };
 
-const valuesOf = ({ name, trigger, macro, body, pinnedRepo, isEnabled, folder, organization }: Note): Values => ({
+const valuesOf = ({ name, trigger, macro, body, pinnedRepo, folder, organization }: Note): Values => ({
   name,
   trigger,
   macro: macro ?? '',
   pinnedRepo: pinnedRepo ?? '',
   ...(organization ? { folderId: folder?.id ?? '' } : {}),
-  ...(isEnabled ? { isEnabled: 'on' } : {}),
   body,
 });
 
-const wordsOf = ({ folder, isEnabled }: Note): Values => ({
-  folderId: folder?.path ?? 'None',
-  isEnabled: isEnabled ? 'Yes' : 'No',
-});
+const wordsOf = ({ folder }: Note): Values => ({ folderId: folder?.path ?? 'None' });
 
 const placed = ['name', 'trigger', 'macro', 'body', 'folderId', 'pinnedRepo'];
 const noValues: Values = { name: '', trigger: '', macro: '', pinnedRepo: '', isEnabled: 'on', body: '' };
@@ -119,7 +114,6 @@ function NoteForm({ note }: { readonly note: Note | null }) {
             macro
             body
             pinnedRepo
-            isEnabled
             updatedAt
             folder {
               id
@@ -148,12 +142,13 @@ function NoteForm({ note }: { readonly note: Note | null }) {
       macro: given.word('macro'),
       body: given.raw('body'),
       pinnedRepo: given.word('pinnedRepo'),
-      isEnabled: given.isOn('isEnabled'),
       ...(isOfEnterprise ? {} : { folderId: given.word('folderId') }),
     };
     const { errors: refused } = note
       ? await update({ input: { ...input, knowledgeNoteId: note.knowledgeNoteId } })
-      : await create({ input: { ...input, ...placeOf(isOfEnterprise, organization) } });
+      : await create({
+          input: { ...input, isEnabled: given.isOn('isEnabled'), ...placeOf(isOfEnterprise, organization) },
+        });
     setErrors(refused);
     if (refused === null) toasts.say(`${input.name} is saved.`);
     return refused === null;
@@ -220,10 +215,12 @@ function NoteForm({ note }: { readonly note: Note | null }) {
               />
             )}
           </div>
-          <label className="check">
-            <input type="checkbox" name="isEnabled" defaultChecked={values.isEnabled !== undefined} />{' '}
-            {labels.isEnabled}
-          </label>
+          {note === null && (
+            <label className="check">
+              <input type="checkbox" name="isEnabled" defaultChecked={values.isEnabled !== undefined} />{' '}
+              {labels.isEnabled}
+            </label>
+          )}
           <Editor
             label={labels.body}
             name="body"

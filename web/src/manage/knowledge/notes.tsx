@@ -1,14 +1,16 @@
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import { Link } from 'wouter';
 import type {
   notes_organization$data,
   notes_organization$key,
 } from '../../__generated__/notes_organization.graphql.ts';
 import type { notesDeleteMutation } from '../../__generated__/notesDeleteMutation.graphql.ts';
+import type { notesDisableMutation } from '../../__generated__/notesDisableMutation.graphql.ts';
+import type { notesEnableMutation } from '../../__generated__/notesEnableMutation.graphql.ts';
 import type { notesPaginationQuery } from '../../__generated__/notesPaginationQuery.graphql.ts';
 import type { AccessType, notesQuery } from '../../__generated__/notesQuery.graphql.ts';
-import type { notesSwitchMutation } from '../../__generated__/notesSwitchMutation.graphql.ts';
 import { useAct } from '../../relay/use-act.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -114,9 +116,9 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       }
     }
   `);
-  const [change] = useAct<notesSwitchMutation>(graphql`
-    mutation notesSwitchMutation($input: UpdateKnowledgeNoteInput!) {
-      updateKnowledgeNote(input: $input) {
+  const [enable] = useAct<notesEnableMutation>(graphql`
+    mutation notesEnableMutation($input: EnableKnowledgeNoteInput!) {
+      enableKnowledgeNote(input: $input) {
         knowledgeNote {
           id
           isEnabled
@@ -127,11 +129,23 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       }
     }
   `);
-  const switchTo = (note: Note, isEnabled: boolean) =>
-    change(
-      { input: { knowledgeNoteId: note.knowledgeNoteId, isEnabled } },
-      { updateKnowledgeNote: { knowledgeNote: { id: note.id, isEnabled }, userErrors: [] } },
-    );
+  const [disable] = useAct<notesDisableMutation>(graphql`
+    mutation notesDisableMutation($input: DisableKnowledgeNoteInput!) {
+      disableKnowledgeNote(input: $input) {
+        knowledgeNote {
+          id
+          isEnabled
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const switchTo = ({ id, knowledgeNoteId }: Note, isEnabled: boolean) => {
+    const expect = (store: RecordSourceSelectorProxy) => void store.get(id)?.setValue(isEnabled, 'isEnabled');
+    return (isEnabled ? enable : disable)({ input: { knowledgeNoteId } }, expect);
+  };
   const columns: readonly Column<Note>[] = [
     {
       label: 'Name',

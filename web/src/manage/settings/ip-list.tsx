@@ -1,7 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { ipList_enterprise$key } from '../../__generated__/ipList_enterprise.graphql.ts';
-import type { ipListClearMutation } from '../../__generated__/ipListClearMutation.graphql.ts';
 import type { ipListReplaceMutation } from '../../__generated__/ipListReplaceMutation.graphql.ts';
 import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
@@ -32,8 +31,8 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [replace, isReplacing] = useAct<ipListReplaceMutation>(
     graphql`
-      mutation ipListReplaceMutation($input: ReplaceIpAccessListInput!) {
-        replaceIpAccessList(input: $input) {
+      mutation ipListReplaceMutation($input: ReplaceIpAccessListRangesInput!) {
+        replaceIpAccessListRanges(input: $input) {
           enterprise {
             ...ipList_enterprise
           }
@@ -46,21 +45,8 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
     `,
     { isQuiet: true },
   );
-  const [clear, isClearing] = useAct<ipListClearMutation>(graphql`
-    mutation ipListClearMutation($input: ClearIpAccessListInput!) {
-      clearIpAccessList(input: $input) {
-        enterprise {
-          ...ipList_enterprise
-        }
-        userErrors {
-          message
-        }
-      }
-    }
-  `);
   const keep = async ({ ipRanges, force }: Asked) => {
-    const { errors: refused } =
-      ipRanges.length === 0 ? await clear({ input: {} }) : await replace({ input: { ipRanges, force } });
+    const { errors: refused } = await replace({ input: { ipRanges, force } });
     setAsked(null);
     setErrors(refused);
     if (refused === null) toasts.say(ipRanges.length === 0 ? 'Every address is let in.' : 'The list is saved.');
@@ -110,7 +96,7 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
               : `Whoever comes from elsewhere is refused at once: ${asked.ipRanges.join(', ')}`
           }
           act="Save the list"
-          isBusy={isReplacing || isClearing}
+          isBusy={isReplacing}
           onClose={() => setAsked(null)}
           onConfirm={() => void keep(asked)}
         />

@@ -123,8 +123,8 @@ function LimitForm({ organization, onClose }: LimitFormProps) {
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [update, isUpdating] = useAct<limitsUpdateMutation>(
     graphql`
-      mutation limitsUpdateMutation($input: UpdateAcuLimitInput!) {
-        updateAcuLimit(input: $input) {
+      mutation limitsUpdateMutation($input: SetAcuLimitInput!) {
+        setAcuLimit(input: $input) {
           acuLimit {
             organization {
               id

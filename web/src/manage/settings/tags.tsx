@@ -31,8 +31,8 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [add, isAdding] = useAct<tagsAddMutation>(
     graphql`
-      mutation tagsAddMutation($input: AppendAllowedTagsInput!) {
-        appendAllowedTags(input: $input) {
+      mutation tagsAddMutation($input: AddAllowedTagsInput!) {
+        addAllowedTags(input: $input) {
           organization {
             ...tags_organization
           }
@@ -46,8 +46,8 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
     { isQuiet: true },
   );
   const [remove, isRemoving] = useAct<tagsRemoveMutation>(graphql`
-    mutation tagsRemoveMutation($input: RemoveAllowedTagInput!) {
-      removeAllowedTag(input: $input) {
+    mutation tagsRemoveMutation($input: RemoveAllowedTagsInput!) {
+      removeAllowedTags(input: $input) {
         organization {
           ...tags_organization
         }
@@ -58,8 +58,8 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
     }
   `);
   const [setDefault] = useAct<tagsDefaultMutation>(graphql`
-    mutation tagsDefaultMutation($input: SetDefaultTagInput!) {
-      setDefaultTag(input: $input) {
+    mutation tagsDefaultMutation($input: UpdateOrganizationInput!) {
+      updateOrganization(input: $input) {
         organization {
           ...tags_organization
         }
@@ -83,7 +83,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
     return fixedChoices([...all].map((tag) => ({ value: tag, label: tag })));
   }, [allowedTags, defaultTag]);
   const choose = async (tag: string | null) => {
-    const { errors: refused } = await setDefault({ input: { organizationId, tag } });
+    const { errors: refused } = await setDefault({ input: { organizationId, defaultTag: tag } });
     if (refused === null) toasts.say(tag === null ? 'No tag is given by itself.' : `Sessions get ${tag}.`);
   };
   return (
@@ -107,7 +107,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
                 icon="close"
                 disabled={isRemoving}
                 aria-label={`Remove ${tag}`}
-                onClick={() => void remove({ input: { organizationId, tag } })}
+                onClick={() => void remove({ input: { organizationId, tags: [tag] } })}
               />
             </li>
           ))}

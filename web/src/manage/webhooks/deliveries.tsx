@@ -72,8 +72,8 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
   );
   const toasts = useToasts();
   const [redeliver, isBusy] = useAct<deliveriesRedeliverMutation>(graphql`
-    mutation deliveriesRedeliverMutation($input: RedeliverWebhookInput!) {
-      redeliverWebhook(input: $input) {
+    mutation deliveriesRedeliverMutation($input: RedeliverWebhookDeliveryInput!) {
+      redeliverWebhookDelivery(input: $input) {
         webhookDelivery {
           id
           status

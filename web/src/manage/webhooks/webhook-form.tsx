@@ -18,7 +18,6 @@ interface WebhookFormProps {
     readonly url: string;
     readonly description: string | null | undefined;
     readonly eventTypes: readonly string[];
-    readonly isEnabled: boolean;
   } | null;
   readonly connections: readonly string[];
   /** With the secret of a new one, which is shown once. */
@@ -64,9 +63,6 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
             url
             description
             eventTypes
-            isEnabled
-            disabledReason
-            consecutiveFailures
           }
           userErrors {
             message
@@ -82,14 +78,16 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       url: given.text('url'),
       description: given.word('description'),
       eventTypes: given.all('eventTypes') as WebhookEventType[],
-      isEnabled: given.isOn('isEnabled'),
     };
     if (endpoint) {
       const { errors: refused } = await update({ input: { ...input, webhookEndpointId: endpoint.webhookEndpointId } });
       setErrors(refused);
       if (refused !== null) return;
     } else {
-      const { payload, errors: refused } = await create({ input: { ...input, organizationId }, connections });
+      const { payload, errors: refused } = await create({
+        input: { ...input, organizationId, isEnabled: given.isOn('isEnabled') },
+        connections,
+      });
       setErrors(refused);
       if (refused !== null) return;
       if (payload.secret) onSecret(payload.secret);
@@ -140,9 +138,11 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
           messages
         </label>
       </fieldset>
-      <label className="check">
-        <input type="checkbox" name="isEnabled" defaultChecked={endpoint?.isEnabled ?? true} /> It is posted to
-      </label>
+      {endpoint === null && (
+        <label className="check">
+          <input type="checkbox" name="isEnabled" defaultChecked /> It is posted to
+        </label>
+      )}
     </FormDialog>
   );
 }

@@ -2,6 +2,8 @@ import { type ReactNode, useState } from 'react';
 import { graphql, useFragment, useLazyLoadQuery } from 'react-relay';
 import { Link } from 'wouter';
 import type { webhookPage_endpoint$key } from '../../__generated__/webhookPage_endpoint.graphql.ts';
+import type { webhookPageDisableMutation } from '../../__generated__/webhookPageDisableMutation.graphql.ts';
+import type { webhookPageEnableMutation } from '../../__generated__/webhookPageEnableMutation.graphql.ts';
 import type { WebhookDeliveryStatus, webhookPageQuery } from '../../__generated__/webhookPageQuery.graphql.ts';
 import type { webhookPageRotateMutation } from '../../__generated__/webhookPageRotateMutation.graphql.ts';
 import type { webhookPageTestMutation } from '../../__generated__/webhookPageTestMutation.graphql.ts';
@@ -85,8 +87,8 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
   const [asked, setAsked] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const [test, isTesting] = useAct<webhookPageTestMutation>(graphql`
-    mutation webhookPageTestMutation($input: SendTestWebhookInput!) {
-      sendTestWebhook(input: $input) {
+    mutation webhookPageTestMutation($input: TestWebhookEndpointInput!) {
+      testWebhookEndpoint(input: $input) {
         webhookDelivery {
           id
         }
@@ -96,9 +98,33 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       }
     }
   `);
+  const [enable, isEnabling] = useAct<webhookPageEnableMutation>(graphql`
+    mutation webhookPageEnableMutation($input: EnableWebhookEndpointInput!) {
+      enableWebhookEndpoint(input: $input) {
+        webhookEndpoint {
+          ...webhookPage_endpoint
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [disable, isDisabling] = useAct<webhookPageDisableMutation>(graphql`
+    mutation webhookPageDisableMutation($input: DisableWebhookEndpointInput!) {
+      disableWebhookEndpoint(input: $input) {
+        webhookEndpoint {
+          ...webhookPage_endpoint
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
   const [rotate, isRotating] = useAct<webhookPageRotateMutation>(graphql`
-    mutation webhookPageRotateMutation($input: RotateWebhookSecretInput!) {
-      rotateWebhookSecret(input: $input) {
+    mutation webhookPageRotateMutation($input: RotateWebhookEndpointSecretInput!) {
+      rotateWebhookEndpointSecret(input: $input) {
         secret
         userErrors {
           message
@@ -113,6 +139,10 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
     toasts.say('A test is on its way.');
     onChanged();
   };
+  const turn = async () => {
+    const { errors } = await (state.isEnabled ? disable : enable)({ input });
+    if (errors === null) toasts.say(`The webhook is ${state.isEnabled ? 'disabled' : 'enabled'}.`);
+  };
   const makeSecret = async () => {
     const { payload } = await rotate({ input });
     setAsked(false);
@@ -123,6 +153,9 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       title="Webhook"
       actions={
         <>
+          <Button size="small" isBusy={isEnabling || isDisabling} onClick={() => void turn()}>
+            {state.isEnabled ? 'Disable' : 'Enable'}
+          </Button>
           <Button size="small" icon="key" onClick={() => setAsked(true)}>
             New secret
           </Button>

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type GraphQLArgument, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
+import { expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema/index.ts';
+import { root } from '../support/tree.ts';
+
+const resources = [
+  'Automation',
+  'KnowledgeFolder',
+  'KnowledgeNote',
+  'Organization',
+  'Playbook',
+  'Role',
+  'Secret',
+  'ServiceUser',
+  'User',
+  'WebhookEndpoint',
+];
+const switches = ['Automation', 'KnowledgeNote', 'WebhookEndpoint'];
+const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
+
+/** The nouns of each verb: the table of docs/graphql-conventions.md. A mutation is one of these, and each of these is one. */
+const verbs: Readonly<Record<string, readonly string[]>> = {
+  create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session'],
+  update: [...resources, 'Enterprise', 'Session'],
+  delete: [...resources, 'AcuLimit', 'SessionWorkspace'],
+  set: ['AcuLimit'],
+  enable: switches,
+  disable: switches,
+  add: sets,
+  remove: sets,
+  replace: sets,
+  archive: ['Session', 'Sessions'],
+  unarchive: ['Session', 'Sessions'],
+  suspend: ['Session'],
+  resume: ['Session'],
+  terminate: ['Session', 'Sessions'],
+  tag: ['Sessions'],
+  send: ['Message'],
+  assign: ['Role'],
+  unassign: ['Role'],
+  invite: ['Users'],
+  rotate: ['ApiKey', 'AutomationWebhookSecret', 'WebhookEndpointSecret'],
+  revoke: ['ApiKey', 'AllApiKeys'],
+  run: ['Automation'],
+  test: ['WebhookEndpoint'],
+  redeliver: ['WebhookDelivery'],
+  end: ['Maintenance'],
+};
+
+const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+
+function verbOf(name: string): string {
+  return Object.keys(verbs).find((verb) => verbs[verb]?.some((noun) => name === `${verb}${noun}`)) ?? '';
+}
+
+it('names each mutation by a verb and a noun of one table', () => {
+  const wanted = Object.entries(verbs).flatMap(([verb, nouns]) => nouns.map((noun) => `${verb}${noun}`));
+  expect(mutations.map(({ name }) => name).sort()).toEqual(wanted.sort());
+});
+
+it('has that table in its documentation', () => {
+  const page = readFileSync(join(root, 'docs/graphql-conventions.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| [^|]+ \| ([^|]+) \|$/gm)];
+  const listed = rows.flatMap(([, verbsOfRow = '', nounsOfRow = '']) =>
+    [...nounsOfRow.matchAll(/`(\w+)`(?: \(([\w, ]+)\))?/g)].flatMap(([, noun, only]) =>
+      (only?.split(', ') ?? [...verbsOfRow.matchAll(/`(\w+)`/g)].map(([, verb]) => verb)).map(
+        (verb) => `${verb}${noun}`,
+      ),
+    ),
+  );
+  expect(listed.sort()).toEqual(mutations.map(({ name }) => name).sort());
+});
+
+it('switches by enable and disable, and takes "isEnabled" only where something is created', () => {
+  const taking = mutations.filter(({ args }) => {
+    const [input] = args;
+    const type = input && schema.getType(input.type.toString().replace('!', ''));
+    return isInputObjectType(type) && type.getFields().isEnabled;
+  });
+  expect(taking.map(({ name }) => verbOf(name)).filter((verb) => verb !== 'create')).toEqual([]);
+});
+
+const argumentsOf = (field: object): readonly GraphQLArgument[] =>
+  'args' in field ? (field.args as readonly GraphQLArgument[]) : [];
+
+/** Booleans that tell an act what to do, and are no state of a thing. */
+const switchesOfActs = [
+  'archive',
+  'autoCreate',
+  'bypassApproval',
+  'dryRun',
+  'force',
+  'includeInactive',
+  'revokeCurrent',
+];
+
+it('names booleans "is…" and "has…", and what tells an act what to do by a verb', () => {
+  const all = Object.values(schema.getTypeMap()).flatMap((type): [string, string, unknown][] => {
+    if (type.name.startsWith('__')) return [];
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return [];
+    return Object.values(type.getFields()).flatMap((field) => [
+      ...argumentsOf(field).map(({ name, type: its }): [string, string, unknown] => [type.name, name, its]),
+      [type.name, field.name, field.type],
+    ]);
+  });
+  const names = all
+    .filter(([, , type]) => String(type).replace('!', '') === 'Boolean')
+    .map(([owner, name]) => `${owner}.${name}`)
+    .filter((path) => {
+      const name = path.split('.').at(-1) ?? '';
+      return !/^(is|has|\w+Is)[A-Z]/.test(name) && !switchesOfActs.includes(name);
+    });
+  expect(names).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import type { InputObjectRef, ObjectRef } from '@pothos/core';
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLOutputType, type GraphQLResolveInfo, isObjectType } from 'graphql';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { toUserErrors } from '../errors.ts';
@@ -50,7 +50,7 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
       resolve: (_root, { input }, context, info) => {
         // An earlier mutation of the document may have read what this one changes.
         renewLoaders(context);
-        return toPayload(input, names, () => act(input as Input, context, info));
+        return toPayload(input, { returnType: info.returnType, names }, () => act(input as Input, context, info));
       },
     }),
   );
@@ -58,7 +58,7 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
 
 async function toPayload(
   { clientMutationId = null }: InputBase,
-  names: Readonly<Record<string, string>>,
+  { returnType, names }: Pick<GraphQLResolveInfo, 'returnType'> & { readonly names: Readonly<Record<string, string>> },
   act: () => Promise<object>,
 ): Promise<PayloadBase> {
   try {
@@ -66,6 +66,12 @@ async function toPayload(
   } catch (error) {
     const userErrors = toUserErrors(error, ['input'], names);
     if (userErrors === null) throw error;
-    return { userErrors, clientMutationId };
+    return { ...nothingOf(returnType), userErrors, clientMutationId };
   }
+}
+
+/** Null for each field of an object type. */
+function nothingOf(type: GraphQLOutputType): Record<string, null> {
+  const fields = isObjectType(type) ? type.getFields() : {};
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, null]));
 }

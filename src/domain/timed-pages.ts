@@ -33,6 +33,8 @@ export interface TimedPage {
   readonly order: string;
   /** The same by the columns of the given place. */
   readonly sourceOrder: string;
+  /** The direction of both. */
+  readonly direction: 'asc' | 'desc';
   /** The placeholder of how many rows to read: one more than the page has. */
   readonly limit: string;
   /** `at` says where a row stands, if not by its own time and `id`. */
@@ -78,6 +80,7 @@ export function timedPage(
     ],
     order: orderBy(own),
     sourceOrder: orderBy(source),
+    direction,
     limit: bind(window.limit + 1),
     toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor = standsAt(time)) {
       return toPage(rows, window, (item) => {

@@ -24,7 +24,8 @@ async function world() {
   const [one, other] = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Other')];
   const ids: string[] = [];
   for (const { token } of [one, other, one]) ids.unshift(`devin-${await createSession(test, { tags: ['t'] }, token)}`);
-  return { one, other, ids, only: `organizationIds: ["${one.organizationId}", "${other.organizationId}"]` };
+  const both = `organizationIds: ["${one.organizationId}", "${other.organizationId}"]`;
+  return { one, other, ids, both, only: `filter: {${both}}` };
 }
 
 describe('the sessions of the enterprise', () => {
@@ -33,9 +34,12 @@ describe('the sessions of the enterprise', () => {
     expect(idsOf(await list('(first: 3)'))).toEqual(ids);
     const all = await list(`(${only})`);
     expect(idsOf(all)).toEqual(ids);
-    expect(idsOf(await list(`(organizationIds: ["${other.organizationId}"])`))).toEqual([ids[1]]);
-    expect(idsOf(await list(`(organizationIds: ["${one.organizationId}", "none"])`))).toEqual([ids[0], ids[2]]);
-    expect(idsOf(await list('(organizationIds: [])'))).toEqual([]);
+    expect(idsOf(await list(`(filter: {organizationIds: ["${other.organizationId}"]})`))).toEqual([ids[1]]);
+    expect(idsOf(await list(`(filter: {organizationIds: ["${one.organizationId}", "none"]})`))).toEqual([
+      ids[0],
+      ids[2],
+    ]);
+    expect(idsOf(await list('(filter: {organizationIds: []})'))).toEqual([]);
     const second = await list(`(${only}, first: 1, after: "${all.edges[0].cursor}")`);
     expect(second).toMatchObject({
       edges: [all.edges[1]],
@@ -45,24 +49,34 @@ describe('the sessions of the enterprise', () => {
     expect(back).toMatchObject({ edges: all.edges.slice(0, 2), pageInfo: { hasPreviousPage: false } });
   });
 
+  it('come in the order that is asked for', async () => {
+    const { ids, both } = await world();
+    await say(test, (ids[2] as string).replace('devin-', ''), 'again');
+    const ordered = async (field: string, direction: string) =>
+      idsOf(await list(`(filter: {${both}}, orderBy: {field: ${field}, direction: ${direction}})`));
+    expect(await ordered('CREATED_AT', 'ASC')).toEqual(ids.toReversed());
+    expect(await ordered('UPDATED_AT', 'DESC')).toEqual([ids[2], ids[0], ids[1]]);
+    expect(await ordered('UPDATED_AT', 'ASC')).toEqual([ids[1], ids[0], ids[2]]);
+  });
+
   it('take the filter of an organization’s', async () => {
-    const { one, ids, only } = await world();
+    const { one, ids, both, only } = await world();
     const hidden = await createSession(test, { isUnlisted: true }, one.token);
     await createSession(test, { tags: ['u'] }, one.token);
-    expect(idsOf(await list(`(${only}, filter: { tags: ["t"] })`))).toEqual(ids);
-    expect(idsOf(await list(`(${only}, filter: { createdById: "${one.serviceUserId}", tags: ["t"] })`))).toEqual([
+    expect(idsOf(await list(`(filter: { ${both}, tags: ["t"] })`))).toEqual(ids);
+    expect(idsOf(await list(`(filter: { ${both}, createdByIds: ["${one.serviceUserId}"], tags: ["t"] })`))).toEqual([
       ids[0],
       ids[2],
     ]);
     expect(idsOf(await list(`(${only})`))).not.toContain(`devin-${hidden}`);
-    expect(idsOf(await list(`(${only}, filter: { status: [EXIT] })`))).toEqual([]);
+    expect(idsOf(await list(`(filter: { ${both}, status: [EXIT] })`))).toEqual([]);
   });
 
   it('refuse more than 100 organizations, and cursors of other lists', async () => {
     const many = Array.from({ length: 101 }, () => '"x"').join();
-    expect(await list(`(organizationIds: [${many}])`)).toMatchObject({
+    expect(await list(`(filter: {organizationIds: [${many}]})`)).toMatchObject({
       error: 'INVALID_INPUT',
-      message: expect.stringContaining('"organizationIds" must be at most 100'),
+      message: expect.stringContaining('"organizationIds" must have at most 100 items'),
     });
     expect(await list('(after: "bm90aGluZw")')).toMatchObject({ error: 'BAD_CURSOR' });
   });
@@ -70,7 +84,7 @@ describe('the sessions of the enterprise', () => {
   it('have none of another enterprise', async () => {
     const foreign = await plantForeignUsage(test, '2099-01-01');
     expect(idsOf(await list('(first: 100)'))).not.toContain(`devin-${foreign.sessionId}`);
-    expect(idsOf(await list(`(organizationIds: ["${foreign.organizationId}"])`))).toEqual([]);
+    expect(idsOf(await list(`(filter: {organizationIds: ["${foreign.organizationId}"]})`))).toEqual([]);
   });
 
   it('need VIEW_ACCOUNT_SESSIONS, which is worth what is in the sessions and nothing beside them', async () => {

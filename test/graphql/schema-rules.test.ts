@@ -111,6 +111,9 @@ function signatures(fields: Record<string, Pick<GraphQLField<unknown, unknown>, 
 
 const connection = (extra = '') => `(after: String, before: String, ${extra}first: Int, last: Int)`;
 
+const sessionConnection =
+  '(after: String, before: String, filter: SessionFilter, first: Int, last: Int, orderBy: SessionOrder): SessionConnection!';
+
 /** What clients were promised: names, arguments and types. There may be more. */
 const promised: Record<string, Record<string, string>> = {
   Query: {
@@ -121,8 +124,12 @@ const promised: Record<string, Record<string, string>> = {
     organizations: `${connection()}: OrganizationConnection!`,
     organization: '(id: ID!): Organization',
     session: '(id: ID!): Session',
+    sessions: sessionConnection,
   },
+  Enterprise: { sessions: sessionConnection },
   Viewer: {
+    sessions: sessionConnection,
+    waitingForMe: sessionConnection,
     principalType: ': PrincipalType!',
     user: ': User',
     serviceUser: ': ServiceUser',
@@ -134,8 +141,7 @@ const promised: Record<string, Record<string, string>> = {
     organizationId: ': String!',
     name: ': String!',
     createdAt: ': DateTime!',
-    sessions:
-      '(after: String, before: String, filter: SessionFilter, first: Int, last: Int, orderBy: SessionOrder): SessionConnection!',
+    sessions: sessionConnection,
     automations: `${connection()}: AutomationConnection!`,
     consumption: '(from: Date!, serviceUserId: ID, sessionId: ID, to: Date!, userId: ID): Consumption!',
     members: `${connection()}: MemberConnection!`,
@@ -165,7 +171,7 @@ const promised: Record<string, Record<string, string>> = {
     structuredOutput: ': JSON',
     pullRequests: ': [PullRequest!]!',
     playbook: ': Playbook',
-    children: `${connection()}: SessionConnection!`,
+    children: sessionConnection,
     attachments: `${connection()}: AttachmentConnection!`,
     messages: `${connection()}: SessionMessageConnection!`,
     events:
@@ -265,7 +271,7 @@ const promisedInputs: Record<string, string> = {
   AutomationActionInput: 'type: String!, prompt: String',
   AutomationRunAsInput: 'type: String!',
   SessionFilter:
-    'status: [SessionStatus!], tags: [String!], isArchived: Boolean, origin: [SessionOrigin!], playbookId: ID, automationId: ID, createdById: ID, createdAfter: DateTime, createdBefore: DateTime, updatedAfter: DateTime, updatedBefore: DateTime, search: String',
+    'status: [SessionStatus!], tags: [String!], isArchived: Boolean, origin: [SessionOrigin!], playbookId: ID, automationId: ID, createdByIds: [ID!], createdAfter: DateTime, createdBefore: DateTime, updatedAfter: DateTime, updatedBefore: DateTime, search: String, statusDetail: [SessionStatusDetail!], endReason: [SessionEndReason!], allTags: [String!], isUnlisted: Boolean, organizationIds: [ID!], parentId: ID, hasParent: Boolean, ids: [ID!], and: [SessionFilter!], or: [SessionFilter!], not: SessionFilter',
   SessionOrder: 'field: SessionOrderField!, direction: OrderDirection!',
 };
 

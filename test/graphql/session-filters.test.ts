@@ -67,11 +67,11 @@ const cases: [string, () => Record<string, unknown>, string[]][] = [
   ['not archived', () => ({ isArchived: false }), ['Four_', 'THREE 100%', 'Two', 'One']],
   ['an origin', () => ({ origin: ['CLI'] }), ['Two']],
   ['several origins', () => ({ origin: ['API', 'WEBAPP'] }), ['Five', 'Four_', 'THREE 100%', 'One']],
-  ['who made it, a user', () => ({ createdById: userId }), ['Two', 'One']],
-  ['who made it, a service user', () => ({ createdById: serviceUserId }), ['Five', 'Four_', 'THREE 100%']],
-  ['who made it, by a global id', () => ({ createdById: globalIdOf('User', userId.slice(5)) }), ['Two', 'One']],
-  ['nobody who made it', () => ({ createdById: someId }), []],
-  ['who made it, by what is no id', () => ({ createdById: '\u0000' }), []],
+  ['who made it, a user', () => ({ createdByIds: [userId] }), ['Two', 'One']],
+  ['who made it, a service user', () => ({ createdByIds: [serviceUserId] }), ['Five', 'Four_', 'THREE 100%']],
+  ['who made it, by a global id', () => ({ createdByIds: [globalIdOf('User', userId.slice(5))] }), ['Two', 'One']],
+  ['nobody who made it', () => ({ createdByIds: [someId] }), []],
+  ['who made it, by what is no id', () => ({ createdByIds: ['\u0000'] }), []],
   ['a playbook', () => ({ playbookId: someId }), []],
   ['an automation', () => ({ automationId: 'x' }), []],
   ['made then or later', () => ({ createdAfter: minute(3) }), ['Five', 'Four_']],
@@ -90,7 +90,7 @@ const cases: [string, () => Record<string, unknown>, string[]][] = [
   ['another such sign', () => ({ search: '_' }), ['Four_']],
   [
     'all at once',
-    () => ({ tags: ['c'], isArchived: false, search: 'T', createdById: userId, status: ['NEW'] }),
+    () => ({ tags: ['c'], isArchived: false, search: 'T', createdByIds: [userId], status: ['NEW'] }),
     ['Two'],
   ],
 ];
@@ -173,4 +173,169 @@ it('shows an unlisted session to whoever knows its id, and in no list', async ()
   const { data } = await graphql(test, token, 'query($id: ID!) { session(id: $id) { title isUnlisted } }', { id });
   expect(data.session).toEqual({ title: 'Hidden', isUnlisted: true });
   expect((await read({ filter: { search: 'hidden' } })).titles).toEqual([]);
+});
+
+describe('with what is known of an end, a parent and a wait', () => {
+  const made: Record<string, string> = {};
+  let own: Awaited<ReturnType<typeof makeOrganization>>;
+  const set = (id: string, changes: string) =>
+    test.app.services.store.execute(`update session set ${changes} where id = $1`, [id]);
+
+  beforeAll(async () => {
+    own = await makeOrganization(test, 'States');
+    for (const title of ['Asks', 'Approves', 'Works', 'Sleeps', 'Finished', 'Terminated', 'Expired', 'Child']) {
+      made[title] = await createSession(test, { organizationId: own.organizationId, title, tags: ['x'] }, own.token);
+    }
+    const id = (title: string) => made[title] as string;
+    await set(id('Asks'), `status = 'running', status_detail = 'waiting_for_user'`);
+    await set(id('Approves'), `status = 'running', status_detail = 'waiting_for_approval'`);
+    await set(id('Works'), `status = 'running', status_detail = 'working'`);
+    await set(id('Sleeps'), `status = 'suspended', status_detail = 'inactivity'`);
+    await set(id('Finished'), `status = 'exit', status_detail = 'finished', ended_by = 'finished'`);
+    await set(id('Terminated'), `status = 'exit', ended_by = 'terminated'`);
+    await set(id('Expired'), `status = 'exit', ended_by = 'expired'`);
+    await set(id('Child'), `parent_id = '${id('Works')}'`);
+  });
+
+  const titlesOf = async (filter: unknown, orderBy: unknown = null) => {
+    const { data, errors } = await graphql(
+      test,
+      own.token,
+      `query($id: ID!, $filter: SessionFilter, $orderBy: SessionOrder) { organization(id: $id) {
+         sessions(filter: $filter, orderBy: $orderBy) { totalCount nodes { title } } } }`,
+      { id: own.organizationId, filter, orderBy },
+    );
+    if (errors) return errors[0];
+    const { nodes, totalCount } = data.organization.sessions;
+    expect(totalCount).toBe(nodes.length);
+    return nodes.map((node: any) => node.title);
+  };
+  const waiting = { statusDetail: ['WAITING_FOR_USER', 'WAITING_FOR_APPROVAL'] };
+
+  const cases: [string, () => unknown, string[]][] = [
+    ['what waits', () => waiting, ['Approves', 'Asks']],
+    ['what waits for a permission', () => ({ statusDetail: ['WAITING_FOR_APPROVAL'] }), ['Approves']],
+    ['what waits, and more', () => ({ ...waiting, search: 'ASK', tags: ['x'], isArchived: false }), ['Asks']],
+    ['what waits and when it began', () => ({ ...waiting, createdAfter: '2999-01-01T00:00:00Z' }), []],
+    ['details of several statuses', () => ({ statusDetail: ['WORKING', 'INACTIVITY'] }), ['Sleeps', 'Works']],
+    ['an end', () => ({ endReason: ['EXPIRED'] }), ['Expired']],
+    ['several ends', () => ({ endReason: ['TERMINATED', 'EXPIRED'] }), ['Expired', 'Terminated']],
+    ['its parent', () => ({ parentId: `devin-${made.Works}` }), ['Child']],
+    ['no parent that there is', () => ({ parentId: 'x' }), []],
+    ['having a parent', () => ({ hasParent: true }), ['Child']],
+    ['having none', () => ({ hasParent: false, status: ['EXIT'] }), ['Expired', 'Terminated', 'Finished']],
+    ['ids', () => ({ ids: [`devin-${made.Asks}`, globalIdOf('Session', made.Child ?? ''), 'x'] }), ['Child', 'Asks']],
+    ['no id at all', () => ({ ids: [] }), []],
+    ['the organization', () => ({ organizationIds: [own.organizationId], endReason: ['EXPIRED'] }), ['Expired']],
+    ['another organization', () => ({ organizationIds: [organizationId] }), []],
+    ['nobody who made it', () => ({ createdByIds: [] }), []],
+    [
+      'either of two',
+      () => ({ or: [{ search: 'asks' }, { endReason: ['EXPIRED'] }], not: { search: 'approves' } }),
+      ['Expired', 'Asks'],
+    ],
+    ['none of nothing', () => ({ or: [] }), []],
+    ['all of nothing', () => ({ and: [], hasParent: true }), ['Child']],
+    [
+      'what is not so, also where nothing is known of it',
+      () => ({ not: { endReason: ['FINISHED', 'TERMINATED'] }, status: ['EXIT', 'RUNNING'] }),
+      ['Expired', 'Works', 'Approves', 'Asks'],
+    ],
+    [
+      'three levels',
+      () => ({ and: [{ or: [{ not: { status: ['EXIT', 'RUNNING', 'NEW'] } }, { search: 'Child' }] }] }),
+      ['Child', 'Sleeps'],
+    ],
+  ];
+  it.each(cases)('narrows by %s', async (_what, filter, expected) => {
+    expect(await titlesOf(filter())).toEqual(expected);
+    const oldest = { field: 'CREATED_AT', direction: 'ASC' };
+    expect(await titlesOf(filter(), oldest)).toEqual(expected.toReversed());
+    expect((await titlesOf(filter(), { field: 'UPDATED_AT', direction: 'DESC' })).toSorted()).toEqual(
+      expected.toSorted(),
+    );
+  });
+
+  it('narrows by all of several tags', async () => {
+    const tagged = await createSession(test, { title: 'Tagged', tags: ['x', 'y', 'z'] }, own.token);
+    expect(await titlesOf({ allTags: ['x', 'y'] })).toEqual(['Tagged']);
+    expect(await titlesOf({ allTags: ['z', 'nothing'] })).toEqual([]);
+    expect(await titlesOf({ allTags: ['y'], tags: ['x', 'z'], createdAfter: minute(0) })).toEqual(['Tagged']);
+    expect(await titlesOf({ tags: ['y'], allTags: ['x', 'z'] })).toEqual(['Tagged']);
+    expect(await titlesOf({ allTags: [], ids: [`devin-${tagged}`] })).toEqual(['Tagged']);
+  });
+
+  it.each([
+    ['four levels', { not: { not: { not: { not: { search: 'x' } } } } }, 'at most 3 levels'],
+    ['21 conditions', { or: Array.from({ length: 21 }, () => ({ search: 'x' })) }, 'at most 20 conditions'],
+    ['a long list', { and: [{ tags: Array.from({ length: 101 }, () => 'x') }] }, '"tags" must have at most 100 items'],
+    ['a long text', { search: 'x'.repeat(1_001) }, '"search" must have at most 1000 characters'],
+    ['NUL inside', { or: [{ allTags: ['\u0000'] }] }, '"allTags" must be Unicode text'],
+    ['the year 0 inside', { not: { updatedBefore: '0000-01-01T00:00:00Z' } }, '"updatedBefore" must be a time'],
+  ])('refuses %s', async (_what, filter, message) => {
+    const error = await titlesOf(filter);
+    expect(error.extensions.code).toBe('INVALID_INPUT');
+    expect(error.message).toContain(message);
+  });
+
+  it('names the path of what it refuses in a bulk mutation', async () => {
+    const document = `mutation($input: ArchiveSessionsInput!) { archiveSessions(input: $input) { userErrors { code path } } }`;
+    const input = { organizationId: own.organizationId, filter: { and: [{}, { or: [{ search: '\u0000' }] }] } };
+    const { data } = await graphql(test, own.token, document, { input });
+    expect(data.archiveSessions.userErrors).toEqual([
+      { code: 'INVALID_INPUT', path: ['input', 'filter', 'and', '1', 'or', '0', 'search'] },
+    ]);
+  });
+
+  it('archives what a combined filter finds, and nothing else', async () => {
+    const ended = await makeOrganization(test, 'Ended');
+    const ids = [];
+    for (let n = 0; n < 3; n++) ids.push(await createSession(test, { title: `E${n}` }, ended.token));
+    await set(ids[0] ?? '', `status = 'exit', ended_by = 'expired'`);
+    const document = `mutation($input: ArchiveSessionsInput!) {
+      archiveSessions(input: $input) { results { session { title } } userErrors { message } } }`;
+    const filter = { or: [{ endReason: ['EXPIRED'] }, { search: 'e1' }] };
+    const { data } = await graphql(test, ended.token, document, {
+      input: { organizationId: ended.organizationId, filter },
+    });
+    expect(data.archiveSessions).toEqual({
+      results: [{ session: { title: 'E1' } }, { session: { title: 'E0' } }],
+      userErrors: [],
+    });
+  });
+});
+
+describe('of unlisted sessions', () => {
+  it('lists those that the viewer started or may manage, where they are asked for', async () => {
+    const own = await makeOrganization(test, 'Unlisted');
+    const [member, other] = [
+      await makeUser(test, { organizationId: own.organizationId }),
+      await makeUser(test, { organizationId: own.organizationId }),
+    ];
+    const ids: Record<string, string> = {};
+    for (const [title, by] of [
+      ['Mine', member.token],
+      ['Theirs', other.token],
+    ] as const) {
+      ids[title] = await createSession(test, { title, organizationId: own.organizationId, isUnlisted: true }, by);
+      await createSession(test, { title: `${title}, listed`, organizationId: own.organizationId }, by);
+    }
+    const listed = ['Theirs, listed', 'Mine, listed'];
+    const seen = async (as: string, filter: unknown) => {
+      const query = `query($id: ID!, $filter: SessionFilter) { organization(id: $id) { sessions(filter: $filter) { nodes { title } } } }`;
+      const { data } = await graphql(test, as, query, { id: own.organizationId, filter });
+      return data.organization.sessions.nodes.map((node: any) => node.title);
+    };
+    for (const filter of [null, {}, { isUnlisted: false }]) expect(await seen(own.token, filter)).toEqual(listed);
+    expect(await seen(own.token, { isUnlisted: true })).toEqual(['Theirs', 'Mine']);
+    expect(await seen(member.token, { isUnlisted: true })).toEqual(['Mine']);
+    expect(await seen(other.token, { not: { isUnlisted: false } })).toEqual(['Theirs']);
+    expect(await seen(member.token, { or: [{ isUnlisted: true }, { isUnlisted: false }] })).toEqual([
+      ...listed,
+      'Mine',
+    ]);
+    // Whoever knows an id may read the session, and so may list it.
+    expect(await seen(member.token, { or: [{ ids: [`devin-${ids.Theirs}`] }] })).toEqual(['Theirs']);
+    expect(await seen(member.token, { not: { ids: ['x'] } })).toEqual(listed);
+  });
 });

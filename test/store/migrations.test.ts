@@ -94,7 +94,7 @@ it('has no index of sessions on what moves with each message: all of them would 
   );
   const names = columns.map(({ name }) => name);
   expect(names).toContain('created_at');
-  for (const moving of ['updated_at', 'changed_xid', 'is_fresh']) expect(names).not.toContain(moving);
+  for (const moving of ['updated_at', 'changed_xid', 'is_fresh', 'status_detail']) expect(names).not.toContain(moving);
 });
 
 it('makes by hand what the schema file cannot say', async () => {
@@ -116,9 +116,15 @@ it('makes by hand what the schema file cannot say', async () => {
     'run_queue': '(queued_at IS NOT NULL)',
     'run_workspace_deletion_requested': '(workspace_deletion_requested_at IS NOT NULL)',
     'session_change_idle': '(idleness IS NOT NULL)',
+    'session_change_waiting': "(idleness = 'waiting'::text)",
+    'session_change_waiting_in': "(idleness = 'waiting'::text)",
+    'session_change_waiting_of': "(idleness = 'waiting'::text)",
     'session_automation': '(automation_id IS NOT NULL)',
+    'session_child': "(COALESCE(parent_id, ''::text) <> ''::text)",
+    'session_ended': '(ended_by IS NOT NULL)',
     'session_playbook': '(playbook_id IS NOT NULL)',
     'session_service_user': '(service_user_id IS NOT NULL)',
+    'session_unlisted': 'is_unlisted',
     'session_user': '(user_id IS NOT NULL)',
     'user_account_address': '(deleted_at IS NULL)',
   });

@@ -47,4 +47,8 @@ export const acceptedBreaks: readonly AcceptedBreak[] = [
     message: /^Field 'ServiceUser\.name' changed type from 'String!' to 'String'$/,
     reason: 'One selection can have User.name and ServiceUser.name only when their types agree.',
   },
+  {
+    message: /'createdById' was removed from input object type 'SessionFilter'/,
+    reason: 'A filter takes several creators: createdByIds.',
+  },
 ];

@@ -59,6 +59,8 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
   const texts: string[] = [];
   let variants = 1;
   let hasOptional = false;
+  // A type inside itself is walked once: what it takes there is looked up as it is outside.
+  const open = new Set<GraphQLInputType>();
   const read = (list: readonly Input[], prefix: string, required: boolean, depth: number) => {
     for (const input of list) {
       const name = prefix + input.name;
@@ -66,7 +68,10 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
       const needed = required && isRequired(input);
       hasOptional ||= !isRequired(input) && !leftOut.has(input.name);
       if (isInputObjectType(type)) {
-        if (depth < 4) read(Object.values(type.getFields()), `${name}.`, needed, depth + 1);
+        if (depth >= 4 || open.has(type)) continue;
+        open.add(type);
+        read(Object.values(type.getFields()), `${name}.`, needed, depth + 1);
+        open.delete(type);
         continue;
       }
       if (isEnumType(type)) {
@@ -87,6 +92,9 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
   return { slots, texts, variants, hasOptional, values: (fill) => build(inputs, '', fill) ?? {} };
 }
 
+/** Members that combine filters: empty, they say nothing, or match nothing. */
+const combinators = new Set(['and', 'or', 'not']);
+
 /** One value of each scalar. */
 const plain: Readonly<Record<string, unknown>> = {
   String: 'walk',
@@ -105,6 +113,7 @@ function build(list: readonly Input[], prefix: string, fill: Fill): Record<strin
     const name = prefix + input.name;
     const type = getNamedType(input.type);
     let value: unknown;
+    if (combinators.has(input.name)) continue;
     if (isInputObjectType(type)) {
       const isAsked = [...fill.ids.keys(), ...fill.texts.keys()].some((asked) => asked.startsWith(`${name}.`));
       const isWanted = isRequired(input) || isAsked || (fill.isFull && prefix === '');

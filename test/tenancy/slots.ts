@@ -41,6 +41,9 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   actor: ['user', 'serviceUser', 'apiKey'],
   principal: ['user', 'serviceUser'],
   auditlog: ['auditEntry'],
+  // Lists of sessions, whose filters have ids.
+  children: ['session'],
+  waitingforme: ['session'],
 };
 
 /** Names that look like those of ids, and are of nothing that is kept. */
@@ -61,7 +64,9 @@ export function kindsOf(name: string, isId: boolean, within: string): readonly I
   if (noIds.has(flat) || !(isId || looksLikeId)) return null;
   const stem = flat.replace(/ids?$/, '');
   // An "id" by itself is the id of what it is given to.
-  const word = stem === '' ? within.toLowerCase().replace(/^(?:get|find)/, '') : stem;
+  const what = within.toLowerCase().replace(/^(?:get|find)/, '');
+  // In a filter of a list, or of a mutation of many, they are of what it is of.
+  const word = stem === '' || (stem === 'parent' && isOfSessions(what)) ? what.replace(/s$/, '') : stem;
   // "createAsUserId" is a user's; the longest word that fits, so that a service user is not a user.
   const fitting = Object.keys(words).filter((known) => word.endsWith(known));
   const longest = fitting.toSorted((one, other) => other.length - one.length)[0];
@@ -70,6 +75,8 @@ export function kindsOf(name: string, isId: boolean, within: string): readonly I
     `No rule says what "${name}" of ${within} is the id of: add its word to test/tenancy/slots.ts, in \`words\` with its kind, or in \`noIds\`.`,
   );
 }
+
+const isOfSessions = (word: string) => /session|^children$|^waitingforme$/.test(word);
 
 type Fits = (row: Row) => boolean;
 

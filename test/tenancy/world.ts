@@ -128,6 +128,8 @@ async function plantOrganization(planter: Planter, organizationId: string): Prom
   const parentId = await planter.session(organizationId, { userId: member, playbookId, automationId });
   const child = await planter.session(organizationId, { serviceUserId: robot, parentId, automationId, rest: 'asleep' });
   await planter.session(organizationId, { userId: member, playbookId, automationId, rest: 'archived' });
+  // It waits, unlike the other sub-session.
+  await planter.session(organizationId, { userId: member, playbookId, parentId });
   await planter.auditEntry(organizationId, { userId: member, sessionId: child });
   const token = async (kind: Parameters<Planter['key']>[0], owner: Parameters<Planter['key']>[1]) =>
     (await planter.key(kind, owner)).token;

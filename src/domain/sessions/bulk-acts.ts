@@ -1,5 +1,5 @@
 import { type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
-import { holds, missingPermission, ownerOf } from '../../auth/viewer.ts';
+import { holds, missingPermission, type Viewer } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
@@ -8,9 +8,16 @@ import { chooseOrganization } from '../organizations/use-organization.ts';
 import type { PageLimits } from '../pages.ts';
 import { archiveSeen, unarchiveSeen } from './archive-session.ts';
 import { findSessionsFor, missingSession } from './find-session.ts';
-import { sessionsOf } from './list-sessions.ts';
+import { newestFirst, organizationList } from './list-sessions.ts';
 import type { SessionRecord } from './session.ts';
-import type { SessionFilter } from './session-filter.ts';
+import {
+  type CheckedFilter,
+  checkFilter,
+  creatorsOf,
+  hasConditions,
+  type SessionFilter,
+  withCondition,
+} from './session-filter.ts';
 import { parseTags, type TagMode, tagSeen } from './tags.ts';
 import { terminateSeen } from './terminate-session.ts';
 
@@ -80,7 +87,7 @@ export async function terminateSessions(
   target: BulkTarget,
   isToArchive: boolean,
 ): Promise<BulkOutcome> {
-  const isUnnarrowed = target.filter != null && Object.values(target.filter).every((value) => value === undefined);
+  const isUnnarrowed = target.filter != null && !hasConditions(target.filter);
   if (isUnnarrowed && target.sessionIds == null && target.first == null) {
     const said = 'it would end every session. Narrow it, or say by "first" how many are meant.';
     throw refuse(['filter'], `"filter" must have a condition, since without one ${said}`);
@@ -162,11 +169,13 @@ async function findByIds(
 }
 
 async function findByFilter(context: Context, target: BulkTarget, act: BulkAct): Promise<BulkOutcome> {
+  const { viewer } = context;
   const { id } = await chooseOrganization(context, target.organizationId, permissionFor.viewSession);
-  const filter = narrowed(context, id, target.filter ?? {}, act);
+  const filter = narrowed(viewer, id, checkFilter(viewer, target.filter ?? {}), act);
   if (!filter) return { results: [], hasMore: false, endCursor: null };
   const request = { first: target.first, after: target.after };
-  const [page] = await listNested(context, [sessionsOf(context, id, filter)], request, batchLimits);
+  const list = organizationList(viewer.enterpriseId, id, filter, newestFirst);
+  const [page] = await listNested(context, [list], request, batchLimits);
   const items = page?.items ?? [];
   const last = items.at(-1);
   return {
@@ -178,18 +187,15 @@ async function findByFilter(context: Context, target: BulkTarget, act: BulkAct):
 
 /** The filter with what the act adds to it, for who may act on its own sessions only these; null: nothing can match. */
 function narrowed(
-  context: Context,
+  viewer: Viewer,
   organizationId: string,
-  given: SessionFilter,
+  given: CheckedFilter,
   { permission, remaining }: BulkAct,
-): SessionFilter | null {
-  const { viewer } = context;
+): CheckedFilter | null {
   if (remaining.isArchived !== undefined && given.isArchived === !remaining.isArchived) return null;
   const filter = { ...given, ...remaining };
   if (holds(viewer, permission, organizationId)) return filter;
-  const { userId, serviceUserId } = ownerOf(viewer);
-  const own = userId ?? serviceUserId;
+  const own = creatorsOf(viewer);
   if (own === null || !holds(viewer, permission, organizationId, true)) throw missingPermission(permission);
-  if (given.createdByIds && !given.createdByIds.includes(own)) return null;
-  return { ...filter, createdByIds: [own] };
+  return withCondition(filter, { createdBy: own });
 }

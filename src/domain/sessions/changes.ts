@@ -1,6 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
-import { filterConditions, type SessionFilter } from './session-filter.ts';
+import { filterConditions } from './session-conditions.ts';
+import type { CheckedFilter } from './session-filter.ts';
 
 /**
  * Where a reader of an organization's changes stands. Of each session is known which transaction changed it last; all that lies
@@ -52,7 +53,7 @@ export async function readChanges(
   store: Store,
   { id: organizationId, enterpriseId }: { readonly id: string; readonly enterpriseId: string },
   place: ChangePlace,
-  filter: SessionFilter,
+  filter: CheckedFilter,
   limit: number,
 ): Promise<Changes | null> {
   const values: unknown[] = [

@@ -10,7 +10,8 @@ import { emailsOfAuthors } from '../people/find-people.ts';
 import { beginningWithPage, findWalk, type OffsetWalk, type WalkedList } from './offset-walks.ts';
 import { fromJson, type InJson } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
-import { checkFilter, filterConditions, type SessionFilter } from './session-filter.ts';
+import { filterConditions } from './session-conditions.ts';
+import { type CheckedFilter, checkFilter, type SessionFilter } from './session-filter.ts';
 import { taggedSessions } from './tagged-sessions.ts';
 
 /** A page for wires that have no cursors. */
@@ -42,8 +43,8 @@ export async function listSessionsByOffset(
   return readWithin(context, request.organizationId, permissionFor.viewSession, {
     isFound: (sessions) => sessions.length > 0,
     async read(organizationId) {
-      const { filter, first, offset = 0 } = request;
-      checkFilter(filter);
+      const { first, offset = 0 } = request;
+      const filter = checkFilter(context.viewer, request.filter);
       const { limit } = pageWindow({ first }, limits, () => null);
       if (offset < 0) throw refuse(['offset'], `"offset" must not be negative, but was ${offset}.`);
       const list = walkedList(context, organizationId, filter);
@@ -54,7 +55,7 @@ export async function listSessionsByOffset(
   });
 }
 
-function walkedList(context: Context, organizationId: string, filter: SessionFilter): WalkedList {
+function walkedList(context: Context, organizationId: string, filter: CheckedFilter): WalkedList {
   const { viewer } = context;
   const { enterpriseId } = viewer;
   const of = [viewer.apiKeyId ?? viewer.principal.id, organizationId, filter];

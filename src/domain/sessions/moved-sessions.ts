@@ -1,12 +1,13 @@
 import type { Bind, RowSource } from '../nested-pages.ts';
-import { filterConditions, type SessionFilter, updatedBounds } from './session-filter.ts';
+import { filterConditions, updatedBounds } from './session-conditions.ts';
+import type { CheckedFilter } from './session-filter.ts';
 
 /**
  * The sessions of an organization that are of a filter, in the order of their last messages and changes of status.
  * `organization`: an expression.
  */
 export function movedSessions(
-  { updatedAfter, updatedBefore, ...others }: SessionFilter,
+  { updatedAfter, updatedBefore, ...others }: CheckedFilter,
   enterpriseId: string,
   organization: (bind: Bind) => string,
 ): (bind: Bind) => RowSource {

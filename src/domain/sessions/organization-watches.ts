@@ -1,6 +1,6 @@
 import type { Services } from '../context.ts';
 import { type ChangePlace, type Changes, changePlaceNow, readChanges } from './changes.ts';
-import type { SessionFilter } from './session-filter.ts';
+import type { CheckedFilter } from './session-filter.ts';
 
 /** Changes of one organization closer together than this come as one. */
 const gapMs = 100;
@@ -19,7 +19,7 @@ export interface OrganizationWatches {
   read(
     organization: { readonly id: string; readonly enterpriseId: string },
     place: ChangePlace,
-    filter: SessionFilter,
+    filter: CheckedFilter,
   ): Promise<Changes | null>;
   /** Looks for what no ring told of. */
   catchUp(): Promise<void>;

@@ -1,19 +1,36 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { organizationsWith, ownerOf, type Viewer } from '../../auth/viewer.ts';
 import { type Issue, invalidInput } from '../errors.ts';
+import { isStorable } from '../input.ts';
+import { maxSearchLength } from '../text-search.ts';
 import type { SessionOrigin } from './session.ts';
-import type { SessionStatus } from './status.ts';
+import type { SessionEnd, SessionStatus, SessionStatusDetail } from './status.ts';
 
-/** What narrows a list of sessions; every condition given must hold. Ids are bare, times are bounds (after: >=, before: <). */
-export interface SessionFilter {
+/** The principals that started a session; bare ids. A session of any of them is meant. */
+export interface SessionCreators {
+  readonly userIds: readonly string[];
+  readonly serviceUserIds: readonly string[];
+}
+
+/** Conditions on a session; every one given must hold, and of a list any one. Ids are bare, times are bounds (after: >=, before: <). */
+export interface SessionConditions {
   readonly status?: readonly SessionStatus[] | undefined;
+  readonly statusDetail?: readonly SessionStatusDetail[] | undefined;
+  readonly endReasons?: readonly SessionEnd[] | undefined;
   /** Sessions with any of them. */
   readonly tags?: readonly string[] | undefined;
+  /** Sessions with all of them. */
+  readonly allTags?: readonly string[] | undefined;
   readonly isArchived?: boolean | undefined;
+  readonly isUnlisted?: boolean | undefined;
   readonly origins?: readonly SessionOrigin[] | undefined;
+  readonly organizationIds?: readonly string[] | undefined;
   readonly playbookId?: string | undefined;
   readonly automationIds?: readonly string[] | undefined;
   readonly parentId?: string | undefined;
-  /** Sessions of any of these users or service users. */
-  readonly createdByIds?: readonly string[] | undefined;
+  /** Started by another session, or not. */
+  readonly hasParent?: boolean | undefined;
+  readonly createdBy?: SessionCreators | undefined;
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
   readonly updatedAfter?: Date | undefined;
@@ -24,105 +41,127 @@ export interface SessionFilter {
   readonly isOver?: boolean | undefined;
   /** Only these; unlisted ones among them are shown. */
   readonly sessionIds?: readonly string[] | undefined;
-  /** The email of the user who started it (v1's newer clients). */
+  /** The email of the user who started it (v1's newer clients). Only of a list. */
   readonly userEmail?: string | undefined;
 }
 
-/** INVALID_INPUT for what no statement can take: PostgreSQL has no NUL in text, and its own bounds of time. */
-export function checkFilter(filter: SessionFilter): void {
+/** Filters inside a filter. They hold beside its own conditions; an empty `or` holds for no session. */
+interface SessionCombinators {
+  readonly and?: readonly SessionFilter[] | undefined;
+  readonly or?: readonly SessionFilter[] | undefined;
+  readonly not?: SessionFilter | undefined;
+}
+
+/** What narrows sessions: conditions, and filters combined. */
+export interface SessionFilter extends SessionConditions, SessionCombinators {}
+
+/** Unlisted sessions that a viewer may list: its own, and those of organizations whose sessions it may manage. */
+interface UnlistedSessions extends ReturnType<typeof ownerOf> {
+  readonly all: boolean;
+  readonly organizationIds: readonly string[];
+}
+
+/** A filter that was checked. `unlisted` is set where it asks for unlisted sessions: which ones the viewer may list. */
+export interface CheckedFilter extends SessionFilter {
+  readonly unlisted?: UnlistedSessions;
+}
+
+/** How deep filters may stand inside a filter. */
+export const maxFilterDepth = 3;
+/** The most conditions of a filter and those inside it. */
+export const maxFilterConditions = 20;
+
+/** The filters inside a filter, each with its path. */
+export function filtersWithin({ and = [], or = [], not }: SessionFilter): [path: string[], filter: SessionFilter][] {
+  return [
+    ...and.map((filter, n): [string[], SessionFilter] => [['and', String(n)], filter]),
+    ...or.map((filter, n): [string[], SessionFilter] => [['or', String(n)], filter]),
+    ...(not === undefined ? [] : [[['not'], not] as [string[], SessionFilter]]),
+  ];
+}
+
+/** The conditions of a filter alone, without the filters inside it. */
+export function conditionsOf({ and: _and, or: _or, not: _not, ...conditions }: SessionFilter): SessionConditions {
+  return conditions;
+}
+
+/** Whether a filter, or one inside it, has any condition. An empty `or` is one: it holds for no session. */
+export function hasConditions(filter: SessionFilter): boolean {
+  const own = Object.values(conditionsOf(filter)).some((value) => value !== undefined);
+  return own || filter.or?.length === 0 || filtersWithin(filter).some(([, inner]) => hasConditions(inner));
+}
+
+/** The viewer as the creator of sessions; null: a key that acts for itself, whose sessions name nobody. */
+export function creatorsOf(viewer: Viewer): SessionCreators | null {
+  const { userId, serviceUserId } = ownerOf(viewer);
+  if (userId === null && serviceUserId === null) return null;
+  return { userIds: userId === null ? [] : [userId], serviceUserIds: serviceUserId === null ? [] : [serviceUserId] };
+}
+
+/** A filter with one more condition: where it has one of that name, both must hold. */
+export function withCondition<F extends SessionFilter>(
+  filter: F,
+  condition: Pick<SessionFilter, 'createdBy'> | Pick<SessionFilter, 'statusDetail'>,
+): F {
+  const [name] = Object.keys(condition) as ['createdBy' | 'statusDetail'];
+  const given = filter[name];
+  const and = given === undefined ? filter.and : [...(filter.and ?? []), { [name]: given }];
+  return { ...filter, ...condition, ...(and && { and }) };
+}
+
+/**
+ * Checks a filter for a viewer. INVALID_INPUT with the path below `at` of filters that nest deeper than {@link maxFilterDepth},
+ * of more than {@link maxFilterConditions} conditions, and of what no statement can take: PostgreSQL has no NUL in text, and
+ * its own bounds of time.
+ */
+export function checkFilter(viewer: Viewer, filter: SessionFilter, at: readonly string[] = ['filter']): CheckedFilter {
+  const found = { conditions: 0, isUnlisted: false };
+  visit(filter, at, 0, found);
+  return found.isUnlisted ? { ...filter, unlisted: unlistedOf(viewer) } : filter;
+}
+
+function visit(
+  filter: SessionFilter,
+  path: readonly string[],
+  depth: number,
+  found: { conditions: number; isUnlisted: boolean },
+): void {
+  if (depth > maxFilterDepth) {
+    const message = `Filters may stand at most ${maxFilterDepth} levels inside a filter, but this one is deeper.`;
+    throw invalidInput([{ path, message }]);
+  }
+  const conditions = conditionsOf(filter);
+  found.conditions += Object.values(conditions).filter((value) => value !== undefined).length;
+  if (found.conditions > maxFilterConditions) {
+    const message = `A filter must have at most ${maxFilterConditions} conditions, those of the filters inside it included.`;
+    throw invalidInput([{ path, message }]);
+  }
+  found.isUnlisted ||= conditions.isUnlisted !== undefined;
+  const issues = findIssues(conditions, path);
+  if (issues.length > 0) throw invalidInput(issues);
+  for (const [step, inner] of filtersWithin(filter)) visit(inner, [...path, ...step], depth + 1, found);
+}
+
+function findIssues(conditions: SessionConditions, at: readonly string[]): Issue[] {
   const issues: Issue[] = [];
   for (const name of ['createdAfter', 'createdBefore', 'updatedAfter', 'updatedBefore'] as const) {
-    const year = filter[name]?.getUTCFullYear() ?? 2000;
+    const year = conditions[name]?.getUTCFullYear() ?? 2000;
     if (!(year >= 1 && year <= 9999))
-      issues.push({ path: ['filter', name], message: `"${name}" must be a time of the years 1 to 9999.` });
+      issues.push({ path: [...at, name], message: `"${name}" must be a time of the years 1 to 9999.` });
   }
-  const texts = [
-    ['search', filter.search === undefined ? [] : [filter.search]],
-    ['tags', filter.tags ?? []],
-    ['userEmail', filter.userEmail === undefined ? [] : [filter.userEmail]],
-  ] as const;
-  for (const [name, values] of texts) {
-    if (values.some((value) => value.includes('\u0000') || !value.isWellFormed())) {
-      issues.push({
-        path: ['filter', name],
-        message: `"${name}" must be Unicode text without NUL characters and lone surrogates.`,
-      });
-    }
+  for (const name of ['search', 'tags', 'allTags', 'userEmail'] as const) {
+    if (isStorable(conditions[name])) continue;
+    const message = `"${name}" must be Unicode text without NUL characters and lone surrogates.`;
+    issues.push({ path: [...at, name], message });
   }
-  if (issues.length > 0) throw invalidInput(issues);
+  if (conditions.search !== undefined && conditions.search.length > maxSearchLength) {
+    const message = `"search" must have at most ${maxSearchLength} characters, but has ${conditions.search.length}.`;
+    issues.push({ path: [...at, 'search'], message });
+  }
+  return issues;
 }
 
-/** The conditions of a filter on when a session was made, on the column that says so. */
-export function createdBounds(
-  { createdAfter, createdBefore }: Pick<SessionFilter, 'createdAfter' | 'createdBefore'>,
-  column: string,
-  bind: (value: unknown) => string,
-): string[] {
-  return [
-    ...(createdAfter ? [`${column} >= ${bind(createdAfter)}::timestamptz`] : []),
-    ...(createdBefore ? [`${column} < ${bind(createdBefore)}::timestamptz`] : []),
-  ];
-}
-
-/** The conditions of a filter on when a session moved last, on the column that says so: of `session` or `session_change`. */
-export function updatedBounds(
-  { updatedAfter, updatedBefore }: Pick<SessionFilter, 'updatedAfter' | 'updatedBefore'>,
-  column: string,
-  bind: (value: unknown) => string,
-): string[] {
-  return [
-    ...(updatedAfter ? [`${column} >= ${bind(updatedAfter)}::timestamptz`] : []),
-    ...(updatedBefore ? [`${column} < ${bind(updatedBefore)}::timestamptz`] : []),
-  ];
-}
-
-/** The conditions on a `session` aliased `s`, of sessions of this enterprise; `bind` gives a value's parameter. */
-export function filterConditions(
-  filter: SessionFilter,
-  enterpriseId: string,
-  bind: (value: unknown) => string,
-): string[] {
-  const where: string[] = [];
-  const add = <T>(value: T | undefined, condition: (parameter: string) => string) => {
-    if (value !== undefined) where.push(condition(bind(value)));
-  };
-  // One value by `=`: only so does an index give its rows in the list's order.
-  const addOneOf = <T>(column: string, values: readonly T[] | undefined) => {
-    if (values?.length === 1) where.push(`${column} = ${bind(values[0])}::text`);
-    else add(values, (p) => `${column} = any(${p}::text[])`);
-  };
-  if (filter.sessionIds === undefined) where.push('not s.is_unlisted');
-  addOneOf('s.id', filter.sessionIds);
-  addOneOf('s.status', filter.status);
-  add(filter.isArchived, (p) => `s.is_archived = ${p}::boolean`);
-  add(filter.isOver, (p) => `coalesce(s.ended_by in ('terminated', 'expired'), false) = ${p}::boolean`);
-  addOneOf('s.origin', filter.origins);
-  add(filter.playbookId, (p) => `s.playbook_id = ${p}`);
-  addOneOf('s.automation_id', filter.automationIds);
-  add(filter.parentId, (p) => `s.parent_id = ${p}`);
-  add(filter.createdByIds, (p) => `(s.user_id = any(${p}::text[]) or s.service_user_id = any(${p}::text[]))`);
-  where.push(...createdBounds(filter, 's.created_at', bind));
-  const moved = updatedBounds(filter, 'c.updated_at', bind);
-  if (moved.length > 0) {
-    // Of what has moved lately there is little, which the copy finds; of what has not there is much, and for what a list passes
-    // over before it, the session's own column spares the look.
-    where.push(...updatedBounds({ updatedBefore: filter.updatedBefore }, 's.updated_at', bind));
-    where.push(`exists (select 1 from session_change c
-      where ${['c.session_id = s.id', 'c.organization_id = s.organization_id', ...moved].join(' and ')})`);
-  }
-  add(filter.search, (p) => `strpos(lower(s.title), lower(${p}::text)) > 0`);
-  add(
-    filter.userEmail,
-    (p) =>
-      `s.user_id = any(array(select u.id from user_account u
-         where u.enterprise_id = ${bind(enterpriseId)} and lower(u.email) = lower(${p}::text)))`,
-  );
-  add(
-    filter.tags,
-    (
-      p,
-    ) => `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${p}::text[])
-              and t.created_at = s.created_at and t.session_id = s.id)`,
-  );
-  return where;
+function unlistedOf(viewer: Viewer): UnlistedSessions {
+  const { all, ids } = organizationsWith(viewer, permissionFor.changeSession);
+  return { all, organizationIds: ids, ...ownerOf(viewer) };
 }

@@ -5,7 +5,7 @@ export const sessionStatuses = ['new', 'claimed', 'running', 'exit', 'error', 's
 /** See {@link sessionStatuses}. */
 export type SessionStatus = (typeof sessionStatuses)[number];
 
-/** Why it is there: the first four with `running`, `finished` also with `exit`, the others with `suspended`. */
+/** Why it is there: the first three with `running`, `finished` with `exit`, the others with `suspended`. */
 export const sessionStatusDetails = [
   'working',
   'waiting_for_user',
@@ -26,8 +26,25 @@ export const sessionStatusDetails = [
 /** See {@link sessionStatusDetails}. */
 export type SessionStatusDetail = (typeof sessionStatusDetails)[number];
 
+const runningDetails: ReadonlySet<SessionStatusDetail> = new Set([
+  'working',
+  'waiting_for_user',
+  'waiting_for_approval',
+]);
+
+/** The one status that goes with a detail. */
+export function statusOfDetail(detail: SessionStatusDetail): SessionStatus {
+  if (runningDetails.has(detail)) return 'running';
+  return detail === 'finished' ? 'exit' : 'suspended';
+}
+
+/** The details of a session whose agent waits for a user's answer. */
+export const waitingDetails = ['waiting_for_user', 'waiting_for_approval'] as const satisfies SessionStatusDetail[];
+
 /** How a session that is over came to its end. */
-export type SessionEnd = 'finished' | 'terminated' | 'expired';
+export const sessionEnds = ['finished', 'terminated', 'expired'] as const;
+/** See {@link sessionEnds}. */
+export type SessionEnd = (typeof sessionEnds)[number];
 
 /** The transitions of pinned 3. Any other is an error, not an overwrite. */
 const transitions = {

@@ -5,6 +5,7 @@ import { useOrganization } from '../organizations/use-organization.ts';
 import type { OrganizationWatches } from './organization-watches.ts';
 import { pull } from './pull.ts';
 import type { SessionRecord } from './session.ts';
+import { matcherOf } from './session-conditions.ts';
 import { checkFilter, type SessionFilter } from './session-filter.ts';
 
 /**
@@ -20,16 +21,18 @@ export async function watchOrganization(
   filter: SessionFilter,
 ): Promise<AsyncIterableIterator<SessionRecord>> {
   const organization = await useOrganization(context, organizationId, permissionFor.viewSession);
-  checkFilter(filter);
+  checkFilter(context.viewer, filter);
   let place = await watches.placeNow(organization.id);
   const listen = (listener: () => void) => watches.listen(organization.id, listener);
   return pull(listen, async () => {
-    const changes = await watches.read(organization, place, filter);
+    const changes = await watches.read(organization, place, checkFilter(context.viewer, filter));
     // After the read: permission that was lost before a change must stop that change.
     await context.liveViewers.settled();
     if (!holds(context.viewer, permissionFor.viewSession, organization.id)) return null;
     if (changes === null) return null;
     place = changes.place;
-    return { items: changes.sessions, more: changes.more };
+    const now = checkFilter(context.viewer, filter);
+    const items = now.unlisted === undefined ? changes.sessions : changes.sessions.filter(matcherOf(now));
+    return { items, more: changes.more };
   });
 }

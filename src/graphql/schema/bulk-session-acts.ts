@@ -16,7 +16,7 @@ import { builder, type SchemaTypes } from '../builder.ts';
 import { toItemErrors } from '../errors.ts';
 import { addMutation } from './add-mutation.ts';
 import { clientMutationIdDescription, payloadType, UserErrorType } from './payloads.ts';
-import { parseSessionFilter, SessionFilterInput } from './session-filter.ts';
+import { parseSessionFilter, SessionFilterInput, type SessionListArgs } from './session-filter.ts';
 import { Session } from './sessions.ts';
 
 const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').implement({
@@ -76,9 +76,7 @@ function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'Input
   };
 }
 
-type TargetInput = Omit<BulkTarget, 'filter'> & {
-  readonly filter?: typeof SessionFilterInput.$inferInput | null | undefined;
-};
+type TargetInput = Omit<BulkTarget, 'filter'> & Pick<SessionListArgs, 'filter'>;
 
 function parseTarget({ sessionIds, organizationId, filter, first, after }: TargetInput): BulkTarget {
   return { sessionIds, organizationId, first, after, filter: filter ? parseSessionFilter(filter) : null };

@@ -11,7 +11,7 @@ import { toInt } from '../whole-number.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 import { Member, MemberConnection } from './people.ts';
-import { parseSessionFilter, SessionFilterInput, SessionOrderInput } from './session-filter.ts';
+import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
 import { Session, SessionConnection } from './sessions.ts';
 import { findSessionsAhead, organizationWithSessions } from './sessions-ahead.ts';
 
@@ -50,10 +50,7 @@ builder.node(Organization, {
       {
         type: Session,
         description: 'Its sessions, newest first unless ordered otherwise; archived ones too, unless filtered.',
-        args: {
-          filter: t.arg({ type: SessionFilterInput, description: 'Which ones.' }),
-          orderBy: t.arg({ type: SessionOrderInput, description: 'In which order.' }),
-        },
+        args: sessionListArgs(t.arg),
         // A promise also of what is refused: beside one that rejects later, what is thrown in a list ends the process.
         resolve: async (organization, args, context) => {
           const { filter, orderBy } = args;

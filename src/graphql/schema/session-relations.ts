@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requirePermission } from '../../auth/viewer.ts';
+import { pageOf } from '../../domain/pages.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import type { SessionInsights } from '../../domain/sessions/insights.ts';
 import { childrenOf } from '../../domain/sessions/list-sessions.ts';
@@ -7,6 +8,7 @@ import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { SessionSizeEnum } from './enums.ts';
 import { Playbook } from './playbooks.ts';
+import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
 import { Session, SessionConnection } from './sessions.ts';
 
 const SessionInsightsType = builder.objectRef<SessionInsights>('SessionInsights').implement({
@@ -22,9 +24,14 @@ builder.objectFields(Session, (t) => ({
   children: t.connection(
     {
       type: Session,
-      description: 'The sessions that it started, newest first.',
-      resolve: async (session, page, context) =>
-        nestedConnection(context, childrenOf(ofAnySession(context.domain, 'view'), session), page),
+      description: 'The sessions that it started, newest first unless ordered otherwise.',
+      args: sessionListArgs(t.arg),
+      resolve: async (session, args, context) => {
+        const { filter, orderBy } = args;
+        const domain = ofAnySession(context.domain, 'view');
+        const list = childrenOf(domain, session, parseSessionFilter(filter), orderBy ?? undefined);
+        return nestedConnection(context, list, pageOf(args));
+      },
     },
     SessionConnection,
   ),

@@ -5,7 +5,7 @@ import type { NestedList } from '../../domain/nested-pages.ts';
 import { findOrganization, type OrganizationRecord } from '../../domain/organizations/use-organization.ts';
 import { type Page, type PageRequest, pageOf } from '../../domain/pages.ts';
 import { type LogListRequest, logRequest } from '../../domain/sessions/list-log.ts';
-import { type SessionOrder, sessionsOf } from '../../domain/sessions/list-sessions.ts';
+import { sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';
 import { findOrganizationWithSessions } from '../../domain/sessions/organization-with-sessions.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
@@ -13,7 +13,7 @@ import type { GraphqlContext } from '../context.ts';
 import { type AskedField, beneath, readingAhead } from '../execution/read-ahead.ts';
 import type { Run } from '../execution/run.ts';
 import { pageLimits } from '../loaders.ts';
-import { parseSessionFilter } from './session-filter.ts';
+import { parseSessionFilter, type SessionListArgs } from './session-filter.ts';
 
 /** A page that was read together with what it belongs to. */
 interface PageAhead<T> {
@@ -76,10 +76,7 @@ export const organizationWithSessions = readingAhead((organization) => {
 });
 
 /** The arguments of `Organization.sessions`. */
-type SessionArgs = PageRequest & {
-  readonly filter?: Parameters<typeof parseSessionFilter>[0];
-  readonly orderBy?: SessionOrder | null;
-};
+type SessionArgs = PageRequest & SessionListArgs;
 
 async function readBoth(
   { domain }: GraphqlContext,

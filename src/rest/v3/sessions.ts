@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { archiveSession, unarchiveSession } from '../../domain/sessions/archive-session.ts';
 import { createSession } from '../../domain/sessions/create-session.ts';
-import { listEnterpriseSessions, listSessions } from '../../domain/sessions/list-sessions.ts';
+import { listSessions } from '../../domain/sessions/list-sessions.ts';
+import { listEnterpriseSessions } from '../../domain/sessions/sessions-across.ts';
 import { terminateSession } from '../../domain/sessions/terminate-session.ts';
 import type { Door } from '../door.ts';
 import { booleanParam } from '../query.ts';

@@ -42,7 +42,7 @@ function toFilter({ q, state, origin, tag, playbook, by, archived }: Filters) {
     ...(origin ? { origin: [origin as keyof typeof origins] } : {}),
     ...(tag ? { tags: [tag] } : {}),
     ...(playbook ? { playbookId: playbook } : {}),
-    ...(by ? { createdById: by } : {}),
+    ...(by ? { createdByIds: [by] } : {}),
   };
 }
 

@@ -1,0 +1,247 @@
+import { textSearch } from '../text-search.ts';
+import type { SessionRecord } from './session.ts';
+import {
+  type CheckedFilter,
+  conditionsOf,
+  filtersWithin,
+  type SessionConditions,
+  type SessionFilter,
+} from './session-filter.ts';
+import { statusOfDetail } from './status.ts';
+
+/** Adds a value to a statement and gives its placeholder. */
+type Bind = (value: unknown) => string;
+
+/**
+ * One member of a filter: as conditions on a `session` aliased `s`, and as a test of a session that was read. `sql` null: see
+ * {@link ownConditions}.
+ */
+interface Member<T> {
+  readonly sql: ((value: T, bind: Bind) => readonly string[]) | null;
+  readonly matches: (value: T, session: SessionRecord) => boolean;
+}
+
+type MemberName = Exclude<keyof SessionConditions, 'userEmail'>;
+type Members = { readonly [K in MemberName]: Member<NonNullable<SessionConditions[K]>> };
+
+/** Any of several values of a column. One value by `=`: only so does an index give its rows in the list's order. */
+const isOneOf = (column: string, values: readonly string[], bind: Bind): string =>
+  values.length === 1 ? `${column} = ${bind(values[0])}::text` : `${column} = any(${bind(values)}::text[])`;
+
+const oneOf = (column: string, read: (session: SessionRecord) => string | null): Member<readonly string[]> => ({
+  sql: (values, bind) => [isOneOf(column, values, bind)],
+  matches: (values, session) => (values as readonly (string | null)[]).includes(read(session)),
+});
+
+const equal = (column: string, read: (session: SessionRecord) => string | null): Member<string> => ({
+  sql: (value, bind) => [`${column} = ${bind(value)}`],
+  matches: (value, session) => read(session) === value,
+});
+
+/** A condition without a parameter, so that the planner knows which partial index fits. */
+const is = (condition: string, read: (session: SessionRecord) => boolean): Member<boolean> => ({
+  sql: (value) => [value ? condition : `not (${condition})`],
+  matches: (value, session) => read(session) === value,
+});
+
+const hasTag = (tags: readonly string[], bind: Bind): string =>
+  `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${bind(tags)}::text[])
+              and t.created_at = s.created_at and t.session_id = s.id)`;
+
+/** All members with what they mean. Those of times are conditions on a column that the caller names: see {@link createdBounds}. */
+const members: Members = {
+  status: oneOf('s.status', ({ status }) => status),
+  statusDetail: {
+    // A detail goes with one status, which an index has.
+    sql: (details, bind) => [
+      isOneOf('s.status', [...new Set(details.map(statusOfDetail))], bind),
+      isOneOf('s.status_detail', details, bind),
+    ],
+    matches: (details, { status, statusDetail }) =>
+      statusDetail !== null &&
+      details.includes(statusDetail) &&
+      details.some((each) => statusOfDetail(each) === status),
+  },
+  endReasons: oneOf('s.ended_by', ({ endedBy }) => endedBy),
+  tags: {
+    sql: (tags, bind) => [hasTag(tags, bind)],
+    matches: (tags, session) => tags.some((tag) => session.tags.includes(tag)),
+  },
+  allTags: {
+    sql: (tags, bind) => [
+      ...(tags[0] === undefined ? [] : [hasTag([tags[0]], bind)]),
+      ...(tags.length > 1 ? [`s.tags @> ${bind(tags)}::text[]`] : []),
+    ],
+    matches: (tags, session) => tags.every((tag) => session.tags.includes(tag)),
+  },
+  isArchived: {
+    sql: (value, bind) => [`s.is_archived = ${bind(value)}::boolean`],
+    matches: (value, { isArchived }) => isArchived === value,
+  },
+  isUnlisted: is('s.is_unlisted', ({ isUnlisted }) => isUnlisted),
+  origins: oneOf('s.origin', ({ origin }) => origin),
+  organizationIds: oneOf('s.organization_id', ({ organizationId }) => organizationId),
+  playbookId: equal('s.playbook_id', ({ playbookId }) => playbookId),
+  automationIds: oneOf('s.automation_id', ({ automationId }) => automationId),
+  parentId: equal('s.parent_id', ({ parentId }) => parentId),
+  hasParent: is(`coalesce(s.parent_id, '') <> ''`, ({ parentId }) => parentId !== null),
+  createdBy: {
+    sql: ({ userIds, serviceUserIds }, bind) => {
+      const byUser = () => isOneOf('s.user_id', userIds, bind);
+      const byServiceUser = () => isOneOf('s.service_user_id', serviceUserIds, bind);
+      if (serviceUserIds.length === 0) return [byUser()];
+      return [userIds.length === 0 ? byServiceUser() : `(${byUser()} or ${byServiceUser()})`];
+    },
+    matches: ({ userIds, serviceUserIds }, { userId, serviceUserId }) =>
+      (userId !== null && userIds.includes(userId)) ||
+      (serviceUserId !== null && serviceUserIds.includes(serviceUserId)),
+  },
+  createdAfter: {
+    sql: (createdAfter, bind) => createdBounds({ createdAfter }, 's.created_at', bind),
+    matches: (bound, { createdAt }) => createdAt >= bound,
+  },
+  createdBefore: {
+    sql: (createdBefore, bind) => createdBounds({ createdBefore }, 's.created_at', bind),
+    matches: (bound, { createdAt }) => createdAt < bound,
+  },
+  updatedAfter: { sql: null, matches: (bound, { updatedAt }) => updatedAt >= bound },
+  updatedBefore: { sql: null, matches: (bound, { updatedAt }) => updatedAt < bound },
+  search: {
+    sql: (search, bind) => [`s.title ~ ${bind(textSearch(search).pattern)}::text`],
+    matches: (search, { title }) => textSearch(search).isIn(title),
+  },
+  isOver: {
+    sql: (value, bind) => [`coalesce(s.ended_by in ('terminated', 'expired'), false) = ${bind(value)}::boolean`],
+    matches: (value, { endedBy }) => (endedBy === 'terminated' || endedBy === 'expired') === value,
+  },
+  sessionIds: oneOf('s.id', ({ id }) => id),
+};
+
+const memberNames = Object.keys(members) as MemberName[];
+
+/** The conditions of a filter on when a session was made, on the column that says so. */
+export function createdBounds(
+  { createdAfter, createdBefore }: Pick<SessionConditions, 'createdAfter' | 'createdBefore'>,
+  column: string,
+  bind: Bind,
+): string[] {
+  return [
+    ...(createdAfter ? [`${column} >= ${bind(createdAfter)}::timestamptz`] : []),
+    ...(createdBefore ? [`${column} < ${bind(createdBefore)}::timestamptz`] : []),
+  ];
+}
+
+/** The conditions of a filter on when a session moved last, on the column that says so: of `session` or `session_change`. */
+export function updatedBounds(
+  { updatedAfter, updatedBefore }: Pick<SessionConditions, 'updatedAfter' | 'updatedBefore'>,
+  column: string,
+  bind: Bind,
+): string[] {
+  return [
+    ...(updatedAfter ? [`${column} >= ${bind(updatedAfter)}::timestamptz`] : []),
+    ...(updatedBefore ? [`${column} < ${bind(updatedBefore)}::timestamptz`] : []),
+  ];
+}
+
+/**
+ * The conditions on a `session` aliased `s`, of sessions of this enterprise, to be one that a list with this filter has; `bind`
+ * gives a value's parameter. {@link matcherOf} is the same for a session that was read.
+ */
+export function filterConditions(filter: CheckedFilter, enterpriseId: string, bind: Bind): string[] {
+  const email = filter.userEmail;
+  return [
+    ...listedConditions(filter, bind),
+    ...treeConditions(filter, bind),
+    ...(email === undefined
+      ? []
+      : [
+          `s.user_id = any(array(select u.id from user_account u
+             where u.enterprise_id = ${bind(enterpriseId)} and lower(u.email) = lower(${bind(email)}::text)))`,
+        ]),
+  ];
+}
+
+/** A test of sessions: the same as {@link filterConditions} in a statement. Not of `userEmail`. */
+export function matcherOf(filter: CheckedFilter): (session: SessionRecord) => boolean {
+  return (session) => isListed(filter, session) && matchesTree(filter, session);
+}
+
+/**
+ * Unlisted sessions are in a list whose filter names their ids, or asks for unlisted ones: then those that the viewer may list.
+ */
+function listedConditions(filter: CheckedFilter, bind: Bind): string[] {
+  if (filter.sessionIds !== undefined) return [];
+  const { unlisted } = filter;
+  const ids = idsWithin(filter);
+  const ways = ['not s.is_unlisted'];
+  if (ids.length > 0) ways.push(`s.id = any(${bind(ids)}::text[])`);
+  if (unlisted?.all) ways.push('true');
+  else if (unlisted !== undefined) {
+    ways.push(`s.organization_id = any(${bind(unlisted.organizationIds)}::text[])`);
+    if (unlisted.userId !== null) ways.push(`s.user_id = ${bind(unlisted.userId)}`);
+    if (unlisted.serviceUserId !== null) ways.push(`s.service_user_id = ${bind(unlisted.serviceUserId)}`);
+  }
+  return [ways.length === 1 ? 'not s.is_unlisted' : `(${ways.join(' or ')})`];
+}
+
+function isListed(filter: CheckedFilter, session: SessionRecord): boolean {
+  if (!session.isUnlisted || filter.sessionIds !== undefined || idsWithin(filter).includes(session.id)) return true;
+  const { unlisted } = filter;
+  if (unlisted === undefined) return false;
+  return (
+    unlisted.all ||
+    unlisted.organizationIds.includes(session.organizationId) ||
+    (unlisted.userId !== null && unlisted.userId === session.userId) ||
+    (unlisted.serviceUserId !== null && unlisted.serviceUserId === session.serviceUserId)
+  );
+}
+
+const idsWithin = (filter: SessionFilter): string[] => [
+  ...(filter.sessionIds ?? []),
+  ...filtersWithin(filter).flatMap(([, inner]) => idsWithin(inner)),
+];
+
+function treeConditions(filter: SessionFilter, bind: Bind): string[] {
+  const conjunction = (inner: SessionFilter) => {
+    const conditions = treeConditions(inner, bind);
+    return conditions.length === 0 ? 'true' : `(${conditions.join(' and ')})`;
+  };
+  const where = ownConditions(conditionsOf(filter), bind);
+  for (const inner of filter.and ?? []) where.push(...treeConditions(inner, bind));
+  if (filter.or) where.push(filter.or.length === 0 ? 'false' : `(${filter.or.map(conjunction).join(' or ')})`);
+  // A condition on what is null is null: that is no reason to leave a session out here.
+  if (filter.not) where.push(`${conjunction(filter.not)} is not true`);
+  return where;
+}
+
+function matchesTree(filter: SessionFilter, session: SessionRecord): boolean {
+  const { and = [], or, not } = filter;
+  return (
+    memberNames.every((name) => matchesMember(name, filter[name], session)) &&
+    and.every((inner) => matchesTree(inner, session)) &&
+    (or === undefined || or.some((inner) => matchesTree(inner, session))) &&
+    (not === undefined || !matchesTree(not, session))
+  );
+}
+
+function matchesMember<K extends MemberName>(name: K, value: SessionConditions[K], session: SessionRecord): boolean {
+  return value === undefined || members[name].matches(value as NonNullable<SessionConditions[K]>, session);
+}
+
+function ownConditions(conditions: SessionConditions, bind: Bind): string[] {
+  const where = memberNames.flatMap((name) => memberConditions(name, conditions[name], bind));
+  const moved = updatedBounds(conditions, 'c.updated_at', bind);
+  if (moved.length > 0) {
+    // Of what has moved lately there is little, which the copy finds; of what has not there is much, and for what a list passes
+    // over before it, the session's own column spares the look.
+    where.push(...updatedBounds({ updatedBefore: conditions.updatedBefore }, 's.updated_at', bind));
+    where.push(`exists (select 1 from session_change c
+      where ${['c.session_id = s.id', 'c.organization_id = s.organization_id', ...moved].join(' and ')})`);
+  }
+  return where;
+}
+
+function memberConditions<K extends MemberName>(name: K, value: SessionConditions[K], bind: Bind): readonly string[] {
+  if (value === undefined) return [];
+  return members[name].sql?.(value as NonNullable<SessionConditions[K]>, bind) ?? [];
+}

@@ -1,0 +1,239 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { organizationsWith, requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { type Bind, type Count, countNested, type RowSource } from '../nested-pages.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { type TimedPage, timedPage } from '../timed-pages.ts';
+import { newestFirst, organizationList, type SessionOrder } from './list-sessions.ts';
+import { readSessions } from './read-sessions.ts';
+import { type SessionRecord, sessionColumns } from './session.ts';
+import { filterConditions } from './session-conditions.ts';
+import { type CheckedFilter, checkFilter, creatorsOf, type SessionFilter, withCondition } from './session-filter.ts';
+import { waitingDetails } from './status.ts';
+import { isOfWaiting, waitingSessions } from './waiting-sessions.ts';
+
+/**
+ * Which sessions a list over several organizations is of. `enterprise`: all of the enterprise; needs ViewAccountSessions.
+ * `viewable`: those of all organizations where the viewer may view sessions. `own`: of these, the ones that the viewer started.
+ * `waiting`: of these, the ones that wait for an answer and that the viewer started, or may manage.
+ */
+export type SessionScope = 'enterprise' | 'viewable' | 'own' | 'waiting';
+
+/** A page of a list over several organizations. */
+export interface SessionsAcrossRequest extends PageRequest {
+  readonly filter?: SessionFilter | undefined;
+  readonly order?: SessionOrder | undefined;
+}
+
+/** Organizations of the enterprise that were not deleted: all of them, or those of these bare ids. */
+interface Organizations {
+  readonly all: boolean;
+  readonly ids: readonly string[];
+}
+
+/** The sessions of some organizations that a filter holds for. */
+interface Part {
+  readonly organizations: Organizations;
+  readonly filter: CheckedFilter;
+}
+
+/** The most organizations that a filter may name: a page is read of each, and merged. */
+const maxOrganizations = 100;
+
+/**
+ * Sessions over several organizations in one order, in one statement. FORBIDDEN where a scope needs a permission; INVALID_INPUT
+ * for a bad filter and for more than 100 organizations in it; the errors of `pageWindow`.
+ */
+export async function listSessionsAcross(
+  context: Context,
+  scope: SessionScope,
+  request: SessionsAcrossRequest,
+  limits: PageLimits,
+): Promise<Page<SessionRecord>> {
+  const { enterpriseId } = context.viewer;
+  const order = request.order ?? newestFirst;
+  const list = { name: `sessions.${order.field}`, row: 's', at: order.field, isOldestFirst: order.direction === 'asc' };
+  const values: unknown[] = [];
+  const bind: Bind = (value) => `$${values.push(value)}`;
+  const reads = partsOf(context, scope, request.filter ?? {}).map((part) => {
+    const source = oneSource(enterpriseId, part, order, bind);
+    const { from, where, place } = source ?? organizationSource(enterpriseId, part, order, bind);
+    const page = timedPage(list, request, limits, bind, place);
+    const rows = { from, where: [...where, ...page.beyond], place };
+    return { page, sql: source ? readRows(rows, page) : mergePages(enterpriseId, part, rows, page, bind) };
+  });
+  const [first] = reads;
+  if (!first) return timedPage(list, request, limits, bind).toPage<SessionRecord>([]);
+  const all = reads.map(({ sql }) => `(${sql})`).join(' union all ');
+  const sql = `select ${sessionColumns} from (${all}) s ${first.page.order} limit ${first.page.limit}`;
+  return first.page.toPage(await readSessions(context, sql, values));
+}
+
+/** A page of sessions of the enterprise, newest first by creation. */
+export interface EnterpriseSessionListRequest extends PageRequest {
+  /** Bare ids; left out: all organizations. Those that are not of the enterprise have no sessions here. */
+  readonly organizationIds?: readonly string[] | undefined;
+  readonly filter?: SessionFilter | undefined;
+}
+
+/** {@link listSessionsAcross} of the enterprise, whose refusals name the organizations as REST does. */
+export async function listEnterpriseSessions(
+  context: Context,
+  { organizationIds, filter, ...page }: EnterpriseSessionListRequest,
+  limits: PageLimits,
+): Promise<Page<SessionRecord>> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseSessions);
+  if (organizationIds !== undefined && organizationIds.length > maxOrganizations) {
+    const said = `"orgIds" must be at most ${maxOrganizations} organizations, but were ${organizationIds.length}.`;
+    throw refuse(['orgIds'], said);
+  }
+  return listSessionsAcross(context, 'enterprise', { ...page, filter: { ...filter, organizationIds } }, limits);
+}
+
+/** How many sessions {@link listSessionsAcross} would list in all. FORBIDDEN, INVALID_INPUT. */
+export async function countSessionsAcross(
+  context: Context,
+  scope: SessionScope,
+  { filter = {} }: Pick<SessionsAcrossRequest, 'filter'>,
+): Promise<Count> {
+  const { enterpriseId } = context.viewer;
+  const parts = partsOf(context, scope, filter);
+  if (parts.length === 0) return { total: 0, isExact: true };
+  const conditionsOf = (part: Part, bind: Bind) =>
+    [
+      `s.organization_id in (select o.id from organization o where ${live('o', enterpriseId, part.organizations, bind).join(' and ')})`,
+      ...filterConditions(part.filter, enterpriseId, bind),
+    ].join(' and ');
+  const [count] = await countNested(context, [
+    {
+      key: 'sessions',
+      name: 'sessions',
+      ownerId: enterpriseId,
+      row: 's',
+      table: 'session',
+      columns: 's.id',
+      owners: () => '',
+      where: (bind) => [`(${parts.map((part) => `(${conditionsOf(part, bind)})`).join(' or ')})`],
+    },
+  ]);
+  return count as Count;
+}
+
+/** The parts that a list is made of; no session is in two of them. */
+function partsOf(context: Context, scope: SessionScope, given: SessionFilter): Part[] {
+  const { viewer } = context;
+  const { organizationIds, ...filter } = checkFilter(viewer, given);
+  if (organizationIds !== undefined && organizationIds.length > maxOrganizations) {
+    const message = `"organizationIds" must be at most ${maxOrganizations} organizations, but were ${organizationIds.length}.`;
+    throw refuse(['filter', 'organizationIds'], message);
+  }
+  if (scope === 'enterprise') requireEnterprisePermission(viewer, permissionFor.viewEnterpriseSessions);
+  const viewable = organizationsWith(viewer, permissionFor.viewSession);
+  const named = organizationIds === undefined ? everywhere : { all: false, ids: organizationIds };
+  const organizations = scope === 'enterprise' ? named : intersect(named, viewable);
+  if (scope === 'enterprise' || scope === 'viewable') return [{ organizations, filter }];
+  const mine = creatorsOf(viewer);
+  const own = (of: CheckedFilter): Part[] =>
+    mine === null ? [] : [{ organizations, filter: withCondition(of, { createdBy: mine }) }];
+  if (scope === 'own') return own(filter);
+  const waiting = withCondition(filter, { statusDetail: waitingDetails });
+  const managed = intersect(organizations, organizationsWith(viewer, permissionFor.sendMessage));
+  if (managed.all) return [{ organizations: managed, filter: waiting }];
+  if (managed.ids.length === 0) return own(waiting);
+  const others = mine === null ? waiting : { ...waiting, and: [...(waiting.and ?? []), { not: { createdBy: mine } }] };
+  return [...own(waiting), { organizations: managed, filter: others }];
+}
+
+const everywhere: Organizations = { all: true, ids: [] };
+
+function intersect(one: Organizations, other: Organizations): Organizations {
+  if (one.all) return other;
+  return other.all ? one : { all: false, ids: one.ids.filter((id) => other.ids.includes(id)) };
+}
+
+/** The conditions on an organization of this alias to be of the enterprise, live, and one of some. */
+function live(alias: string, enterpriseId: string, { all, ids }: Organizations, bind: Bind): string[] {
+  return [
+    `${alias}.enterprise_id = ${bind(enterpriseId)}`,
+    `${alias}.deleted_at is null`,
+    ...(all ? [] : [`${alias}.id = any(${bind(ids)}::text[])`]),
+  ];
+}
+
+/** What leads to few sessions by an index over all organizations. */
+const everywhereIndexed = ['sessionIds', 'playbookId', 'automationIds', 'parentId', 'createdBy', 'userEmail'] as const;
+
+/** What leads to few sessions by an index that begins with the organization. */
+const organizationIndexed = ['status', 'statusDetail', 'endReasons', 'tags', 'allTags'] as const;
+
+/**
+ * One source of a part's rows in their order, over all its organizations; null where there is none: then each organization has
+ * one.
+ */
+function oneSource(
+  enterpriseId: string,
+  { organizations, filter }: Part,
+  { field }: SessionOrder,
+  bind: Bind,
+): RowSource | null {
+  const joins = 'join organization o on o.id = s.organization_id';
+  const ofOrganizations = () => live('o', enterpriseId, organizations, bind);
+  const { createdBy } = filter;
+  if (isOfWaiting(filter)) {
+    const [only, ...more] = [...(createdBy?.userIds ?? []), ...(createdBy?.serviceUserIds ?? [])];
+    const isOfOne = only !== undefined && more.length === 0;
+    if (!isOfOne && !organizations.all && field === 'createdAt') return null;
+    const whose = isOfOne ? [`c.principal_id = ${bind(only)}`] : [];
+    return waitingSessions({ filter, enterpriseId, whose, joins, alsoOfSession: ofOrganizations(), at: field }, bind);
+  }
+  const isAnywhere = everywhereIndexed.some((name) => filter[name] !== undefined);
+  const isInEach =
+    !organizations.all ||
+    organizationIndexed.some((name) => filter[name] !== undefined) ||
+    filter.isArchived === true ||
+    filter.isUnlisted === true ||
+    filter.hasParent === true;
+  if (!isAnywhere && (field === 'updatedAt' || isInEach)) return null;
+  return {
+    from: `session s ${joins}`,
+    where: [...ofOrganizations(), ...filterConditions(filter, enterpriseId, bind)],
+    place: { at: field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' },
+  };
+}
+
+/** The sessions of the organization `owner` as a list of its own has them. */
+function organizationSource(enterpriseId: string, { filter }: Part, order: SessionOrder, bind: Bind): RowSource {
+  const list = organizationList(enterpriseId, '', filter, order);
+  const place = { at: order.field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' };
+  return list.through?.(bind) ?? { from: 'session s', where: list.where(bind), place };
+}
+
+const readRows = ({ from, where }: RowSource, { sourceOrder, limit }: TimedPage): string =>
+  `select s.* from ${from} where ${where.join(' and ')} ${sourceOrder} limit ${limit}`;
+
+/**
+ * Merges the pages of many organizations without reading a page of each. On it can be only those whose first session is among the
+ * first of all, and of the second of these one session less than of the first. If there are enough of them, nothing is read
+ * beyond the last of their first sessions.
+ */
+function mergePages(
+  enterpriseId: string,
+  { organizations }: Part,
+  { from, where, place }: RowSource,
+  { sourceOrder, direction, limit }: TimedPage,
+  bind: Bind,
+): string {
+  const read = (what: string, count: string, ...more: string[]) =>
+    `select ${what} from ${from} where ${[...where, ...more].join(' and ')} ${sourceOrder} limit ${count}`;
+  const isNewestFirst = direction === 'desc';
+  const [last, none] = isNewestFirst ? ['min', '-infinity'] : ['max', 'infinity'];
+  const notBeyond = `${place.at} ${isNewestFirst ? '>=' : '<='} owner.last_at`;
+  return `select s.* from (
+      select f.id, f.rank, case when count(*) over () < ${limit} then '${none}'::timestamptz else ${last}(f.at) over () end as last_at
+        from (select owner.id, f.at, row_number() over (order by f.at ${direction}, f.id ${direction}) as rank
+          from organization owner cross join lateral (${read(`${place.at} as at, ${place.id} as id`, '1')}) f
+         where ${live('owner', enterpriseId, organizations, bind).join(' and ')}
+         order by rank limit ${limit}) f) owner
+    cross join lateral (${read('s.*', `${limit}::bigint - owner.rank + 1`, notBeyond)}) s`;
+}

@@ -1,0 +1,47 @@
+import type { Bind, RowSource } from '../nested-pages.ts';
+import { createdBounds, filterConditions, updatedBounds } from './session-conditions.ts';
+import type { CheckedFilter } from './session-filter.ts';
+import { waitingDetails } from './status.ts';
+
+/** Whether a filter is of sessions that wait for an answer, and of no others: these have indexes of their own. */
+export function isOfWaiting({ statusDetail, sessionIds }: CheckedFilter): boolean {
+  const isWaiting = (detail: string) => (waitingDetails as readonly string[]).includes(detail);
+  return (
+    statusDetail !== undefined && statusDetail.length > 0 && statusDetail.every(isWaiting) && sessionIds === undefined
+  );
+}
+
+/** Sessions that wait, in the order of their creation or of their last change, as the copy of {@link isOfWaiting} has them. */
+interface WaitingList {
+  readonly filter: CheckedFilter;
+  readonly enterpriseId: string;
+  /** Conditions on `c`, a row of `session_change`, that say whose sessions are meant. */
+  readonly whose: readonly string[];
+  /** Joins to `session s`, and conditions on these. */
+  readonly joins?: string;
+  readonly alsoOfSession?: readonly string[];
+  readonly at: 'createdAt' | 'updatedAt';
+}
+
+/**
+ * The rows of a {@link WaitingList}. Inside `offset 0` the planner cannot but look up one session for each that waits, in their
+ * order: a page reads no more of those than it has.
+ */
+export function waitingSessions(
+  { filter, enterpriseId, whose, joins = '', alsoOfSession = [], at }: WaitingList,
+  bind: Bind,
+): RowSource {
+  const { createdAfter, createdBefore, updatedAfter, updatedBefore, ...others } = filter;
+  const ofSession = ['s.id = c.session_id', 's.organization_id = c.organization_id', ...alsoOfSession];
+  return {
+    from: `session_change c cross join lateral (
+      select s.* from session s ${joins} where ${[...ofSession, ...filterConditions(others, enterpriseId, bind)].join(' and ')} offset 0) s`,
+    where: [
+      ...whose,
+      `c.idleness = 'waiting'`,
+      ...createdBounds({ createdAfter, createdBefore }, 'c.created_at', bind),
+      ...updatedBounds({ updatedAfter, updatedBefore }, 'c.updated_at', bind),
+    ],
+    place: { at: at === 'createdAt' ? 'c.created_at' : 'c.updated_at', id: 'c.session_id' },
+  };
+}

@@ -16,24 +16,24 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
       nodes {
         __typename seq kind createdAt
         ... on SessionMessage { type body eventId author { __typename } }
-        ... on StatusEvent { status statusDetail endReason isArchived }
-        ... on TurnEvent { turn phase stopReason }
+        ... on StatusEvent { status statusDetail request endReason isArchived }
+        ... on TurnEvent { turn phase stopReason rawStopReason }
         ... on PlanEvent { entries { content status priority } }
         ... on ToolCallEvent {
-          toolCallId title toolKind toolStatus output locations { path line } diffs { path oldText newText }
+          toolCallId title toolKind rawToolKind toolStatus output locations { path line } diffs { path oldText newText }
         }
         ... on QuestionEvent { question: body reason options { name } }
         ... on PermissionEvent { toolCallId title decision }
         ... on UsageEvent {
           inputTokens outputTokens totalTokens costUsd contextUsed contextSize tokens { input cached output total }
         }
-        ... on ThoughtEvent { words: body data }
-        ... on NoticeEvent { words: body data }
-        ... on LimitEvent { words: body data }
-        ... on PullRequestEvent { words: body data }
-        ... on StructuredOutputEvent { words: body data }
-        ... on AttachmentEvent { words: body data }
-        ... on ErrorEvent { words: body data }
+        ... on ThoughtEvent { words: body }
+        ... on NoticeEvent { words: body failure agentOutput tags maxAcuLimit }
+        ... on LimitEvent { words: body limit acuLimit acusUsed }
+        ... on PullRequestEvent { pullRequest { url state } }
+        ... on StructuredOutputEvent { structuredOutput }
+        ... on AttachmentEvent { name attachment { attachmentId } }
+        ... on ErrorEvent { words: body failure agentOutput }
       }
     }
   }
@@ -50,16 +50,19 @@ const written: [NewEntry, Record<string, unknown>][] = [
     { __typename: 'SessionMessage', type: 'AGENT_MESSAGE', body: 'done \u{1F600}', author: null },
   ],
   [
-    { kind: 'STATUS', data: { status: 'exit', statusDetail: 'finished', endedBy: 'finished', isArchived: false } },
-    { __typename: 'StatusEvent', status: 'EXIT', statusDetail: 'FINISHED', endReason: 'FINISHED', isArchived: false },
+    {
+      kind: 'STATUS',
+      data: { status: 'exit', statusDetail: 'finished', request: 'resume', endedBy: 'finished', isArchived: false },
+    },
+    { __typename: 'StatusEvent', status: 'EXIT', statusDetail: 'FINISHED', request: 'RESUME', endReason: 'FINISHED' },
   ],
   [
     { kind: 'TURN', data: { turn: 2, phase: 'stopped', stopReason: 'end_turn' } },
-    { __typename: 'TurnEvent', turn: 2, phase: 'stopped', stopReason: 'end_turn' },
+    { __typename: 'TurnEvent', turn: 2, phase: 'STOPPED', stopReason: 'END_TURN', rawStopReason: 'end_turn' },
   ],
   [
     { kind: 'PLAN', data: { entries: plan } },
-    { __typename: 'PlanEvent', entries: plan },
+    { __typename: 'PlanEvent', entries: [{ content: 'Look', status: 'PENDING', priority: 'HIGH' }] },
   ],
   [
     {
@@ -70,8 +73,9 @@ const written: [NewEntry, Record<string, unknown>][] = [
       __typename: 'ToolCallEvent',
       toolCallId: 't1',
       title: 'Write',
-      toolKind: 'edit',
-      toolStatus: 'completed',
+      toolKind: 'EDIT',
+      rawToolKind: 'edit',
+      toolStatus: 'COMPLETED',
       output: 'ok',
       locations,
       diffs,
@@ -79,11 +83,11 @@ const written: [NewEntry, Record<string, unknown>][] = [
   ],
   [
     { kind: 'QUESTION', body: 'Which?', data: { reason: 'question', options: [{ id: 'a', name: 'This one' }] } },
-    { __typename: 'QuestionEvent', question: 'Which?', reason: 'question', options: [{ name: 'This one' }] },
+    { __typename: 'QuestionEvent', question: 'Which?', reason: 'QUESTION', options: [{ name: 'This one' }] },
   ],
   [
     { kind: 'PERMISSION', data: { toolCallId: 't1', title: 'Write', decision: 'allowed' } },
-    { __typename: 'PermissionEvent', toolCallId: 't1', title: 'Write', decision: 'allowed' },
+    { __typename: 'PermissionEvent', toolCallId: 't1', title: 'Write', decision: 'ALLOWED' },
   ],
   [
     {
@@ -94,31 +98,31 @@ const written: [NewEntry, Record<string, unknown>][] = [
   ],
   [
     { kind: 'THOUGHT', body: 'hm' },
-    { __typename: 'ThoughtEvent', words: 'hm', data: null },
+    { __typename: 'ThoughtEvent', words: 'hm' },
   ],
   [
-    { kind: 'NOTICE', body: 'retried', data: { attempt: 2 } },
-    { __typename: 'NoticeEvent', words: 'retried', data: { attempt: 2 } },
+    { kind: 'NOTICE', body: 'retried', data: { code: 'agent_failed', stderr: 'oh' } },
+    { __typename: 'NoticeEvent', words: 'retried', failure: 'AGENT_FAILED', agentOutput: 'oh', tags: null },
   ],
   [
-    { kind: 'LIMIT', data: { maxAcuLimit: 1 } },
-    { __typename: 'LimitEvent', words: '', data: { maxAcuLimit: 1 } },
+    { kind: 'LIMIT', data: { limit: 'out_of_quota', acuLimit: 1, acusUsed: 1.5 } },
+    { __typename: 'LimitEvent', words: '', limit: 'OUT_OF_QUOTA', acuLimit: 1, acusUsed: 1.5 },
   ],
   [
     { kind: 'PULL_REQUEST', data: { url: 'https://example.test/1', state: 'open' } },
-    { __typename: 'PullRequestEvent', data: { url: 'https://example.test/1', state: 'open' } },
+    { __typename: 'PullRequestEvent', pullRequest: { url: 'https://example.test/1', state: 'OPEN' } },
   ],
   [
     { kind: 'STRUCTURED_OUTPUT', data: { output: [1, null, { deep: true }] } },
-    { __typename: 'StructuredOutputEvent', data: { output: [1, null, { deep: true }] } },
+    { __typename: 'StructuredOutputEvent', structuredOutput: [1, null, { deep: true }] },
   ],
   [
     { kind: 'ATTACHMENT', body: 'a.txt' },
-    { __typename: 'AttachmentEvent', words: 'a.txt' },
+    { __typename: 'AttachmentEvent', name: 'a.txt', attachment: null },
   ],
   [
-    { kind: 'ERROR', body: 'It crashed.' },
-    { __typename: 'ErrorEvent', words: 'It crashed.' },
+    { kind: 'ERROR', body: 'It crashed.', data: { code: 'agent_not_found' } },
+    { __typename: 'ErrorEvent', words: 'It crashed.', failure: 'AGENT_NOT_FOUND', agentOutput: null },
   ],
 ];
 
@@ -159,6 +163,46 @@ it('gives what an entry has no words for as its empty value, never as an error',
   );
   const { session } = await query(test, test.adminToken, readEvents, { id, kinds });
   expect(session?.events.nodes.map(({ kind }) => kind)).toEqual(kinds);
+});
+
+it('tells by fields what a notice is about', async () => {
+  const id = await createSession(test);
+  await write(id, [
+    { kind: 'NOTICE', body: 'The tags are now: a.', data: { tags: ['a'] } },
+    { kind: 'NOTICE', body: 'The session may use 7 ACUs.', data: { maxAcuLimit: 7 } },
+  ]);
+  const { session } = await query(test, test.adminToken, readEvents, { id, kinds: ['NOTICE'] });
+  expect(session?.events.nodes).toMatchObject([
+    { failure: null, agentOutput: null, tags: ['a'], maxAcuLimit: null },
+    { failure: null, agentOutput: null, tags: null, maxAcuLimit: 7 },
+  ]);
+});
+
+it('gives a word that an enum does not have as its OTHER or as null, with the word beside it where that is open', async () => {
+  const id = await createSession(test);
+  await write(id, [
+    { kind: 'TURN', data: { turn: 1, phase: 'paused', stopReason: 'bored' } },
+    { kind: 'PLAN', data: { entries: [{ content: 'x', status: 'dropped', priority: 'urgent' }] } },
+    { kind: 'TOOL_CALL', data: { toolKind: 'teleport', status: 'vanished' } },
+    { kind: 'QUESTION', data: { reason: 'curiosity' } },
+    { kind: 'PERMISSION', data: { decision: 'perhaps' } },
+    { kind: 'LIMIT', data: { limit: 'sky' } },
+    { kind: 'ERROR', data: { code: 'gremlins' } },
+    { kind: 'PULL_REQUEST', data: { url: 'https://example.test/1', state: 'lost' } },
+    { kind: 'NOTICE', data: { tags: ['a', 1], maxAcuLimit: 'many' } },
+  ]);
+  const { session } = await query(test, test.adminToken, readEvents, { id });
+  expect(session?.events.nodes.slice(2)).toMatchObject([
+    { phase: 'STARTED', stopReason: 'OTHER', rawStopReason: 'bored' },
+    { entries: [{ content: 'x', status: 'OTHER', priority: 'OTHER' }] },
+    { toolKind: 'OTHER', rawToolKind: 'teleport', toolStatus: 'PENDING' },
+    { reason: 'QUESTION' },
+    { decision: 'CANCELLED' },
+    { limit: null },
+    { failure: null },
+    { pullRequest: { state: 'OPEN' } },
+    { tags: null, maxAcuLimit: null },
+  ]);
 });
 
 it('shows a figure that is more than an Int where there is room for it, and one that cannot be nowhere', async () => {

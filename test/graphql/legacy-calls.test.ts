@@ -51,7 +51,7 @@ describe('the report', () => {
       ['DELETE /v1/secrets/{secret_id}', 1],
       ['GET /v1/sessions', 4],
     ]);
-    expect(nodes[0]).toMatchObject({ version: 'v1', lastCalledAt: at, apiKey: { name: 'old script' } });
+    expect(nodes[0]).toMatchObject({ version: 'V1', lastCalledAt: at, apiKey: { name: 'old script' } });
     expect(nodes[0].apiKeyId).toBe(nodes[0].apiKey.apiKeyId);
   });
 
@@ -73,7 +73,7 @@ describe('the report', () => {
     await call(test, token, 'GET', `/v3/organizations/${organizationId}/schedules`);
     clock.advance(1_000);
     const [last] = (await enterprise('(first: 1)')).nodes;
-    expect(last).toMatchObject({ version: 'v3', route: 'GET /v3/organizations/{org_id}/schedules', count: 1 });
+    expect(last).toMatchObject({ version: 'V3', route: 'GET /v3/organizations/{org_id}/schedules', count: 1 });
   });
 
   it('counts no calls of the current version, and none without a good key', async () => {
@@ -120,9 +120,9 @@ describe('the report', () => {
     await call(test, ofEnterprise, 'DELETE', '/v2/enterprise/api-keys/nothing');
     const { nodes } = await enterprise('(first: 3)');
     expect(nodes.map(({ version, route }: any) => [version, route])).toEqual([
-      ['v2', 'DELETE /v2/enterprise/api-keys/{api_key_id}'],
-      ['v1', 'GET /v1/secrets'],
-      ['v1', 'GET /v1/secrets'],
+      ['V2', 'DELETE /v2/enterprise/api-keys/{api_key_id}'],
+      ['V1', 'GET /v1/secrets'],
+      ['V1', 'GET /v1/secrets'],
     ]);
     expect(new Set(nodes.map(({ apiKeyId }: any) => apiKeyId)).size).toBe(3);
     expect((await one.report()).nodes).toHaveLength(1);

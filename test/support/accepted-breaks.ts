@@ -51,4 +51,13 @@ export const acceptedBreaks: readonly AcceptedBreak[] = [
     message: /'createdById' was removed from input object type 'SessionFilter'/,
     reason: 'A filter takes several creators: createdByIds.',
   },
+  {
+    message:
+      /^Field '(?:PullRequest|StatusEvent|TurnEvent|PlanEntry|ToolCallEvent|QuestionEvent|PermissionEvent)\.\w+' changed type from 'String(!?)' to '(?:PullRequest|SessionRequest|Turn|PlanEntry|Tool|Question|Permission)\w*\1'$/,
+    reason: 'A closed set of words is an enum, so that a client can handle every value.',
+  },
+  {
+    message: /^Field '(?:data|body)' was removed from object type '\w+Event'$/,
+    reason: 'What an entry of a log has is typed: the JSON told the names of the store.',
+  },
 ];

@@ -229,7 +229,7 @@ async function readTools(test: TestApp, id: string): Promise<any[]> {
        ... on ToolCallEvent { title toolStatus output diffs { path oldText newText } } } } } }`,
     { id },
   );
-  return data.session.events.nodes.filter((each: { toolStatus: string }) => each.toolStatus === 'completed');
+  return data.session.events.nodes.filter((each: { toolStatus: string }) => each.toolStatus === 'COMPLETED');
 }
 
 /** Resolves once there is a file of this name in the folder. */

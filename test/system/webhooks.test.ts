@@ -254,7 +254,7 @@ it('sends a test once, and signs with both secrets for a day after another was g
   const { webhookDelivery } = await sendTest();
   expect(webhookDelivery).toEqual({
     messageId: expect.stringMatching(/^delivery-[0-9a-f]{32}$/),
-    eventType: 'webhook.test',
+    eventType: 'TEST',
     session: null,
   });
   const [first] = await receiver.until((all) => all.length === 1);
@@ -297,7 +297,7 @@ it('sends to an endpoint what one that hangs does not hold up', async () => {
   await sayAs(organizationId, session, ...Array.from({ length: 19 }, (_, n) => `Message ${n}`));
   await receiver.until((all) => all.length === 21);
   const { deliveries } = await readEndpoint(test, token, id);
-  expect(deliveries.nodes.at(-1)).toMatchObject({ eventType: 'webhook.test', status: 'PENDING', attempts: [] });
+  expect(deliveries.nodes.at(-1)).toMatchObject({ eventType: 'TEST', status: 'PENDING', attempts: [] });
 });
 
 it('sends to an endpoint what others’ do not hold up', async () => {

@@ -6,7 +6,7 @@ import { type AttachmentRecord, attachmentColumns } from './attachments.ts';
 import { attachmentLink, attachmentPath, parseAttachmentReference } from './links.ts';
 
 /** The most attachments of one message; what a text names beyond them is only text. */
-const maxAttachments = 100;
+export const maxAttachments = 100;
 /** How long a link is good that an agent is given. Every turn has new ones. */
 const agentLinkLifetimeMs = 7 * 24 * 60 * 60_000;
 

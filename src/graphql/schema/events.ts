@@ -1,6 +1,7 @@
 import type { FieldMap } from '@pothos/core';
 import { prefixedId } from '../../domain/ids.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
+import { sessionEnds } from '../../domain/sessions/status.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import {
   SessionEndReasonEnum,
@@ -9,6 +10,19 @@ import {
   SessionStatusDetailEnum,
   SessionStatusEnum,
 } from './enums.ts';
+import {
+  permissionDecision,
+  planEntryPriority,
+  planEntryStatus,
+  questionReason,
+  readerOf,
+  sessionRequest,
+  toolCallStatus,
+  toolKind,
+  turnPhase,
+  turnStopReason,
+  usageSource,
+} from './event-enums.ts';
 import { eventTypeOf } from './event-types.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 
@@ -48,21 +62,27 @@ builder.node(SessionMessage, {
   }),
 });
 
-const data = (entry: LogEntry) => entry.data ?? {};
-const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
-const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
+const readEnd = readerOf(sessionEnds);
+
+/** The members of an entry that its kind has. */
+export const dataOf = (entry: LogEntry): Readonly<Record<string, unknown>> => entry.data ?? {};
+/** The text that a stored value is, else null. */
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+/** The number that a stored value is, else null. */
+export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 // What is larger than GraphQL's Int, or was stored when anything was, would be an error of the field.
-const intOf = (value: unknown) =>
+/** The Int that a stored value is, else null. */
+export const intOf = (value: unknown): number | null =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31 ? (value as number) : null;
 const listOf = <T>(value: unknown) => (Array.isArray(value) ? (value as T[]) : []);
 
 /** A type of entry: what every entry has, and its own fields. */
-function eventType(
+export function eventType(
   name: string,
   description: string,
   fields: (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, LogEntry>) => FieldMap,
-): void {
-  builder.node(builder.objectRef<LogEntry>(name), {
+) {
+  return builder.node(builder.objectRef<LogEntry>(name), {
     description,
     interfaces: [SessionEvent],
     id: { resolve: (entry) => entry.id, description: 'The global ID.' },
@@ -74,28 +94,29 @@ eventType('StatusEvent', 'The session’s status from here on.', (t) => ({
   status: t.field({
     type: SessionStatusEnum,
     description: 'Where the session is.',
-    resolve: (entry) => data(entry).status as never,
+    resolve: (entry) => dataOf(entry).status as never,
   }),
   statusDetail: t.field({
     type: SessionStatusDetailEnum,
     nullable: true,
     description: 'Why.',
-    resolve: (entry) => (data(entry).statusDetail ?? null) as never,
+    resolve: (entry) => (dataOf(entry).statusDetail ?? null) as never,
   }),
-  request: t.string({
+  request: t.field({
+    type: sessionRequest.type,
     nullable: true,
-    description: 'What was asked of the session and is not done yet: suspend or resume.',
-    resolve: (entry) => textOf(data(entry).request),
+    description: 'The change that was asked of the session and is not done yet; null: none.',
+    resolve: (entry) => sessionRequest.read(dataOf(entry).request),
   }),
   endReason: t.field({
     type: SessionEndReasonEnum,
     nullable: true,
     description: 'The reason for which the session ended; null where it has not ended.',
-    resolve: (entry) => (data(entry).endedBy ?? null) as never,
+    resolve: (entry) => readEnd(dataOf(entry).endedBy),
   }),
   isArchived: t.boolean({
     description: 'Whether it is archived.',
-    resolve: (entry) => data(entry).isArchived === true,
+    resolve: (entry) => dataOf(entry).isArchived === true,
   }),
 }));
 
@@ -105,17 +126,26 @@ eventType(
   (t) => ({
     turn: t.int({
       description: 'The number of the turn, from 1.',
-      resolve: (entry) => numberOf(data(entry).turn) ?? 0,
+      resolve: (entry) => numberOf(dataOf(entry).turn) ?? 0,
     }),
-    phase: t.string({
-      description: '"started" or "stopped".',
-      resolve: (entry) => textOf(data(entry).phase) ?? 'started',
+    phase: t.field({
+      type: turnPhase.type,
+      description: 'The part of the turn that the entry marks: its beginning or its end.',
+      resolve: (entry) => turnPhase.read(dataOf(entry).phase) ?? 'started',
     }),
-    stopReason: t.string({
+    stopReason: t.field({
+      type: turnStopReason.type,
       nullable: true,
-      description:
-        'Why it stopped, in ACP’s words, or "suspended": a user suspended the session, which ended the turn.',
-      resolve: (entry) => textOf(data(entry).stopReason),
+      description: 'The reason for which the turn ended; null: the entry marks its beginning.',
+      resolve: (entry) => {
+        const stored = textOf(dataOf(entry).stopReason);
+        return stored === null ? null : (turnStopReason.read(stored) ?? 'other');
+      },
+    }),
+    rawStopReason: t.string({
+      nullable: true,
+      description: 'The stop reason in the word of the Agent Client Protocol, as "end_turn"; null as for `stopReason`.',
+      resolve: (entry) => textOf(dataOf(entry).stopReason),
     }),
   }),
 );
@@ -124,8 +154,16 @@ const PlanEntry = builder.objectRef<{ content: string; status: string; priority:
   description: 'A step of a plan.',
   fields: (t) => ({
     content: t.exposeString('content', { description: 'What is to be done.' }),
-    status: t.exposeString('status', { description: '"pending", "in_progress" or "completed".' }),
-    priority: t.exposeString('priority', { description: '"high", "medium" or "low".' }),
+    status: t.field({
+      type: planEntryStatus.type,
+      description: 'The state of the step, as the agent says it.',
+      resolve: ({ status }) => planEntryStatus.read(status) ?? 'other',
+    }),
+    priority: t.field({
+      type: planEntryPriority.type,
+      description: 'The priority of the step, as the agent says it.',
+      resolve: ({ priority }) => planEntryPriority.read(priority) ?? 'other',
+    }),
   }),
 });
 
@@ -133,7 +171,7 @@ eventType('PlanEvent', 'The agent’s plan as it stands; it replaces earlier one
   entries: t.field({
     type: [PlanEntry],
     description: 'Its steps.',
-    resolve: (entry) => listOf<{ content: string; status: string; priority: string }>(data(entry).entries),
+    resolve: (entry) => listOf<{ content: string; status: string; priority: string }>(dataOf(entry).entries),
   }),
 }));
 
@@ -157,32 +195,38 @@ const ToolDiff = builder.objectRef<{ path: string; oldText: string | null; newTe
 eventType('ToolCallEvent', 'A tool call as it stands; entries of the same toolCallId follow one another.', (t) => ({
   toolCallId: t.string({
     description: 'The same for all entries of one call.',
-    resolve: (entry) => textOf(data(entry).toolCallId) ?? '',
+    resolve: (entry) => textOf(dataOf(entry).toolCallId) ?? '',
   }),
-  title: t.string({ description: 'What it does.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
-  toolKind: t.string({
-    description: 'ACP’s kind: read, edit, execute …',
-    resolve: (entry) => textOf(data(entry).toolKind) ?? 'other',
+  title: t.string({ description: 'What it does.', resolve: (entry) => textOf(dataOf(entry).title) ?? '' }),
+  toolKind: t.field({
+    type: toolKind.type,
+    description: 'The kind of the tool; OTHER also for a word that the protocol does not have.',
+    resolve: (entry) => toolKind.read(dataOf(entry).toolKind) ?? 'other',
+  }),
+  rawToolKind: t.string({
+    description: 'The kind of the tool in the word of the agent, as "execute".',
+    resolve: (entry) => textOf(dataOf(entry).toolKind) ?? 'other',
   }),
   // Not "status": beside StatusEvent's, one selection could not have both.
-  toolStatus: t.string({
-    description: '"pending", "in_progress", "completed" or "failed".',
-    resolve: (entry) => textOf(data(entry).status) ?? 'pending',
+  toolStatus: t.field({
+    type: toolCallStatus.type,
+    description: 'The state of the call at this entry.',
+    resolve: (entry) => toolCallStatus.read(dataOf(entry).status) ?? 'pending',
   }),
   output: t.string({
     nullable: true,
     description: 'What it gave, cut at 16 kB.',
-    resolve: (entry) => textOf(data(entry).output),
+    resolve: (entry) => textOf(dataOf(entry).output),
   }),
   locations: t.field({
     type: [ToolLocation],
     description: 'Where it works.',
-    resolve: (entry) => listOf<{ path: string; line: number | null }>(data(entry).locations),
+    resolve: (entry) => listOf<{ path: string; line: number | null }>(dataOf(entry).locations),
   }),
   diffs: t.field({
     type: [ToolDiff],
     description: 'What it changed.',
-    resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(data(entry).diffs),
+    resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(dataOf(entry).diffs),
   }),
 }));
 
@@ -196,28 +240,30 @@ const QuestionOption = builder.objectRef<{ id: string; name: string }>('Question
 });
 
 eventType('QuestionEvent', 'A question to the user. The next message answers it.', (t) => ({
-  questionId: t.string({ description: 'Its own id.', resolve: (entry) => textOf(data(entry).questionId) ?? '' }),
+  questionId: t.string({ description: 'Its own id.', resolve: (entry) => textOf(dataOf(entry).questionId) ?? '' }),
   body: t.string({ description: 'The question.', resolve: (entry) => entry.body ?? '' }),
-  reason: t.string({
-    description: '"question", or "permission" when a tool waits for it.',
-    resolve: (entry) => textOf(data(entry).reason) ?? 'question',
+  reason: t.field({
+    type: questionReason.type,
+    description: 'The reason for which the agent asks.',
+    resolve: (entry) => questionReason.read(dataOf(entry).reason) ?? 'question',
   }),
   options: t.field({
     type: [QuestionOption],
     description: 'Answers that are offered.',
-    resolve: (entry) => listOf<{ id: string; name: string }>(data(entry).options),
+    resolve: (entry) => listOf<{ id: string; name: string }>(dataOf(entry).options),
   }),
 }));
 
 eventType('PermissionEvent', 'A permission that the agent asked for, and what it got.', (t) => ({
   toolCallId: t.string({
     description: 'The call that needed it.',
-    resolve: (entry) => textOf(data(entry).toolCallId) ?? '',
+    resolve: (entry) => textOf(dataOf(entry).toolCallId) ?? '',
   }),
-  title: t.string({ description: 'What it was for.', resolve: (entry) => textOf(data(entry).title) ?? '' }),
-  decision: t.string({
-    description: '"allowed", "denied" or "cancelled".',
-    resolve: (entry) => textOf(data(entry).decision) ?? 'cancelled',
+  title: t.string({ description: 'What it was for.', resolve: (entry) => textOf(dataOf(entry).title) ?? '' }),
+  decision: t.field({
+    type: permissionDecision.type,
+    description: 'The decision that the agent got.',
+    resolve: (entry) => permissionDecision.read(dataOf(entry).decision) ?? 'cancelled',
   }),
 }));
 
@@ -250,71 +296,49 @@ const TokenCounts = builder.objectRef<Readonly<Record<string, unknown>>>('TokenC
 });
 
 eventType('UsageEvent', 'What a part of the work used; null where nobody says.', (t) => ({
-  source: t.string({
+  source: t.field({
+    type: usageSource.type,
     nullable: true,
     description:
-      'Who counted it: `gateway`, one call of a model; `response` and `quota`, the agent at the end of a turn; `update`, the agent while it works. The same work may be told by several: consumption counts the first of these that there is.',
-    resolve: (entry) => textOf(data(entry).source),
+      'The source that counted it. Several sources may tell of the same work: consumption counts the first that there is of GATEWAY, RESPONSE, QUOTA and UPDATE.',
+    resolve: (entry) => usageSource.read(dataOf(entry).source),
   }),
   inputTokens: t.int({
     nullable: true,
     description: 'Tokens read; null also where `tokens` has more than an Int can say.',
-    resolve: (entry) => intOf(data(entry).inputTokens),
+    resolve: (entry) => intOf(dataOf(entry).inputTokens),
   }),
   outputTokens: t.int({
     nullable: true,
     description: 'Tokens written; null also where `tokens` has more than an Int can say.',
-    resolve: (entry) => intOf(data(entry).outputTokens),
+    resolve: (entry) => intOf(dataOf(entry).outputTokens),
   }),
   totalTokens: t.int({
     nullable: true,
     description: 'Tokens in all; null also where `tokens` has more than an Int can say.',
-    resolve: (entry) => intOf(data(entry).totalTokens),
+    resolve: (entry) => intOf(dataOf(entry).totalTokens),
   }),
   tokens: t.field({
     type: TokenCounts,
     description: 'All that is said of tokens, however many they are.',
-    resolve: (entry) => data(entry),
+    resolve: (entry) => dataOf(entry),
   }),
   costUsd: t.float({
     nullable: true,
     description: 'Cost in US dollars. What an agent says is the sum since its session began.',
-    resolve: (entry) => numberOf(data(entry).costUsd),
+    resolve: (entry) => numberOf(dataOf(entry).costUsd),
   }),
   contextUsed: t.int({
     nullable: true,
     description: 'Tokens in the context.',
-    resolve: (entry) => intOf(data(entry).contextUsed),
+    resolve: (entry) => intOf(dataOf(entry).contextUsed),
   }),
   contextSize: t.int({
     nullable: true,
     description: 'Tokens that fit.',
-    resolve: (entry) => intOf(data(entry).contextSize),
+    resolve: (entry) => intOf(dataOf(entry).contextSize),
   }),
 }));
-
-// Kinds that are told by words, and by whatever else came with them.
-const worded = {
-  ThoughtEvent: 'What the agent thought aloud.',
-  NoticeEvent: 'Something that the service or the agent noted.',
-  LimitEvent: 'A limit that was reached.',
-  PullRequestEvent: 'A pull request that was made or changed.',
-  StructuredOutputEvent: 'A structured output that was set.',
-  AttachmentEvent: 'A file that was attached.',
-  ErrorEvent: 'An error that stopped the session.',
-} as const;
-
-for (const [name, description] of Object.entries(worded)) {
-  eventType(name, description, (t) => ({
-    body: t.string({ description: 'The words; empty where there are none.', resolve: (entry) => entry.body ?? '' }),
-    data: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: 'What else came with it.',
-      resolve: (entry) => entry.data,
-    }),
-  }));
-}
 
 /** SessionMessageEdge of the contract. */
 export const SessionMessageEdge = builder.edgeObject({

@@ -7,6 +7,15 @@ import { ApiKey } from './api-keys.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { Organization } from './organization-ref.ts';
 
+const RestVersionEnum = builder.enumType('RestVersion', {
+  description: 'A version of REST.',
+  values: {
+    V1: { value: 'v1', description: 'Version 1, below /v1.' },
+    V2: { value: 'v2', description: 'Version 2, below /v2.' },
+    V3: { value: 'v3', description: 'Version 3, below /v3 and /v3beta1.' },
+  } as const,
+});
+
 const LegacyCall = builder.objectRef<LegacyCallRecord>('LegacyCall').implement({
   description: 'How often a key has called a route of REST that is deprecated.',
   fields: (t) => ({
@@ -20,7 +29,11 @@ const LegacyCall = builder.objectRef<LegacyCallRecord>('LegacyCall').implement({
       description: 'The key; null for who may not see it.',
       resolve: ({ apiKeyId }, _args, { loaders }) => loaders.apiKeys.load(apiKeyId),
     }),
-    version: t.exposeString('version', { description: 'The version of the route: v1, v2 or v3.' }),
+    version: t.field({
+      type: RestVersionEnum,
+      description: 'The version of REST that the route is of.',
+      resolve: ({ version }) => version as 'v1' | 'v2' | 'v3',
+    }),
     route: t.exposeString('route', { description: 'The method and path, as they are documented.' }),
     count: t.exposeInt('count', { description: 'How often, up to half a minute late.' }),
     lastCalledAt: t.expose('lastCalledAt', { type: 'DateTime', description: 'When last.' }),

@@ -2,7 +2,7 @@ import { prefixedId } from '../../domain/ids.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { findSession } from '../../domain/sessions/find-session.ts';
 import { type LogListRequest, logRequest } from '../../domain/sessions/list-log.ts';
-import { type PullRequest, type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
+import { type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -19,15 +19,8 @@ import {
 import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
 import { Organization } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
+import { PullRequestType } from './pull-requests.ts';
 import { findLogAhead } from './sessions-ahead.ts';
-
-const PullRequestType = builder.objectRef<PullRequest>('PullRequest').implement({
-  description: 'A pull request that a session made.',
-  fields: (t) => ({
-    url: t.exposeString('url', { description: 'Its page.' }),
-    state: t.exposeString('state', { description: '"open", "closed" or "merged".' }),
-  }),
-});
 
 /** Session of the contract. */
 export const Session = builder.objectRef<SessionRecord>('Session');

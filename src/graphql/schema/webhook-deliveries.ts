@@ -3,6 +3,7 @@ import { holds } from '../../auth/viewer.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import type { WebhookAttempt, WebhookDeliveryRecord, WebhookDeliveryStatus } from '../../domain/webhooks/deliveries.ts';
 import { webhookMessageId } from '../../domain/webhooks/event-payload.ts';
+import { testEventType, type WebhookDeliveryType, webhookEventTypes } from '../../domain/webhooks/event-types.ts';
 import { builder } from '../builder.ts';
 import { countedConnection } from './counted-connection.ts';
 import { Session } from './sessions.ts';
@@ -15,6 +16,18 @@ export const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus
     DELIVERED: { value: 'delivered', description: 'It was taken: the answer was one of 200 to 299.' },
     FAILED: { value: 'failed', description: 'It was given up.' },
   } as const satisfies Record<Uppercase<WebhookDeliveryStatus>, { value: WebhookDeliveryStatus; description: string }>,
+});
+
+const WebhookDeliveryEventTypeEnum = builder.enumType('WebhookDeliveryEventType', {
+  description: 'The type of what is sent to an endpoint for webhooks.',
+  values: {
+    SESSION_STATUS_CHANGED: {
+      value: 'session.status_changed',
+      description: webhookEventTypes['session.status_changed'].meaning,
+    },
+    SESSION_MESSAGE: { value: 'session.message', description: webhookEventTypes['session.message'].meaning },
+    TEST: { value: testEventType, description: 'A test, which a user asked for; it is about no session.' },
+  } as const satisfies Record<string, { value: WebhookDeliveryType; description: string }>,
 });
 
 const Attempt = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
@@ -55,7 +68,10 @@ builder.node(WebhookDelivery, {
       description: 'What the header webhook-id says: the same for every attempt, and for every endpoint.',
       resolve: (delivery) => webhookMessageId(delivery),
     }),
-    eventType: t.exposeString('eventType', { description: 'The type that is sent, like session.message.' }),
+    eventType: t.expose('eventType', {
+      type: WebhookDeliveryEventTypeEnum,
+      description: 'The type of what is sent: an event of a session, or a test.',
+    }),
     status: t.expose('status', { type: WebhookDeliveryStatusEnum, description: 'How far it has come.' }),
     attempts: t.field({
       type: [Attempt],

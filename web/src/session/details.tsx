@@ -97,7 +97,9 @@ export function Details({ session: reference, plan }: DetailsProps) {
                   <Icon name="pull" size={14} />
                   {pullRequestName(url)}
                 </a>
-                <Badge tone={state === 'merged' ? 'good' : state === 'closed' ? 'bad' : 'info'}>{state}</Badge>
+                <Badge tone={state === 'MERGED' ? 'good' : state === 'CLOSED' ? 'bad' : 'info'}>
+                  {state.toLowerCase()}
+                </Badge>
               </li>
             ))}
           </ul>
@@ -178,18 +180,18 @@ function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Se
 }
 
 function PlanList({ plan }: { readonly plan: Plan }) {
-  const done = plan.filter(({ status }) => status === 'completed').length;
+  const done = plan.filter(({ status }) => status === 'COMPLETED').length;
   return (
     <Part title={`Plan, ${done} of ${plan.length} done`}>
       <ol className="plan">
         {plan.map(({ content, status }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a plan is replaced as a whole.
-          <li key={index} className={status}>
-            <span className="box">{status === 'completed' && <Icon name="check" size={12} />}</span>
+          <li key={index} className={status.toLowerCase()}>
+            <span className="box">{status === 'COMPLETED' && <Icon name="check" size={12} />}</span>
             <span>
               {content}
               <span className="for-readers">
-                {status === 'completed' ? ' (done)' : status === 'in_progress' ? ' (under way)' : ' (to do)'}
+                {status === 'COMPLETED' ? ' (done)' : status === 'IN_PROGRESS' ? ' (under way)' : ' (to do)'}
               </span>
             </span>
           </li>

@@ -111,21 +111,21 @@ export function readEntry(reference: entry_event$key): Entry {
           seq
           createdAt
           body
-          data
         }
         ... on PullRequestEvent {
           id
           seq
           createdAt
-          body
-          data
+          pullRequest {
+            url
+            state
+          }
         }
         ... on AttachmentEvent {
           id
           seq
           createdAt
-          body
-          data
+          name
         }
         ... on UsageEvent {
           id
@@ -136,8 +136,6 @@ export function readEntry(reference: entry_event$key): Entry {
           id
           seq
           createdAt
-          body
-          data
         }
       }
     `,

@@ -24,11 +24,11 @@ export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 type Line = { readonly tone: Tone; readonly text: string } | null;
 
 const stopped: Readonly<Record<string, string>> = {
-  cancelled: 'The turn was stopped.',
-  suspended: 'The turn was stopped because the session was suspended. The next message starts a new turn.',
-  'max_tokens': 'The agent reached the most tokens that it may write in a turn.',
-  'max_turn_requests': 'The agent reached the most requests that it may make in a turn.',
-  refusal: 'The agent refused to go on.',
+  CANCELLED: 'The turn was stopped.',
+  SUSPENDED: 'The turn was stopped because the session was suspended. The next message starts a new turn.',
+  MAX_TOKENS: 'The agent reached the most tokens that it may write in a turn.',
+  MAX_TURN_REQUESTS: 'The agent reached the most requests that it may make in a turn.',
+  REFUSAL: 'The agent refused to go on.',
 };
 
 const statusLines: Readonly<Record<string, Line>> = {
@@ -42,14 +42,14 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
   LimitEvent: ({ body }) => ({ tone: 'warn', text: body }),
   ErrorEvent: ({ body }) => ({ tone: 'bad', text: body }),
   PermissionEvent: ({ title, decision }) => ({
-    tone: decision === 'allowed' ? 'good' : 'warn',
-    text: `${decision === 'allowed' ? 'Allowed' : decision === 'denied' ? 'Denied' : 'Cancelled'}: ${title}`,
+    tone: decision === 'ALLOWED' ? 'good' : 'warn',
+    text: `${decision === 'ALLOWED' ? 'Allowed' : decision === 'DENIED' ? 'Denied' : 'Cancelled'}: ${title}`,
   }),
-  PullRequestEvent: ({ body, data }) => ({ tone: 'good', text: `Pull request: ${body || wordOf(data, 'url')}` }),
-  AttachmentEvent: ({ body, data }) => ({ tone: 'plain', text: `File: ${body || wordOf(data, 'name')}` }),
-  StructuredOutputEvent: ({ body }) => ({ tone: 'plain', text: body || 'The structured output was set.' }),
+  PullRequestEvent: ({ pullRequest }) => ({ tone: 'good', text: `Pull request: ${pullRequest.url}` }),
+  AttachmentEvent: ({ name }) => ({ tone: 'plain', text: `File: ${name}` }),
+  StructuredOutputEvent: () => ({ tone: 'plain', text: 'The structured output was set.' }),
   TurnEvent: ({ phase, stopReason }) => {
-    const text = phase === 'stopped' && stopReason ? stopped[stopReason] : undefined;
+    const text = phase === 'STOPPED' && stopReason ? stopped[stopReason] : undefined;
     return text ? { tone: 'warn', text } : null;
   },
   StatusEvent: (entry, before) => {
@@ -72,12 +72,7 @@ interface Status {
   readonly isArchived: boolean;
 }
 
-function wordOf(data: unknown, name: string): string {
-  const word = (data as Record<string, unknown> | null)?.[name];
-  return typeof word === 'string' ? word : '';
-}
-
-const isOver = ({ toolStatus }: EntryOf<'ToolCallEvent'>) => toolStatus === 'completed' || toolStatus === 'failed';
+const isOver = ({ toolStatus }: EntryOf<'ToolCallEvent'>) => toolStatus === 'COMPLETED' || toolStatus === 'FAILED';
 
 /**
  * The lines of a part of a log. Entries of one tool call are one line, where it began, as it stands last; thoughts that

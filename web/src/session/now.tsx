@@ -35,7 +35,7 @@ function wordsOf({ status, statusDetail, isArchived, entries }: NowProps): strin
 function hasWaiting(entries: readonly Entry[]): boolean {
   const start = entries.findLastIndex(({ __typename }) => __typename === 'TurnEvent');
   const turn = entries[start];
-  if (turn?.__typename !== 'TurnEvent' || turn.phase !== 'started') return false;
+  if (turn?.__typename !== 'TurnEvent' || turn.phase !== 'STARTED') return false;
   let isAsked = false;
   for (const entry of entries.slice(start)) {
     if (entry.__typename === 'QuestionEvent') isAsked = true;

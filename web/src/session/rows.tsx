@@ -71,7 +71,7 @@ interface QuestionProps {
 }
 
 function Question({ entry, isOpen, onAnswer }: QuestionProps) {
-  const isPermission = entry.reason === 'permission';
+  const isPermission = entry.reason === 'PERMISSION';
   return (
     <section className={`question${isOpen ? ' open' : ''}`} aria-label="Question">
       <header>

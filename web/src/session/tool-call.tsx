@@ -8,21 +8,21 @@ import type { EntryOf } from './entry.ts';
 type Call = EntryOf<'ToolCallEvent'>;
 
 const kindIcon: Readonly<Record<string, IconName>> = {
-  read: 'file',
-  edit: 'edit',
-  delete: 'close',
-  move: 'file',
-  search: 'search',
-  execute: 'terminal',
-  think: 'thought',
-  fetch: 'link',
+  READ: 'file',
+  EDIT: 'edit',
+  DELETE: 'close',
+  MOVE: 'file',
+  SEARCH: 'search',
+  EXECUTE: 'terminal',
+  THINK: 'thought',
+  FETCH: 'link',
 };
 
 const statusWord: Readonly<Record<string, string>> = {
-  pending: 'waits',
-  'in_progress': 'runs',
-  completed: 'done',
-  failed: 'failed',
+  PENDING: 'waits',
+  IN_PROGRESS: 'runs',
+  COMPLETED: 'done',
+  FAILED: 'failed',
 };
 
 /** A tool call, folded to one line; what it gave and changed is behind it. */
@@ -31,7 +31,7 @@ export function ToolCall({ entry }: { readonly entry: Call }) {
   const { title, toolKind, toolStatus, output, diffs, locations } = entry;
   const hasMore = Boolean(output) || diffs.length > 0 || locations.length > 0;
   return (
-    <details className={`tool ${toolStatus}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className={`tool ${toolStatus.toLowerCase()}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <Icon name={kindIcon[toolKind] ?? 'gear'} />
         <span className="title">{visible(title) || 'Tool call'}</span>

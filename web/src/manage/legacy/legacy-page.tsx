@@ -29,7 +29,7 @@ const columns: readonly Column<Call>[] = [
     cell: ({ route, version }) => (
       <div>
         <code>{route}</code>
-        <span className="under">{version}</span>
+        <span className="under">{version.toLowerCase()}</span>
       </div>
     ),
   },

@@ -23,6 +23,12 @@ const states = {
   FAILED: { tone: 'bad', label: 'failed' },
 } as const;
 
+const sent: Readonly<Record<string, string>> = {
+  SESSION_MESSAGE: 'Message',
+  SESSION_STATUS_CHANGED: 'Change of state',
+  TEST: 'Test',
+};
+
 interface DeliveriesProps {
   readonly endpoint: deliveries_endpoint$key;
   readonly onRedelivered: () => void;
@@ -91,7 +97,7 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
       label: 'What',
       cell: ({ eventType, session }) => (
         <div>
-          <code>{eventType}</code>
+          <span>{sent[eventType] ?? eventType}</span>
           {session && (
             <span className="under">
               <Link href={sessionAddress(session.sessionId)}>{session.title ?? 'Session'}</Link>
@@ -121,7 +127,7 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
       <Button
         size="small"
         disabled={isBusy}
-        aria-label={`Deliver again: ${delivery.eventType}`}
+        aria-label={`Deliver again: ${sent[delivery.eventType] ?? delivery.eventType}`}
         onClick={() =>
           void redeliver({ input: { webhookDeliveryId: delivery.webhookDeliveryId } }).then(({ errors }) => {
             if (errors !== null) return;

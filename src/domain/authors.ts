@@ -5,8 +5,10 @@ import type { Context } from './context.ts';
 export const authorColumns = (row: string): string =>
   `${row}.user_id as "userId", ${row}.service_user_id as "serviceUserId", ${row}.service_key_id as "serviceKeyId"`;
 
-/** Bare ids of who changed a thing last: at most one is set; none is the service itself. */
+/** Who changed a thing last, as bare ids, of which at most one is set (none: the service itself), and how often it was changed. */
 export interface Editor {
+  /** 1 when it was created; each change adds 1. */
+  readonly version: number;
   readonly updatedByUserId: string | null;
   readonly updatedByServiceUserId: string | null;
   readonly updatedByServiceKeyId: string | null;
@@ -15,12 +17,12 @@ export interface Editor {
 /** Columns of an {@link Editor} of a row. */
 export const editorColumns = (row: string): string =>
   `${row}.updated_by_user_id as "updatedByUserId", ${row}.updated_by_service_user_id as "updatedByServiceUserId",
-  ${row}.updated_by_service_key_id as "updatedByServiceKeyId"`;
+  ${row}.updated_by_service_key_id as "updatedByServiceKeyId", ${row}.version`;
 
 /** Assignments of an UPDATE that write {@link editorValues}, which are its parameters from `$first` on. */
 export const setEditor = (first: number): string =>
   `updated_by_user_id = $${first}, updated_by_service_user_id = $${first + 1}, updated_by_service_key_id = $${first + 2},
-  updated_at = $${first + 3}::timestamptz`;
+  updated_at = $${first + 3}::timestamptz, version = version + 1`;
 
 /** Parameters for {@link setEditor}. */
 export const editorValues = (change: ReturnType<typeof changedBy>): unknown[] => [
@@ -30,10 +32,14 @@ export const editorValues = (change: ReturnType<typeof changedBy>): unknown[] =>
   change.updatedAt,
 ];
 
-/** The viewer as the one who changes a thing now. */
-export function changedBy(context: Pick<Context, 'viewer' | 'now'>): Editor & { readonly updatedAt: Date } {
+/** The viewer as the one who changes a thing now. `before`: the thing; left out when the viewer creates it. */
+export function changedBy(
+  context: Pick<Context, 'viewer' | 'now'>,
+  before?: Pick<Editor, 'version'>,
+): Editor & { readonly updatedAt: Date } {
   const { userId, serviceUserId, serviceKeyId } = ownerOf(context.viewer);
   return {
+    version: (before?.version ?? 0) + 1,
     updatedByUserId: userId,
     updatedByServiceUserId: serviceUserId,
     updatedByServiceKeyId: serviceKeyId,

@@ -18,6 +18,7 @@ export const requestErrorCodes = {
   INVALID_STATE: 'The thing, or the stream of server-sent events, is in a state that does not allow this.',
   LIMIT_EXCEEDED:
     'The operation is larger than any operation may be, or a limit on streams or on a thing would be exceeded. Sending it again does not help.',
+  CONFLICT: 'The resource is at another version than `expectedVersion`. Mutations say this in `userErrors`.',
   IDEMPOTENCY_CONFLICT: 'The idempotency key was used with another input. Mutations say this in `userErrors`.',
   RATE_LIMITED:
     'The key has too few points left in this minute. `extensions.retryAfter` is the number of seconds to wait. HTTP status 429.',

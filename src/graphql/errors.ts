@@ -27,6 +27,7 @@ const dialect = {
   NOT_UNIQUE: { as: 'userError', code: 'NOT_UNIQUE' },
   INVALID_STATE: { as: 'userError', code: 'INVALID_STATE' },
   LIMIT_EXCEEDED: { as: 'userError', code: 'LIMIT_EXCEEDED' },
+  CONFLICT: { as: 'userError', code: 'CONFLICT' },
   IDEMPOTENCY_CONFLICT: { as: 'userError', code: 'IDEMPOTENCY_CONFLICT' },
   RATE_LIMITED: { as: 'error', code: 'RATE_LIMITED' },
   SERVICE_UNAVAILABLE: { as: 'error', code: 'SERVICE_UNAVAILABLE' },
@@ -39,6 +40,7 @@ export const userErrorCodes = [
   'NOT_UNIQUE',
   'INVALID_STATE',
   'LIMIT_EXCEEDED',
+  'CONFLICT',
   'IDEMPOTENCY_CONFLICT',
 ] as const;
 

@@ -7,6 +7,7 @@ import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts
 import { newId } from '../ids.ts';
 import { parseInput } from '../input.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
+import { requireVersion, type VersionCondition } from '../versions.ts';
 import { resolveActions } from './action-references.ts';
 import type { AutomationPlace, AutomationRecord } from './automations.ts';
 import {
@@ -112,10 +113,11 @@ export type AutomationChange = {
 export async function updateAutomation(
   context: Context,
   place: AutomationPlace,
-  raw: AutomationChange,
+  raw: AutomationChange & VersionCondition,
 ): Promise<WrittenAutomation> {
   const { id } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
-  const change = parseInput(changeSchema, raw);
+  const { expectedVersion, ...members } = raw;
+  const change = parseInput(changeSchema, members);
   await requirePatterns(context, id, change.triggers ?? []);
   const actions = change.actions === undefined ? undefined : await resolveActions(context, id, change.actions);
   // What the automation is to be, as far as it can be told of what it is now.
@@ -148,6 +150,7 @@ export async function updateAutomation(
   return withTimes(context, find, (plan) =>
     context.store.transact(async (tx) => {
       const before = await lockAutomation(tx, id, place.automationId);
+      requireVersion(before, { expectedVersion });
       const wanted = combine(before);
       const webhook = webhookSecretFor(context, wanted.triggers, before);
       const written = {
@@ -162,11 +165,17 @@ export async function updateAutomation(
 }
 
 /** Deletes an automation; sessions that it started stay. NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
-export async function deleteAutomation(context: Context, place: AutomationPlace): Promise<AutomationRecord> {
+export async function deleteAutomation(
+  context: Context,
+  place: AutomationPlace,
+  condition?: VersionCondition,
+): Promise<AutomationRecord> {
   const { id } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
-  return context.store.transact(async (tx) =>
-    removeAutomation(context, tx, await lockAutomation(tx, id, place.automationId)),
-  );
+  return context.store.transact(async (tx) => {
+    const before = await lockAutomation(tx, id, place.automationId);
+    requireVersion(before, condition);
+    return removeAutomation(context, tx, before);
+  });
 }
 
 const refuseRule = (complaint: string, { path }: TriggerRecurrence) => refuseRecurrence(path, complaint);

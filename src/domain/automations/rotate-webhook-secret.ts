@@ -33,7 +33,7 @@ export async function rotateIncomingWebhookSecret(
       throw new DomainError('INVALID_STATE', 'The automation has no trigger "webhook:incoming", and so no secret.');
     }
     const { secret, hash, sealed } = newWebhookSecret(context, before);
-    const by = changedBy(context);
+    const by = changedBy(context, before);
     await tx.query(
       `update automation set webhook_secret_hash = $2, webhook_secret_sealed = $3, ${setEditor(4)} where id = $1`,
       [before.id, hash, sealed, ...editorValues(by)],

@@ -109,7 +109,7 @@ export async function saveAutomation(
   const isMoved = changed.includes('enabled') || changed.includes('triggers');
   const after: AutomationRecord = {
     ...wanted,
-    ...changedBy(context),
+    ...changedBy(context, before),
     ...(isMoved ? plannedTime(plan, wanted) : { nextRunAt: before.nextRunAt, dueAt: before.dueAt }),
     consecutiveFailures: isSwitchedOn ? 0 : before.consecutiveFailures,
   };
@@ -117,7 +117,10 @@ export async function saveAutomation(
   if (isSwitchedOn && isOver && after.nextRunAt === null) {
     throw refuse(['enabled'], '"enabled" must stay false: the times of its triggers are all over.');
   }
-  await tx.query(`update automation set (${written}) = row(${places}) where id = $1`, [after.id, ...valuesOf(after)]);
+  await tx.query(`update automation set (${written}) = row(${places}), version = version + 1 where id = $1`, [
+    after.id,
+    ...valuesOf(after),
+  ]);
   if (before.enabled && !after.enabled) await skipQueuedRuns(tx, after.id);
   if (isMoved) await followSessions(context, tx, after, before);
   await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
@@ -131,7 +134,7 @@ export async function removeAutomation(
   tx: Transaction,
   before: AutomationRecord,
 ): Promise<AutomationRecord> {
-  const by = changedBy(context);
+  const by = changedBy(context, before);
   await tx.query(
     `update automation set deleted_at = $5::timestamptz, ${setEditor(2)}, is_enabled = false, next_run_at = null, due_at = null,
             webhook_secret_hash = null, webhook_secret_sealed = null, session_events_since_at = null where id = $1`,

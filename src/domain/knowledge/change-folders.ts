@@ -19,6 +19,7 @@ import {
   usePlace,
   withinReach,
 } from '../organizations/place.ts';
+import { requireVersion, type VersionCondition } from '../versions.ts';
 import { changeNotes } from './change-notes.ts';
 import { maxFolderDepth } from './folder-paths.ts';
 import { type FolderRecord, folderColumns, maxFolders } from './folders.ts';
@@ -91,19 +92,20 @@ export type FolderChange = { readonly [Name in keyof CreateFolderInput]?: Create
 
 /**
  * Changes or moves the folder of an id in any form, with all that is in it; nothing is written when nothing would change.
- * Without a place: wherever the viewer can see it. NOT_FOUND, INVALID_INPUT for a move into itself, and the errors of
+ * Without a place: wherever the viewer can see it. NOT_FOUND, CONFLICT, INVALID_INPUT for a move into itself, and the errors of
  * {@link createFolder}.
  */
 export async function updateFolder(
   context: Context,
   id: string,
-  raw: FolderChange,
+  raw: FolderChange & VersionCondition,
   place?: Place,
 ): Promise<FolderRecord> {
   const used = place === undefined ? null : await usePlace(context, place, changeNotes);
   const change = parseInput(changeSchema, raw);
   return context.store.transact(async (tx) => {
     const before = await readFolder(context, tx, id, used);
+    requireVersion(before, raw);
     const folders = await lockFolders(tx, before);
     const after: FolderRecord = {
       ...before,
@@ -114,7 +116,7 @@ export async function updateFolder(
     const changed = (Object.keys(after) as (keyof FolderRecord)[]).filter((name) => after[name] !== before[name]);
     if (changed.length === 0) return before;
     requireFits(folders, after);
-    const by = changedBy(context);
+    const by = changedBy(context, before);
     await tx.query(
       `update knowledge_folder set name = $2, description = $3, parent_id = $4, ${setEditor(5)} where id = $1`,
       [after.id, after.name, after.description, after.parentId, ...editorValues(by)],
@@ -128,10 +130,16 @@ export async function updateFolder(
  * Deletes the folder of an id in any form and the folders in it; their notes are then in no folder. Gives what it was. Needs and
  * errors as {@link updateFolder}.
  */
-export async function deleteFolder(context: Context, id: string, place?: Place): Promise<FolderRecord> {
+export async function deleteFolder(
+  context: Context,
+  id: string,
+  place?: Place,
+  condition?: VersionCondition,
+): Promise<FolderRecord> {
   const used = place === undefined ? null : await usePlace(context, place, changeNotes);
   return context.store.transact(async (tx) => {
     const folder = await readFolder(context, tx, id, used);
+    requireVersion(folder, condition);
     const doomed = subtreeOf(await lockFolders(tx, folder), folder.id).map((each) => each.id);
     await tx.query('delete from knowledge_folder where id = any($1::text[])', [doomed]);
     const moved = await tx.query(

@@ -21,6 +21,7 @@ import {
   usePlace,
   withinReach,
 } from '../organizations/place.ts';
+import { requireVersion, type VersionCondition } from '../versions.ts';
 import { type NoteRecord, noteColumns, viewNotes } from './notes.ts';
 
 /** The longest body of a note, in characters. */
@@ -107,13 +108,19 @@ export type NoteChange = { readonly [Name in keyof CreateNoteInput]?: CreateNote
 /**
  * Changes the note of an id in any form; nothing is written when nothing would change. An organization's note needs
  * ManageOrgKnowledge there or ManageAccountKnowledge, the enterprise's the latter. Without a place: wherever the viewer can see
- * it. NOT_FOUND, and the errors of {@link createNote}.
+ * it. NOT_FOUND, CONFLICT, and the errors of {@link createNote}.
  */
-export async function updateNote(context: Context, id: string, raw: NoteChange, place?: Place): Promise<NoteRecord> {
+export async function updateNote(
+  context: Context,
+  id: string,
+  raw: NoteChange & VersionCondition,
+  place?: Place,
+): Promise<NoteRecord> {
   const used = place === undefined ? null : await usePlace(context, place, changeNotes);
   const change = parseInput(changeSchema, raw);
   return context.store.transact(async (tx) => {
     const before = await lockNote(context, tx, id, used);
+    requireVersion(before, raw);
     const { folderId, macro } = change;
     const after: NoteRecord = {
       ...before,
@@ -130,7 +137,7 @@ export async function updateNote(context: Context, id: string, raw: NoteChange, 
     if (after.macro !== null && changed.includes('macro')) {
       await requireFreeMacro(tx, 'note', before, { id: before.id, macro: after.macro });
     }
-    const by = changedBy(context);
+    const by = changedBy(context, before);
     await tx.query(
       `update knowledge_note set name = $2, body = $3, trigger = $4, folder_id = $5, pinned_repo = $6, macro = $7,
               is_enabled = $8::boolean, ${setEditor(9)} where id = $1`,
@@ -152,10 +159,16 @@ export async function updateNote(context: Context, id: string, raw: NoteChange, 
 }
 
 /** Deletes the note of an id in any form and gives what it was. Needs and errors as {@link updateNote}. */
-export async function deleteNote(context: Context, id: string, place?: Place): Promise<NoteRecord> {
+export async function deleteNote(
+  context: Context,
+  id: string,
+  place?: Place,
+  condition?: VersionCondition,
+): Promise<NoteRecord> {
   const used = place === undefined ? null : await usePlace(context, place, changeNotes);
   return context.store.transact(async (tx) => {
     const note = await lockNote(context, tx, id, used);
+    requireVersion(note, condition);
     await tx.query('delete from knowledge_note where id = $1', [note.id]);
     await auditNote(context, tx, 'delete_knowledge', note);
     return note;

@@ -9,6 +9,7 @@ import { DomainError, MissingPermissionError, notFound, refuse } from '../errors
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
+import { requireVersion, type VersionCondition } from '../versions.ts';
 import { findLacking, findRole, isOrganizationPermission, type RoleRecord } from './roles.ts';
 
 const allPermissions = [...enterprisePermissions, ...organizationPermissions] as const;
@@ -43,7 +44,7 @@ export async function createRole(context: Context, raw: CreateRoleInput): Promis
   const input = parseInput(createSchema, raw);
   requireInScope(input.scope, input.permissions);
   requireHeld(context, input.permissions);
-  const role: RoleRecord = { id: newId(), ...input, isBuiltIn: false, createdAt: context.now() };
+  const role: RoleRecord = { id: newId(), ...input, isBuiltIn: false, version: 1, createdAt: context.now() };
   return context.store.transact(async (tx) => {
     await requireFreeName(context, tx, role);
     await tx.query(
@@ -69,7 +70,11 @@ export interface RoleChange {
  * Changes a custom role, with effect on the next request of all who have it. Who changes it must hold, everywhere, what it
  * holds before and after. FORBIDDEN, NOT_FOUND, INVALID_INPUT, NOT_UNIQUE at `name`, INVALID_STATE for one that is built in.
  */
-export async function updateRole(context: Context, id: string, raw: RoleChange): Promise<RoleRecord> {
+export async function updateRole(
+  context: Context,
+  id: string,
+  raw: RoleChange & VersionCondition,
+): Promise<RoleRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.changeRoles);
   for (const name of ['name', 'permissions'] as const) {
     if (raw[name] === null) throw refuse([name], `"${name}" must not be null: a role always has it.`);
@@ -77,15 +82,16 @@ export async function updateRole(context: Context, id: string, raw: RoleChange):
   const change = parseInput(changeSchema, raw);
   return context.store.transact(async (tx) => {
     const before = await lockCustomRole(context, tx, id);
+    requireVersion(before, raw);
     const { name = before.name, permissions = before.permissions } = change;
-    const role: RoleRecord = { ...before, name, permissions };
+    const role: RoleRecord = { ...before, name, permissions, version: before.version + 1 };
     requireInScope(role.scope, role.permissions);
     requireHeld(context, role.permissions);
     const data = dataOfChange(before, role);
     if (Object.keys(data).length === 0) return before;
     if (isGrowing(before, role)) requireConfirmation(context);
     if (role.name !== before.name) await requireFreeName(context, tx, role);
-    await tx.query('update role set name = $2, permissions = $3::text[] where id = $1', [
+    await tx.query('update role set name = $2, permissions = $3::text[], version = version + 1 where id = $1', [
       role.id,
       role.name,
       role.permissions,
@@ -100,10 +106,11 @@ export async function updateRole(context: Context, id: string, raw: RoleChange):
  * Deletes a custom role that nobody has: no user and service user, and no service key that is good. Gives its bare id.
  * FORBIDDEN, NOT_FOUND, INVALID_STATE.
  */
-export async function deleteRole(context: Context, id: string): Promise<string> {
+export async function deleteRole(context: Context, id: string, condition?: VersionCondition): Promise<string> {
   requireEnterprisePermission(context.viewer, permissionFor.changeRoles);
   return context.store.transact(async (tx) => {
     const role = await lockCustomRole(context, tx, id);
+    requireVersion(role, condition);
     // What was given in an organization that has been deleted since holds nobody up.
     await tx.query(
       `delete from role_assignment a using organization o

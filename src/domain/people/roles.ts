@@ -17,12 +17,14 @@ export interface RoleRecord {
   readonly scope: 'enterprise' | 'organization';
   readonly permissions: readonly RolePermission[];
   readonly isBuiltIn: boolean;
+  /** 1 when it was created; each change adds 1. */
+  readonly version: number;
   readonly createdAt: Date;
 }
 
 /** The columns of a `role` aliased `r`, for {@link toRole}: prefixed, so that they can stand beside those of other things. */
 export const roleColumns = `r.id as "roleId", r.name as "roleName", r.scope as "roleScope",
-  r.permissions as "rolePermissions", r.enterprise_id is null as "roleIsBuiltIn", r.created_at as "roleCreatedAt"`;
+  r.permissions as "rolePermissions", r.enterprise_id is null as "roleIsBuiltIn", r.version as "roleVersion", r.created_at as "roleCreatedAt"`;
 
 /** A row with {@link roleColumns}. */
 export interface RoleColumns {
@@ -31,6 +33,7 @@ export interface RoleColumns {
   readonly roleScope: RoleRecord['scope'];
   readonly rolePermissions: readonly RolePermission[];
   readonly roleIsBuiltIn: boolean;
+  readonly roleVersion: number;
   readonly roleCreatedAt: Date;
 }
 
@@ -42,6 +45,7 @@ export function toRole(row: RoleColumns): RoleRecord {
     scope: row.roleScope,
     permissions: row.rolePermissions,
     isBuiltIn: row.roleIsBuiltIn,
+    version: row.roleVersion,
     createdAt: row.roleCreatedAt,
   };
 }

@@ -22,6 +22,7 @@ import {
   withinReach,
 } from '../organizations/place.ts';
 import { schemaComplaint } from '../sessions/structured-output.ts';
+import { requireVersion, type VersionCondition } from '../versions.ts';
 import { type PlaybookRecord, playbookColumns, viewPlaybooks } from './playbooks.ts';
 
 /** The longest body of a playbook, in characters. */
@@ -120,18 +121,19 @@ export type PlaybookChange = { readonly [Name in keyof CreatePlaybookInput]?: Cr
 /**
  * Changes the playbook of an id in any form; nothing is written when nothing would change. An organization's needs
  * ManageOrgPlaybooks there or ManageAccountPlaybooks, the enterprise's the latter. Without a place: wherever the viewer can see
- * it. NOT_FOUND, also for a deleted one, and the errors of {@link createPlaybook}.
+ * it. NOT_FOUND, also for a deleted one, CONFLICT, and the errors of {@link createPlaybook}.
  */
 export async function updatePlaybook(
   context: Context,
   id: string,
-  raw: PlaybookChange,
+  raw: PlaybookChange & VersionCondition,
   place?: Place,
 ): Promise<PlaybookRecord> {
   const used = place === undefined ? null : await usePlace(context, place, changePlaybooks);
   const change = parseInput(changeSchema, raw);
   return context.store.transact(async (tx) => {
     const before = await lockPlaybook(context, tx, id, used);
+    requireVersion(before, raw);
     const schema = change.structuredOutputSchema as object | null | undefined;
     const wanted: PlaybookRecord = {
       ...before,
@@ -147,7 +149,7 @@ export async function updatePlaybook(
     if (wanted.macro !== null && changed.includes('macro')) {
       await requireFreeMacro(tx, 'playbook', before, { id: before.id, macro: wanted.macro });
     }
-    const by = changedBy(context);
+    const by = changedBy(context, before);
     const after = { ...wanted, ...by };
     await tx.query(
       `update playbook set title = $2, body = $3, macro = $4, structured_output_schema = $5::jsonb,
@@ -163,11 +165,17 @@ export async function updatePlaybook(
  * Marks the playbook of an id in any form as deleted and gives what it was: its macro is free, sessions can no longer be started
  * with it, those that were still show it. Needs and errors as {@link updatePlaybook}.
  */
-export async function deletePlaybook(context: Context, id: string, place?: Place): Promise<PlaybookRecord> {
+export async function deletePlaybook(
+  context: Context,
+  id: string,
+  place?: Place,
+  condition?: VersionCondition,
+): Promise<PlaybookRecord> {
   const used = place === undefined ? null : await usePlace(context, place, changePlaybooks);
   return context.store.transact(async (tx) => {
     const before = await lockPlaybook(context, tx, id, used);
-    const change = changedBy(context);
+    requireVersion(before, condition);
+    const change = changedBy(context, before);
     const after: PlaybookRecord = { ...before, ...change, deletedAt: change.updatedAt };
     await tx.query(`update playbook set deleted_at = $2::timestamptz, ${setEditor(3)} where id = $1`, [
       after.id,

@@ -12,6 +12,7 @@ import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization, useOrganization } from '../organizations/use-organization.ts';
 import { environmentNameOf } from '../secret-names.ts';
+import { requireVersion, type VersionCondition } from '../versions.ts';
 import { findSecrets, type SecretRecord, type SecretType, secretColumns, secretPlace, secretTypes } from './secrets.ts';
 import { totpComplaint } from './totp.ts';
 
@@ -159,15 +160,20 @@ export type SecretChange = z.input<typeof changeSchema>;
 
 /**
  * Changes the secret of an id in any form; nothing is written when nothing would change. Agents that are at work keep what they
- * were given until they end. NOT_FOUND, FORBIDDEN, and the errors of {@link createSecret}.
+ * were given until they end. NOT_FOUND, FORBIDDEN, CONFLICT, and the errors of {@link createSecret}.
  */
-export async function updateSecret(context: Context, id: string, raw: SecretChange): Promise<SecretRecord> {
+export async function updateSecret(
+  context: Context,
+  id: string,
+  raw: SecretChange & VersionCondition,
+): Promise<SecretRecord> {
   const seen = await getSecretToChange(context, { secretId: id });
   const schema = changeSchema.superRefine((given, check) => checkByType({ type: seen.type, ...given }, check));
   const change = parseInput(schema, raw);
   return context.store.transact(async (tx) => {
     await lockSecretsOf(tx, seen.organizationId);
     const before = await lockSecret(tx, seen.id);
+    requireVersion(before, raw);
     const after: SecretRecord = {
       ...before,
       key: change.key ?? before.key,
@@ -181,7 +187,7 @@ export async function updateSecret(context: Context, id: string, raw: SecretChan
     if (changed.length === 0) return before;
     requireConfirmation(context);
     if (changed.includes('key')) await requireFreeKey(tx, after);
-    const by = changedBy(context);
+    const by = changedBy(context, before);
     const sealed =
       change.value === undefined
         ? null
@@ -217,11 +223,15 @@ export interface SecretPlace {
  * Deletes a secret and gives what it was. Agents that are at work keep it in their environment until they end. NOT_FOUND,
  * FORBIDDEN, ORGANIZATION_NOT_USABLE.
  */
-export async function deleteSecret(context: Context, place: SecretPlace): Promise<SecretRecord> {
+export async function deleteSecret(
+  context: Context,
+  place: SecretPlace,
+  condition?: VersionCondition,
+): Promise<SecretRecord> {
   const secret = await getSecretToChange(context, place);
   await context.store.transact(async (tx) => {
-    const deleted = await tx.query('delete from secret where id = $1 returning id', [secret.id]);
-    if (deleted.length === 0) throw notFound('secret');
+    requireVersion(await lockSecret(tx, secret.id), condition);
+    await tx.query('delete from secret where id = $1', [secret.id]);
     const target = { organizationId: secret.organizationId, targetId: secret.id, data: { name: secret.key } };
     await audit(context, tx, 'delete_secret', target);
   });

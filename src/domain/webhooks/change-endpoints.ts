@@ -13,6 +13,7 @@ import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
+import { requireVersion, type VersionCondition } from '../versions.ts';
 import { webhookFeed } from './collect-events.ts';
 import { webhookUrlComplaint } from './endpoint-url.ts';
 import {
@@ -138,13 +139,14 @@ export type WebhookEndpointChange = {
 export async function updateWebhookEndpoint(
   context: Context,
   id: string,
-  raw: WebhookEndpointChange,
+  raw: WebhookEndpointChange & VersionCondition,
 ): Promise<WebhookEndpointRecord> {
   const seen = await getEndpointToChange(context, id);
   const change = parseInput(endpointSchema(context.isPrivateWebhookAllowed).partial(), raw);
   return context.store.transact(async (tx) => {
     await beginFeed(tx, webhookFeed, seen.organizationId);
     const before = await lockEndpoint(tx, seen.id);
+    requireVersion(before, raw);
     const wanted = {
       ...before,
       url: change.url ?? before.url,
@@ -160,7 +162,7 @@ export async function updateWebhookEndpoint(
     const isSwitchedOn = wanted.isEnabled && !before.isEnabled;
     if (isSwitchedOn || changed.includes('url') || changed.includes('eventTypes')) requireConfirmation(context);
     const anew = { sinceAt: now, disabledReason: null, consecutiveFailures: 0, failingSinceAt: null };
-    const by = changedBy(context);
+    const by = changedBy(context, before);
     const after = { ...wanted, ...(isSwitchedOn ? anew : {}), ...by };
     await tx.query(
       `update webhook_endpoint set url = $2, description = $3, event_types = $4::text[], is_enabled = $5::boolean,
@@ -194,7 +196,7 @@ export async function rotateWebhookEndpointSecret(context: Context, id: string):
   const { secret, sealed } = newSecret(context, seen.organizationId, seen.id);
   return context.store.transact(async (tx) => {
     const before = await lockEndpoint(tx, seen.id);
-    const by = changedBy(context);
+    const by = changedBy(context, before);
     const untilAt = new Date(by.updatedAt.getTime() + previousSecretMs);
     await tx.query(
       `update webhook_endpoint set previous_sealed = sealed, previous_until_at = $3::timestamptz, sealed = $2,
@@ -208,12 +210,16 @@ export async function rotateWebhookEndpointSecret(context: Context, id: string):
 }
 
 /** Deletes an endpoint with its deliveries and gives what it was: what is being sent may still arrive. NOT_FOUND, FORBIDDEN. */
-export async function deleteWebhookEndpoint(context: Context, id: string): Promise<WebhookEndpointRecord> {
+export async function deleteWebhookEndpoint(
+  context: Context,
+  id: string,
+  condition?: VersionCondition,
+): Promise<WebhookEndpointRecord> {
   const endpoint = await getWebhookEndpoint(context, id);
   await context.store.transact(async (tx) => {
-    // Its deliveries are seen by nobody without it; the service deletes them in time.
-    const deleted = await tx.query('delete from webhook_endpoint where id = $1 returning id', [endpoint.id]);
-    if (deleted.length === 0) throw notFound('webhook endpoint');
+    requireVersion(await lockEndpoint(tx, endpoint.id), condition);
+    // Nobody sees its deliveries without it; the service deletes them in time.
+    await tx.query('delete from webhook_endpoint where id = $1', [endpoint.id]);
     await auditEndpoint(context, tx, 'delete_webhook_endpoint', endpoint);
   });
   return endpoint;

@@ -14,13 +14,14 @@ import type { Context } from '../../domain/context.ts';
 import { type Issue, invalidInput } from '../../domain/errors.ts';
 import { globalId } from '../../domain/ids.ts';
 import { getOnlyOrganizationId } from '../../domain/organizations/use-organization.ts';
+import type { VersionCondition } from '../../domain/versions.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
 import { AutomationActionInput, AutomationTriggerInput, optionFields } from './automation-inputs.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { Automation } from './automations.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const automationIdDescription = 'The automation: its global ID, or any form of its id.';
@@ -47,6 +48,7 @@ const UpdateAutomationInput = builder.inputType('UpdateAutomationInput', {
     triggers: t.field({ type: [AutomationTriggerInput], description: `${said.triggers} Not null.` }),
     actions: t.field({ type: [AutomationActionInput], description: `${said.actions} Not null.` }),
     ...optionFields(t),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -105,7 +107,14 @@ const switched = (name: string, description: string) =>
 
 const EnableAutomationInput = switchInput('EnableAutomationInput', 'Which automation is to act.');
 const DisableAutomationInput = switchInput('DisableAutomationInput', 'Which automation is to act no more.');
-const DeleteAutomationInput = switchInput('DeleteAutomationInput', 'Which automation is to be deleted.');
+const DeleteAutomationInput = builder.inputType('DeleteAutomationInput', {
+  description: 'The automation that is to be deleted.',
+  fields: (t) => ({
+    automationId: t.id({ required: true, description: automationIdDescription }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
 
 const RotateAutomationWebhookSecretInput = switchInput(
   'RotateAutomationWebhookSecretInput',
@@ -153,7 +162,7 @@ function requireNoNulls(change: Definition): void {
   if (issues.length > 0) throw invalidInput(issues);
 }
 
-async function change(domain: Context, automationId: string, wanted: AutomationChange): Promise<WrittenAutomation> {
+async function change(domain: Context, automationId: string, wanted: AutomationChange & VersionCondition): Promise<WrittenAutomation> {
   return updateAutomation(domain, await getAutomationPlace(domain, automationId), wanted);
 }
 
@@ -177,9 +186,9 @@ addMutation('updateAutomation', {
   payload: writtenType('UpdateAutomationPayload', 'An automation that was changed.'),
   description: `Changes an automation. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
   act: async (input, { domain }) => {
-    const { automationId, clientMutationId: _mutation, ...rest } = input;
+    const { automationId, expectedVersion, clientMutationId: _mutation, ...rest } = input;
     requireNoNulls(input);
-    return change(domain, automationId, readDefinition(rest) as AutomationChange);
+    return change(domain, automationId, { ...(readDefinition(rest) as AutomationChange), expectedVersion });
   },
 });
 
@@ -227,7 +236,7 @@ addMutation('deleteAutomation', {
   payload: DeleteAutomationPayload,
   description: `Deletes an automation; sessions that it started stay. ${needs}.`,
   act: async (input, { domain }) => {
-    const { id } = await deleteAutomation(domain, await getAutomationPlace(domain, input.automationId));
+    const { id } = await deleteAutomation(domain, await getAutomationPlace(domain, input.automationId), input);
     return { deletedAutomationId: globalId('automation', id) };
   },
 });

@@ -257,6 +257,7 @@ const codeMeaning: Record<(typeof userErrorCodes)[number], string> = {
   NOT_UNIQUE: 'A name is taken.',
   INVALID_STATE: 'The thing is in a state that does not allow this.',
   LIMIT_EXCEEDED: 'A limit would be exceeded.',
+  CONFLICT: 'The resource is at another version than `expectedVersion`: somebody changed it since it was read.',
   IDEMPOTENCY_CONFLICT: 'The idempotency key was used with other input.',
 };
 

@@ -6,7 +6,7 @@ import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeFolder } from './knowledge.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const folderDescriptions = {
@@ -45,6 +45,7 @@ const UpdateKnowledgeFolderInput = builder.inputType('UpdateKnowledgeFolderInput
     name: t.string({ description: `${folderDescriptions.name} Not null.` }),
     description: t.string({ description: folderDescriptions.description }),
     parentId: t.id({ description: folderDescriptions.parentId }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -61,6 +62,7 @@ const DeleteKnowledgeFolderInput = builder.inputType('DeleteKnowledgeFolderInput
   description: 'Which folder is to be deleted.',
   fields: (t) => ({
     knowledgeFolderId: t.id({ required: true, description: folderDescriptions.knowledgeFolderId }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -109,7 +111,7 @@ addMutation('deleteKnowledgeFolder', {
   description:
     'Deletes a folder and the folders in it; their notes are then in no folder. Needs what updateKnowledgeFolder needs.',
   act: async (input, { domain }) => {
-    const { id } = await deleteFolder(domain, input.knowledgeFolderId);
+    const { id } = await deleteFolder(domain, input.knowledgeFolderId, undefined, input);
     return { deletedKnowledgeFolderId: globalId('folder', id) };
   },
 });

@@ -6,7 +6,7 @@ import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeNote } from './knowledge.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const noteDescriptions = {
@@ -55,6 +55,7 @@ const UpdateKnowledgeNoteInput = builder.inputType('UpdateKnowledgeNoteInput', {
     folderId: t.id({ description: noteDescriptions.folderId }),
     pinnedRepo: t.string({ description: noteDescriptions.pinnedRepo }),
     macro: t.string({ description: noteDescriptions.macro }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -76,6 +77,15 @@ const oneNote = (name: string, description: string) =>
       clientMutationId: t.string({ description: clientMutationIdDescription }),
     }),
   });
+
+const DeleteKnowledgeNoteInput = builder.inputType('DeleteKnowledgeNoteInput', {
+  description: 'The note that is to be deleted.',
+  fields: (t) => ({
+    knowledgeNoteId: t.id({ required: true, description: noteDescriptions.knowledgeNoteId }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
 
 const DeleteKnowledgeNotePayload = payloadType<{ deletedKnowledgeNoteId: string }>(
   'DeleteKnowledgeNotePayload',
@@ -134,11 +144,11 @@ addMutation('disableKnowledgeNote', {
 });
 
 addMutation('deleteKnowledgeNote', {
-  input: oneNote('DeleteKnowledgeNoteInput', 'The note that is to be deleted.'),
+  input: DeleteKnowledgeNoteInput,
   payload: DeleteKnowledgeNotePayload,
   description: 'Deletes a note. Needs what updateKnowledgeNote needs.',
   act: async (input, { domain }) => {
-    const { id } = await deleteNote(domain, input.knowledgeNoteId);
+    const { id } = await deleteNote(domain, input.knowledgeNoteId, undefined, input);
     return { deletedKnowledgeNoteId: globalId('note', id) };
   },
 });

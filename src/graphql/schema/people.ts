@@ -8,6 +8,7 @@ import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
+import { versionDescription } from './payloads.ts';
 import { Principal } from './principals.ts';
 
 /** Role of the contract. */
@@ -20,6 +21,7 @@ builder.node(Role, {
     roleId: t.exposeString('id', { description: 'The id that roleId arguments take.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
     scope: t.expose('scope', { type: RoleScopeEnum, description: 'Where it can be given.' }),
+    version: t.exposeInt('version', { description: versionDescription }),
     isBuiltIn: t.exposeBoolean('isBuiltIn', { description: 'Whether it is one that cannot be changed.' }),
     permissions: t.field({
       type: [PermissionEnum],

@@ -10,7 +10,7 @@ import type { PlaybookRecord } from '../../domain/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { AccessTypeEnum } from './enums.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { Playbook } from './playbooks.ts';
 
@@ -51,6 +51,7 @@ const UpdatePlaybookInput = builder.inputType('UpdatePlaybookInput', {
     body: t.string({ description: `${playbookDescriptions.body} Not null.` }),
     macro: t.string({ description: playbookDescriptions.macro }),
     structuredOutputSchema: t.field({ type: 'JSON', description: playbookDescriptions.structuredOutputSchema }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -65,6 +66,7 @@ const DeletePlaybookInput = builder.inputType('DeletePlaybookInput', {
   description: 'Which playbook is to be deleted.',
   fields: (t) => ({
     playbookId: t.id({ required: true, description: playbookDescriptions.playbookId }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -111,7 +113,7 @@ addMutation('deletePlaybook', {
   payload: DeletePlaybookPayload,
   description: 'Deletes a playbook: sessions that follow it still show it. Needs what updatePlaybook needs.',
   act: async (input, { domain }) => {
-    const { id } = await deletePlaybook(domain, input.playbookId);
+    const { id } = await deletePlaybook(domain, input.playbookId, undefined, input);
     return { deletedPlaybookId: globalId('playbook', id) };
   },
 });

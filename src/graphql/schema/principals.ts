@@ -6,6 +6,7 @@ import type { ServiceUserRecord, UserRecord } from '../../domain/people/find-peo
 import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { Organization } from './organization-ref.ts';
+import { versionDescription } from './payloads.ts';
 
 /** The service itself as a principal. */
 export const systemPrincipal = { id: 'system', isSystem: true } as const;
@@ -90,7 +91,7 @@ export async function loadPrincipal(
 
 type Managed = Owner & Editor & { readonly createdAt: Date; readonly updatedAt: Date };
 
-/** The fields that say who created a managed resource and who changed it last, and when. */
+/** The fields that say who created a managed resource, who changed it last, when, and how often. */
 export function authorshipFields<T extends Managed>(t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, T>) {
   return {
     createdBy: t.field({
@@ -115,5 +116,6 @@ export function authorshipFields<T extends Managed>(t: PothosSchemaTypes.ObjectF
       description: 'The time at which it was last changed; at first the time at which it was created.',
       resolve: ({ updatedAt }) => updatedAt,
     }),
+    version: t.field({ type: 'Int', description: versionDescription, resolve: ({ version }) => version }),
   };
 }

@@ -8,7 +8,7 @@ import { pageLimits } from '../loaders.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
-import { clientMutationIdDescription, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, expectedVersionDescription, payloadType } from './payloads.ts';
 import { Role } from './people.ts';
 
 const RoleConnection = builder.connectionObject(
@@ -58,6 +58,7 @@ const UpdateRoleInput = builder.inputType('UpdateRoleInput', {
     roleId: t.id({ required: true, description: roleIdDescription }),
     name: t.string({ description: 'What to call it from now on; not null.' }),
     permissions: t.field({ type: [PermissionEnum], description: `${permissionsDescription} Not null.` }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -77,6 +78,7 @@ const DeleteRoleInput = builder.inputType('DeleteRoleInput', {
   description: 'Which custom role is to be deleted.',
   fields: (t) => ({
     roleId: t.id({ required: true, description: roleIdDescription }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -98,6 +100,6 @@ addMutation('deleteRole', {
   payload: DeleteRolePayload,
   description: 'Deletes a custom role that nobody has any more.',
   act: async (input, { domain }) => ({
-    deletedRoleId: globalId('role', await deleteRole(domain, input.roleId)),
+    deletedRoleId: globalId('role', await deleteRole(domain, input.roleId, input)),
   }),
 });

@@ -5,7 +5,7 @@ import type { SecretRecord } from '../../domain/secrets/secrets.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { SecretTypeEnum } from './enums.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { Secret } from './secrets.ts';
 
@@ -45,6 +45,7 @@ const UpdateSecretInput = builder.inputType('UpdateSecretInput', {
     value: t.string({ description: `${secretDescriptions.value} Not null.` }),
     note: t.string({ description: `${secretDescriptions.note} Null: nothing.` }),
     isSensitive: t.boolean({ description: secretDescriptions.isSensitive }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -59,6 +60,7 @@ const DeleteSecretInput = builder.inputType('DeleteSecretInput', {
   description: 'Which secret is to be deleted.',
   fields: (t) => ({
     secretId: t.id({ required: true, description: secretDescriptions.secretId }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -112,7 +114,7 @@ addMutation('deleteSecret', {
   payload: DeleteSecretPayload,
   description: 'Deletes a secret: agents at work keep it until they end. Needs MANAGE_ORG_SECRETS.',
   act: async (input, { domain }) => {
-    const { id } = await deleteSecret(domain, { secretId: input.secretId });
+    const { id } = await deleteSecret(domain, { secretId: input.secretId }, input);
     return { deletedSecretId: globalId('secret', id) };
   },
 });

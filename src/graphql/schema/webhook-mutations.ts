@@ -11,7 +11,7 @@ import type { WebhookDeliveryRecord } from '../../domain/webhooks/deliveries.ts'
 import type { WebhookEndpointRecord } from '../../domain/webhooks/endpoints.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { WebhookDelivery } from './webhook-deliveries.ts';
 import { WebhookEndpoint, WebhookEventTypeEnum } from './webhooks.ts';
@@ -45,6 +45,7 @@ const UpdateWebhookEndpointInput = builder.inputType('UpdateWebhookEndpointInput
     url: t.string({ description: `${said.url} Not null.` }),
     description: t.string({ description: `${said.description} Null: nothing.` }),
     eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Not null.` }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -70,7 +71,14 @@ const DisableWebhookEndpointInput = oneEndpoint(
   'DisableWebhookEndpointInput',
   'The endpoint that no webhooks are sent to any longer.',
 );
-const DeleteWebhookEndpointInput = oneEndpoint('DeleteWebhookEndpointInput', 'Which endpoint is to be deleted.');
+const DeleteWebhookEndpointInput = builder.inputType('DeleteWebhookEndpointInput', {
+  description: 'The endpoint that is to be deleted.',
+  fields: (t) => ({
+    webhookEndpointId: t.id({ required: true, description: said.id }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
 const TestWebhookEndpointInput = oneEndpoint('TestWebhookEndpointInput', 'Which endpoint is to be tested.');
 
 const RedeliverWebhookDeliveryInput = builder.inputType('RedeliverWebhookDeliveryInput', {
@@ -197,7 +205,7 @@ addMutation('deleteWebhookEndpoint', {
   payload: DeleteWebhookEndpointPayload,
   description: 'Deletes an endpoint for webhooks with all that was sent to it. Needs MANAGE_ORG_AUTOMATIONS.',
   act: async (input, { domain }) => {
-    const { id } = await deleteWebhookEndpoint(domain, input.webhookEndpointId);
+    const { id } = await deleteWebhookEndpoint(domain, input.webhookEndpointId, input);
     return { deletedWebhookEndpointId: globalId('webhookEndpoint', id) };
   },
 });

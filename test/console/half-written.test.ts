@@ -67,6 +67,29 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
+  it('does not overwrite what is saved between its look and its saving', async () => {
+    const { token, read, address, id } = await makePlaybook('A moment between');
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    await page.goto(address);
+    await page.getByLabel('Instructions', { exact: true }).fill('One\nMine\nThree');
+    let isOvertaken = false;
+    await page.route('**/graphql', async (route) => {
+      if (!isOvertaken && route.request().postData()?.includes('expectedVersion')) {
+        isOvertaken = true;
+        await runMutation(test, 'updatePlaybook', 'playbook { id }', { playbookId: id, body: 'Theirs' }, token);
+      }
+      await route.continue();
+    });
+    await press(page, 'Save');
+    await page.getByRole('region', { name: 'has saved this while you wrote' }).getByText('+ Theirs').waitFor();
+    expect(await read()).toMatchObject({ body: 'Theirs' });
+    await press(page, 'Save mine anyway');
+    await page.getByText('Mend it is saved.').waitFor();
+    expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('is compared with what was saved of an automation, as far as both have changed the same', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Automations of two');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);

@@ -109,22 +109,21 @@ const conflict = (expected: number, stored: number) => [
   },
 ];
 
-it.each(Object.entries(resources))('changes and deletes a %s only at the version that is expected', async (name, {
-  field,
-  member,
-  values: [one, two],
-}) => {
-  const { created, update, remove } = await createOne(name);
-  expect(created.version).toBe(1);
-  expect(await update(one, 1)).toMatchObject({ [field]: { [member]: one, version: 2 }, userErrors: [] });
-  // Nothing changes, so the version stays.
-  expect(await update(one, 2)).toMatchObject({ [field]: { [member]: one, version: 2 }, userErrors: [] });
-  expect(await update(two, 1)).toMatchObject({ [field]: null, userErrors: conflict(1, 2) });
-  expect(await remove(1)).toMatchObject({ [`deleted${name}Id`]: null, userErrors: conflict(1, 2) });
-  // Neither has changed anything, and nobody has to expect a version.
-  expect(await update(two)).toMatchObject({ [field]: { [member]: two, version: 3 }, userErrors: [] });
-  expect(await remove(3)).toMatchObject({ [`deleted${name}Id`]: expect.any(String), userErrors: [] });
-});
+it.each(Object.entries(resources))(
+  'changes and deletes a %s only at the version that is expected',
+  async (name, { field, member, values: [one, two] }) => {
+    const { created, update, remove } = await createOne(name);
+    expect(created.version).toBe(1);
+    expect(await update(one, 1)).toMatchObject({ [field]: { [member]: one, version: 2 }, userErrors: [] });
+    // Nothing changes, so the version stays.
+    expect(await update(one, 2)).toMatchObject({ [field]: { [member]: one, version: 2 }, userErrors: [] });
+    expect(await update(two, 1)).toMatchObject({ [field]: null, userErrors: conflict(1, 2) });
+    expect(await remove(1)).toMatchObject({ [`deleted${name}Id`]: null, userErrors: conflict(1, 2) });
+    // Neither has changed anything, and nobody has to expect a version.
+    expect(await update(two)).toMatchObject({ [field]: { [member]: two, version: 3 }, userErrors: [] });
+    expect(await remove(3)).toMatchObject({ [`deleted${name}Id`]: expect.any(String), userErrors: [] });
+  },
+);
 
 it('lets one of two editors at the same version win', async () => {
   const { update } = await createOne('Playbook');

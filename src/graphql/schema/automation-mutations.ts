@@ -21,7 +21,13 @@ import { automationDescriptions as said } from './automation-descriptions.ts';
 import { AutomationActionInput, AutomationTriggerInput, optionFields } from './automation-inputs.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { Automation } from './automations.ts';
-import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  expectedVersionDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  payloadType,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const automationIdDescription = 'The automation: its global ID, or any form of its id.';
@@ -162,7 +168,11 @@ function requireNoNulls(change: Definition): void {
   if (issues.length > 0) throw invalidInput(issues);
 }
 
-async function change(domain: Context, automationId: string, wanted: AutomationChange & VersionCondition): Promise<WrittenAutomation> {
+async function change(
+  domain: Context,
+  automationId: string,
+  wanted: AutomationChange & VersionCondition,
+): Promise<WrittenAutomation> {
   return updateAutomation(domain, await getAutomationPlace(domain, automationId), wanted);
 }
 

@@ -6,7 +6,13 @@ import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeFolder } from './knowledge.ts';
-import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  expectedVersionDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  payloadType,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 
 const folderDescriptions = {

@@ -82,7 +82,8 @@ function takesKey(schema: GraphQLSchema, mutation: string): boolean {
 /** The description of the `idempotencyKey` of mutations that make something. */
 export const idempotencyKeyDescription = 'The same key and input make one, within 24 hours.';
 /** The description of the `version` of a resource. */
-export const versionDescription = 'Starts at 1 and grows by 1 with each change. Send it as `expectedVersion` to change only what you have read.';
+export const versionDescription =
+  'Starts at 1 and grows by 1 with each change. Send it as `expectedVersion` to change only what you have read.';
 /** The description of the `expectedVersion` of inputs that change or delete a resource. */
 export const expectedVersionDescription =
   'The `version` that you have read. If the resource has another one, nothing happens and the error is CONFLICT. Left out or null: no check.';

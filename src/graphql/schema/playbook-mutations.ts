@@ -10,7 +10,13 @@ import type { PlaybookRecord } from '../../domain/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { AccessTypeEnum } from './enums.ts';
-import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  expectedVersionDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  payloadType,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { Playbook } from './playbooks.ts';
 

@@ -5,7 +5,13 @@ import type { SecretRecord } from '../../domain/secrets/secrets.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { SecretTypeEnum } from './enums.ts';
-import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  expectedVersionDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  payloadType,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { Secret } from './secrets.ts';
 

@@ -11,7 +11,13 @@ import type { WebhookDeliveryRecord } from '../../domain/webhooks/deliveries.ts'
 import type { WebhookEndpointRecord } from '../../domain/webhooks/endpoints.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
-import { clientMutationIdDescription, expectedVersionDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  expectedVersionDescription,
+  idempotencyKeyDescription,
+  idempotencyKeyOf,
+  payloadType,
+} from './payloads.ts';
 import { placeDescriptions } from './places.ts';
 import { WebhookDelivery } from './webhook-deliveries.ts';
 import { WebhookEndpoint, WebhookEventTypeEnum } from './webhooks.ts';

@@ -9,6 +9,15 @@ import { type Saved, SavedMeanwhile, takenTheirs, unseen } from './saved-meanwhi
 import { useKeptForm } from './use-kept-form.ts';
 import { differing, type Values, valuesIn } from './values.ts';
 
+/** The outcome of saving; `overtaken`: somebody else saved another version first. */
+export type SaveResult = 'saved' | 'refused' | 'overtaken';
+
+/** Reads the outcome of saving from the errors of a mutation with `expectedVersion`. */
+export function saveResultOf(errors: readonly FormProblem[] | null): SaveResult {
+  if (errors === null) return 'saved';
+  return errors.some(({ path }) => path?.at(-1) === 'expectedVersion') ? 'overtaken' : 'refused';
+}
+
 interface EditorPageProps {
   readonly title: string;
   /** The list that it is one of, to go back to. */
@@ -26,8 +35,8 @@ interface EditorPageProps {
   readonly placed: readonly string[];
   /** Asks the service how it stands now; null: it is a new one. */
   readonly look: (() => Promise<Saved | null>) | null;
-  /** Saves it; whether that was done. */
-  readonly onSubmit: (given: Given) => Promise<boolean>;
+  /** Saves it, if it still has this version; undefined: it is a new one. */
+  readonly onSubmit: (given: Given, expectedVersion: number | undefined) => Promise<SaveResult>;
   /** Its fields, which begin with the values. */
   readonly children: (values: Values) => ReactNode;
 }
@@ -36,8 +45,8 @@ const gone = 'Somebody has deleted it. What you wrote is still here: take it alo
 
 /**
  * A page with the form of one thing, too long for a dialog; who may not change it only reads. What is written stays until it is
- * saved or cancelled, and what somebody else has saved since the form was opened is not overwritten unasked. The API has no
- * condition for that: who saves in the moment between the look and the saving is overwritten all the same.
+ * saved or cancelled, and what somebody else has saved since the form was opened is not overwritten unasked: the service saves only
+ * the version that was last looked at.
  */
 export function EditorPage(props: EditorPageProps) {
   const { title, list, labels, mayChange, errors, placed, look, onSubmit, children } = props;
@@ -48,21 +57,30 @@ export function EditorPage(props: EditorPageProps) {
   const [other, setOther] = useState<Saved | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
 
-  const isOvertaken = async (base: Values, written: Values): Promise<boolean> => {
-    if (look === null) return false;
+  /** Looks at the service's version; null: nothing is to be saved, and the page says why. */
+  const versionToSave = async (
+    base: Values,
+    written: Values,
+  ): Promise<{ readonly version: number | undefined } | null> => {
+    if (look === null) return { version: undefined };
     setLooking(true);
     const now = await look().catch(() => 'unseen' as const);
     setLooking(false);
     setProblem(now === 'unseen' ? unseen : now === null ? gone : null);
-    if (now === 'unseen' || now === null) return true;
+    if (now === 'unseen' || now === null) return null;
     const isNews = differing(now.values, base).length > 0 && differing(now.values, written).length > 0;
     setOther(isNews ? now : null);
-    return isNews;
+    return isNews ? null : { version: now.version };
   };
   const save = async (form: HTMLFormElement, base: Values) => {
     const given = new Given(form);
-    if (await isOvertaken(base, valuesIn(form))) return;
-    if (!(await onSubmit(given))) return;
+    for (;;) {
+      const seen = await versionToSave(base, valuesIn(form));
+      if (seen === null) return;
+      const result = await onSubmit(given, seen.version);
+      if (result === 'saved') break;
+      if (result === 'refused') return;
+    }
     kept.end();
     go(list);
   };

@@ -2,7 +2,7 @@ import './manage.css';
 
 export { ConfirmAct } from './confirm-act.tsx';
 export { Editor } from './editor.tsx';
-export { EditorPage } from './editor-page.tsx';
+export { EditorPage, type SaveResult, saveResultOf } from './editor-page.tsx';
 export { FormErrors, type FormProblem, Given } from './form.tsx';
 export { FormDialog } from './form-dialog.tsx';
 export { actsColumn, List } from './list.tsx';

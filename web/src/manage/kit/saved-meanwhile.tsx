@@ -9,6 +9,7 @@ export interface Saved {
   /** What stands for values that are ids. */
   readonly words?: Values;
   readonly at: string;
+  readonly version: number;
   /** Who saved it; null: that is not known. */
   readonly by: string | null;
 }
@@ -20,7 +21,7 @@ export const takenTheirs = 'The form shows what was saved.';
 export const unseen = 'It could not be seen whether somebody has changed it, so nothing was saved. Try again.';
 
 interface SavedMeanwhileProps {
-  readonly saved: Saved;
+  readonly saved: Omit<Saved, 'version'>;
   /** What the form was made from. */
   readonly base: Values;
   /** What the fields are called. */

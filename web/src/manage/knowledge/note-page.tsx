@@ -10,7 +10,7 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { Editor, EditorPage, type FormProblem, type Given, type Saved, type Values } from '../kit/kit.ts';
+import { Editor, EditorPage, type FormProblem, type Given, type Saved, type SaveResult, saveResultOf, type Values } from '../kit/kit.ts';
 import { placeOf } from '../kit/whose.ts';
 
 type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly __typename: 'KnowledgeNote' }>;
@@ -32,6 +32,7 @@ const query = graphql`
         macro
         body
         pinnedRepo
+        version
         updatedAt
         folder {
           id
@@ -114,6 +115,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
             macro
             body
             pinnedRepo
+            version
             updatedAt
             folder {
               id
@@ -133,9 +135,9 @@ function NoteForm({ note }: { readonly note: Note | null }) {
   const look = async (id: string): Promise<Saved | null> => {
     const found = await fetchQuery<notePageQuery>(environment, query, { id }).toPromise();
     const now = usable(found?.node);
-    return now && { values: valuesOf(now), words: wordsOf(now), at: now.updatedAt, by: null };
+    return now && { values: valuesOf(now), words: wordsOf(now), at: now.updatedAt, version: now.version, by: null };
   };
-  const submit = async (given: Given): Promise<boolean> => {
+  const submit = async (given: Given, expectedVersion: number | undefined): Promise<SaveResult> => {
     const input = {
       name: given.text('name'),
       trigger: given.text('trigger'),
@@ -145,13 +147,14 @@ function NoteForm({ note }: { readonly note: Note | null }) {
       ...(isOfEnterprise ? {} : { folderId: given.word('folderId') }),
     };
     const { errors: refused } = note
-      ? await update({ input: { ...input, knowledgeNoteId: note.knowledgeNoteId } })
+      ? await update({ input: { ...input, knowledgeNoteId: note.knowledgeNoteId, expectedVersion } })
       : await create({
           input: { ...input, isEnabled: given.isOn('isEnabled'), ...placeOf(isOfEnterprise, organization) },
         });
-    setErrors(refused);
-    if (refused === null) toasts.say(`${input.name} is saved.`);
-    return refused === null;
+    const result = saveResultOf(refused);
+    setErrors(result === 'overtaken' ? null : refused);
+    if (result === 'saved') toasts.say(`${input.name} is saved.`);
+    return result;
   };
   const place = isOfEnterprise ? 'enterprise' : organization?.organizationId;
   const fresh = isOfEnterprise ? noValues : { ...noValues, folderId: asked.get('folder') ?? '' };

@@ -9,7 +9,7 @@ import { nameOf } from '../../ui/actor.ts';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { Editor, EditorPage, type FormProblem, type Given, type Saved, type Values } from '../kit/kit.ts';
+import { Editor, EditorPage, type FormProblem, type Given, type Saved, type SaveResult, saveResultOf, type Values } from '../kit/kit.ts';
 import { placeOf } from '../kit/whose.ts';
 
 type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly __typename: 'Playbook' }>;
@@ -30,6 +30,7 @@ const query = graphql`
         macro
         body
         structuredOutputSchema
+        version
         updatedAt
         updatedBy {
           displayName
@@ -101,6 +102,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             macro
             body
             structuredOutputSchema
+            version
             updatedAt
           }
           userErrors {
@@ -120,13 +122,13 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
   const look = async (id: string): Promise<Saved | null> => {
     const found = await fetchQuery<playbookPageQuery>(environment, query, { id }).toPromise();
     const now = usable(found?.node);
-    return now && { values: valuesOf(now), at: now.updatedAt, by: nameOf(now.updatedBy) };
+    return now && { values: valuesOf(now), at: now.updatedAt, version: now.version, by: nameOf(now.updatedBy) };
   };
-  const submit = async (given: Given): Promise<boolean> => {
+  const submit = async (given: Given, expectedVersion: number | undefined): Promise<SaveResult> => {
     const schema = readJson(given.text('structuredOutputSchema'));
     if (schema.problem) {
       setErrors([{ message: schema.problem, path: ['structuredOutputSchema'] }]);
-      return false;
+      return 'refused';
     }
     const input = {
       title: given.text('title'),
@@ -135,11 +137,12 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
       structuredOutputSchema: schema.value,
     };
     const { errors: refused } = playbook
-      ? await update({ input: { ...input, playbookId: playbook.playbookId } })
+      ? await update({ input: { ...input, playbookId: playbook.playbookId, expectedVersion } })
       : await create({ input: { ...input, ...placeOf(isOfEnterprise, organization) } });
-    setErrors(refused);
-    if (refused === null) toasts.say(`${input.title} is saved.`);
-    return refused === null;
+    const result = saveResultOf(refused);
+    setErrors(result === 'overtaken' ? null : refused);
+    if (result === 'saved') toasts.say(`${input.title} is saved.`);
+    return result;
   };
   const place = isOfEnterprise ? 'enterprise' : organization?.organizationId;
   return (

@@ -10,7 +10,16 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { Editor, EditorPage, type FormProblem, type Given, type Saved, type SaveResult, saveResultOf, type Values } from '../kit/kit.ts';
+import {
+  Editor,
+  EditorPage,
+  type FormProblem,
+  type Given,
+  type Saved,
+  type SaveResult,
+  saveResultOf,
+  type Values,
+} from '../kit/kit.ts';
 import { placeOf } from '../kit/whose.ts';
 
 type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly __typename: 'KnowledgeNote' }>;

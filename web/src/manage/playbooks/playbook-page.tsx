@@ -9,7 +9,16 @@ import { nameOf } from '../../ui/actor.ts';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { Editor, EditorPage, type FormProblem, type Given, type Saved, type SaveResult, saveResultOf, type Values } from '../kit/kit.ts';
+import {
+  Editor,
+  EditorPage,
+  type FormProblem,
+  type Given,
+  type Saved,
+  type SaveResult,
+  saveResultOf,
+  type Values,
+} from '../kit/kit.ts';
 import { placeOf } from '../kit/whose.ts';
 
 type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly __typename: 'Playbook' }>;

@@ -77,7 +77,7 @@ export async function openCluster(): Promise<{ url: string; stop(): Promise<void
   if (given) return { url: given, stop: async () => undefined };
   const binaries = findPostgresBinaries();
   if (!binaries) throw new Error('There is no PostgreSQL here: install one, or set DATABASE_URL.');
-  return startPostgresCluster(binaries, clusterSettings);
+  return startPostgresCluster(binaries, { settings: clusterSettings });
 }
 
 let databases = 0;

@@ -1,12 +1,15 @@
 import type { StoreUnavailableError } from './unavailable.ts';
 
+/** What the log of an outage says and knows of a failure. */
+type Failure = Pick<StoreUnavailableError, 'reason' | 'isFull' | 'isReadOnly'>;
+
 /** Least time between two lines about one outage. */
 const lineMs = 1_000;
 
 /** The log of an outage: when it begins, once a second while it lasts, and when it is over. */
 export interface OutageLog {
   /** Records that an operation failed because the service is unavailable. */
-  failed(error: Pick<StoreUnavailableError, 'reason' | 'isFull'>): void;
+  failed(failure: Failure): void;
   /** Tells whether the last failure of an outage that lasts was a full disk. */
   isFull(): boolean;
   stop(): void;
@@ -16,8 +19,11 @@ export interface OutageLog {
 export interface OutageLogOptions {
   /** Begins the sentences: "The database". */
   readonly subject: string;
-  /** Rejects while the service is unavailable, or has no disk space. It is called once a second during an outage. */
-  readonly probe: (isFull: boolean) => Promise<unknown>;
+  /**
+   * Rejects while the service is unavailable; with `isWrite`, while it takes no writes. It is called once a second during an
+   * outage.
+   */
+  readonly probe: (isWrite: boolean) => Promise<unknown>;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
 }
 
@@ -27,7 +33,7 @@ export function createOutageLog({ subject, probe, log }: OutageLogOptions): Outa
   let startedAt = 0;
   let failures = 0;
   let newFailures = 0;
-  let last = { reason: '', isFull: false };
+  let last: Failure = { reason: '', isFull: false, isReadOnly: false };
   let isProbing = false;
 
   const end = () => {
@@ -41,7 +47,7 @@ export function createOutageLog({ subject, probe, log }: OutageLogOptions): Outa
     }
     if (isProbing) return;
     isProbing = true;
-    const isBack = await probe(last.isFull).then(
+    const isBack = await probe(last.isFull || last.isReadOnly).then(
       () => true,
       () => false,
     );
@@ -54,8 +60,8 @@ export function createOutageLog({ subject, probe, log }: OutageLogOptions): Outa
   };
 
   return {
-    failed({ reason, isFull }) {
-      last = { reason, isFull };
+    failed({ reason, isFull, isReadOnly }) {
+      last = { reason, isFull, isReadOnly };
       failures += 1;
       if (timer !== null) {
         newFailures += 1;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { refuseTransactionPooler } from './pooler.ts';
-import { isUnavailable } from './unavailable.ts';
+import { isUnavailable, readOnlyState } from './unavailable.ts';
 
 /** PostgreSQL before this lacks what the migrations and the audit order use. */
 const oldestVersion = 15;
@@ -28,7 +28,8 @@ export function describeServer(databaseUrl: string): string {
 }
 
 /**
- * Waits a few seconds for a server to answer, and checks its version and that no pooler in transaction mode stands before it.
+ * Waits a few seconds for a server that answers and takes writes, and checks its version and that no pooler in transaction mode
+ * stands before it.
  * Throws a sentence that holds no password.
  */
 export async function waitForServer(databaseUrl: string, patience: Partial<Patience> = {}): Promise<void> {
@@ -46,9 +47,10 @@ async function readVersion(databaseUrl: string, server: string, { ms, onWait }: 
     const client = openProbe(databaseUrl);
     try {
       await client.connect();
-      const { rows } = await client.query<{ version: string; pid: number }>(
-        `select current_setting('server_version_num') as version, pg_backend_pid() as pid`,
+      const { rows } = await client.query<{ version: string; pid: number; isStandby: boolean }>(
+        `select current_setting('server_version_num') as version, pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby"`,
       );
+      if (rows[0]?.isStandby) throw standby();
       await refuseTransactionPooler(client, rows[0]?.pid ?? 0, () => openProbe(databaseUrl));
       return Number(rows[0]?.version);
     } catch (error) {
@@ -66,6 +68,12 @@ async function readVersion(databaseUrl: string, server: string, { ms, onWait }: 
       client.end().catch(() => undefined);
     }
   }
+}
+
+// Worth waiting for: in a failover it is promoted soon.
+function standby(): Error {
+  const message = 'it is a standby, which takes no writes: promote it, or set DATABASE_URL to the primary';
+  return Object.assign(new Error(message), { code: readOnlyState });
 }
 
 function openProbe(databaseUrl: string): pg.Client {

@@ -46,7 +46,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Takes some pages of the disk for a moment: it fails for as long as the disk is full. */
+/** Takes some pages of the disk for a moment: it fails for as long as the disk is full, or the server is a standby. */
 const writeProbe = `create temporary table disk_probe on commit drop as select repeat(md5(n::text), 100) from generate_series(1, 100) n`;
 
 /** Where and how to open. `databaseUrl` null: the embedded database in `dataDir`. */
@@ -73,7 +73,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   let opened: Driver | null = null;
   const outages = createOutageLog({
     subject: 'The database',
-    probe: async (isFull) => (isFull ? opened?.urgentQuery(writeProbe, []) : opened?.ping()),
+    probe: async (isWrite) => (isWrite ? opened?.urgentQuery(writeProbe, []) : opened?.ping()),
     log,
   });
   try {
@@ -82,7 +82,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         ? await openPglite({ directory: join(dataDir, 'pglite') })
         : await openPostgres(databaseUrl, {
             ...(limits && { limits }),
-            onError: (error) => outages.failed({ reason: error.message, isFull: false }),
+            onError: ({ message }) => outages.failed({ reason: message, isFull: false, isReadOnly: false }),
             onWait: (sentence) => log.warn({}, sentence),
           });
     opened = driver;

@@ -9,6 +9,8 @@ export class StoreUnavailableError extends Error {
   readonly service: StoreService;
   /** The disk is full: reads may still succeed. */
   readonly isFull: boolean;
+  /** The server is a standby: reads may still succeed. */
+  readonly isReadOnly: boolean;
   /** Code or message of the cause, for the log. */
   readonly reason: string;
 
@@ -17,6 +19,7 @@ export class StoreUnavailableError extends Error {
     this.name = 'StoreUnavailableError';
     this.service = service;
     this.isFull = isFull;
+    this.isReadOnly = chainOf(cause).some(({ code, originalCode }) => [code, originalCode].includes(readOnlyState));
     this.reason = describe(cause);
   }
 }
@@ -32,9 +35,12 @@ const sentences = {
   },
 } as const;
 
+/** read_only_sql_transaction: the server is a standby. */
+export const readOnlyState = '25006';
+
 /** SQLSTATEs of a server that cannot serve at the moment, beside the whole class 08 (connection exceptions). */
 const unavailableStates = new Set([
-  '25006', // read_only_sql_transaction: the server has become a standby
+  readOnlyState,
   '25P03', // idle_in_transaction_session_timeout
   '53200', // out_of_memory
   '53300', // too_many_connections

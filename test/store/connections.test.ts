@@ -103,7 +103,7 @@ it('makes do with the connections that a full server leaves it', async () => {
   const binaries = findPostgresBinaries();
   if (binaries === null)
     return void process.stderr.write('Skipping: a server of its own is needed, and PostgreSQL is not installed.\n');
-  const cluster = await startPostgresCluster(binaries, ['max_connections=12']);
+  const cluster = await startPostgresCluster(binaries, { settings: ['max_connections=12'] });
   onTestFinished(() => cluster.stop());
   const store = await open({ poolSize: 10, connectMs: 20_000 }, cluster.url);
   await store.ping();

@@ -18,8 +18,18 @@ export interface PostgresCluster {
   readonly socketUrl: string;
   /** Ends all connections and starts the server again, with the same files and port. */
   restart(): Promise<void>;
+  /** Makes a standby a server of its own, as a failover does. */
+  promote(): Promise<void>;
   /** Stops the server and removes its files. May be called twice. */
   stop(): Promise<void>;
+}
+
+/** Options of {@link startPostgresCluster}. */
+export interface ClusterOptions {
+  /** `name=value`, above those of the tests. */
+  readonly settings?: readonly string[];
+  /** The {@link PostgresCluster.url} of a running server whose standby it is. */
+  readonly standbyOf?: string;
 }
 
 /** The folder of the newest installed PostgreSQL server that is new enough; null when there is none. */
@@ -35,11 +45,11 @@ export function findPostgresBinaries(): string | null {
 /**
  * Starts a PostgreSQL of our own on a free port of 127.0.0.1, with its files in a new temporary folder. It trusts
  * everybody on this machine and does not sync to disk: nothing but tests may live in it. It stops with `stop()`, and also
- * when this process ends in any other way, `kill -9` included. `settings` (`name=value`) stand above those of the tests.
+ * when this process ends in any other way, `kill -9` included.
  */
 export async function startPostgresCluster(
   binaries: string,
-  settings: readonly string[] = [],
+  { settings = [], standbyOf = '' }: ClusterOptions = {},
 ): Promise<PostgresCluster> {
   const owner = unprivilegedOwner();
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-postgres-'));
@@ -47,7 +57,7 @@ export async function startPostgresCluster(
   const port = await freePort();
   const more = settings.map((setting) => `-c ${setting}`).join(' ');
   // A session of its own, so that Ctrl-C in the terminal reaches vitest first and the server stops after the tests.
-  const keeper = spawn('sh', ['-c', keeperScript, 'sh', binaries, folder, String(port), more], {
+  const keeper = spawn('sh', ['-c', keeperScript, 'sh', binaries, folder, String(port), more, standbyOf], {
     cwd: folder,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -63,15 +73,17 @@ export async function startPostgresCluster(
     throw error;
   }
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+  const control = async (act: 'restart' | 'promote', ...args: readonly string[]) => {
+    const all = [act, '-w', '-D', join(folder, 'data'), ...args];
+    const running = spawn(join(binaries, 'pg_ctl'), all, { cwd: folder, stdio: 'ignore', ...owner });
+    const code = await new Promise((resolve) => running.once('exit', resolve));
+    if (code !== 0) throw new Error(`"pg_ctl ${act}" failed: ${code}.`);
+  };
   return {
     url,
     socketUrl: `${url}?host=${encodeURIComponent(folder)}`,
-    async restart() {
-      const args = ['restart', '-w', '-m', 'fast', '-D', join(folder, 'data'), '-l', join(folder, 'log')];
-      const restarting = spawn(join(binaries, 'pg_ctl'), args, { cwd: folder, stdio: 'ignore', ...owner });
-      const code = await new Promise((resolve) => restarting.once('exit', resolve));
-      if (code !== 0) throw new Error(`PostgreSQL did not start again: ${code}.`);
-    },
+    restart: () => control('restart', '-m', 'fast', '-l', join(folder, 'log')),
+    promote: () => control('promote'),
     async stop() {
       keeper.stdin.end();
       await ended;
@@ -84,10 +96,14 @@ export async function startPostgresCluster(
  * when the test process is gone. `-N` and `fsync=off`: the files need not outlive the tests.
  */
 const keeperScript = `
-bin=$1 dir=$2 port=$3 more=$4
+bin=$1 dir=$2 port=$3 more=$4 primary=$5
 trap 'rm -rf "$dir"' EXIT
 fail() { tail -n 20 "$dir/log" >&2; exit 1; }
-"$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale -N >"$dir/log" 2>&1 || fail
+if [ -n "$primary" ]; then
+  "$bin/pg_basebackup" -d "$primary" -D "$dir/data" -R -X stream -c fast -N >"$dir/log" 2>&1 || fail
+else
+  "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale -N >"$dir/log" 2>&1 || fail
+fi
 "$bin/pg_ctl" start -w -t 60 -D "$dir/data" -l "$dir/log" >/dev/null 2>&1 </dev/null -o "-p $port \
   -c listen_addresses=127.0.0.1 -c unix_socket_directories='$dir' -c max_connections=300 -c shared_buffers=64MB \
   -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c timezone=UTC $more" || fail

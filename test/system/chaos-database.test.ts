@@ -26,7 +26,7 @@ it(
   'loses, repeats and breaks nothing while the database fails in every way',
   async () => {
     const random = createRandom(seed);
-    const cluster = await startPostgresCluster(binaries as string, ['max_connections=60']);
+    const cluster = await startPostgresCluster(binaries as string, { settings: ['max_connections=60'] });
     const root = await mkdtemp(join(tmpdir(), 'switchyard-outage-chaos-'));
     const proxy = await startFaultProxy(cluster.url, { bufferMs: 15 });
     const ports = [await freePort(), await freePort(), await freePort()];

@@ -1,6 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { waitForServer } from '../../src/store/postgres-server.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { findPostgresBinaries, startPostgresCluster } from '../support/postgres-cluster.ts';
+import {
+  type ClusterOptions,
+  findPostgresBinaries,
+  type PostgresCluster,
+  startPostgresCluster,
+} from '../support/postgres-cluster.ts';
 import { copyDatabase, useTransactions } from '../support/postgres-copies.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -20,10 +26,10 @@ async function startOn(original: TestApp, overrides: Parameters<TestApp['another
   return test;
 }
 
-async function startCluster(): Promise<string> {
-  const cluster = await startPostgresCluster(findPostgresBinaries() as string);
+async function startCluster(options: ClusterOptions = {}): Promise<PostgresCluster> {
+  const cluster = await startPostgresCluster(findPostgresBinaries() as string, options);
   onTestFinished(() => cluster.stop());
-  return cluster.url;
+  return cluster;
 }
 
 async function readMode(test: TestApp): Promise<{ reason: string } | null> {
@@ -85,9 +91,9 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
   });
 
   it('into a younger cluster keeps the audit log, its followers and the live list readable', async () => {
-    const older = await startCluster();
+    const { url: older } = await startCluster();
     await useTransactions(older, 20_000);
-    const younger = await startCluster();
+    const { url: younger } = await startCluster();
     const first = await start();
     const databaseUrl = await copyDatabase(first.databaseUrl as string, older);
     const original = await startOn(first, { databaseUrl, maintenance: false });
@@ -131,6 +137,24 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     expect(await readMode(second)).toBeNull();
     const third = await startOn(original, everything);
     expect(await readMode(third)).toBeNull();
+  });
+
+  it('is told apart from a promoted standby, which goes on with the work', async () => {
+    const first = await start();
+    const primary = await startCluster();
+    const databaseUrl = await copyDatabase(first.databaseUrl as string, primary.url);
+    const original = await first.another({ databaseUrl, maintenance: false });
+    const id = await createSession(original, { prompt: 'say done' });
+    const standby = await startCluster({ standbyOf: primary.url });
+    const { port } = new URL(standby.url);
+    const standbyUrl = Object.assign(new URL(databaseUrl), { port }).href;
+    await expect(waitForServer(standbyUrl, { ms: 0 })).rejects.toThrow('it is a standby, which takes no writes');
+    await original.close();
+    await primary.stop();
+    await standby.promote();
+    const promoted = await startOn(first, { ...everything, databaseUrl: standbyUrl });
+    expect(await readMode(promoted)).toBeNull();
+    await untilOver(promoted, id);
   });
 });
 

@@ -195,3 +195,10 @@ it('a process that an agent left in a deleted workspace is killed', async () => 
   await expect.poll(() => readdirSync(deletedIn(test.dataDir)), { interval: 20 }).toEqual([]);
   expect(existsSync(join(test.dataDir, 'worker.id'))).toBe(true);
 });
+
+it('a worker that has had no session sweeps too', async () => {
+  const test = await startApp();
+  onTestFinished(() => test.close());
+  expect(await sweep(test, { workerId: 'w' })).toBe(0);
+  expect(readdirSync(sessionsIn(test.dataDir))).toContain('.enterprise');
+});

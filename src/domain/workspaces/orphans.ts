@@ -1,4 +1,4 @@
-import { lstat, readFile, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { sessionsIn } from './session-directories.ts';
@@ -15,10 +15,13 @@ export async function isOwnDirectory(
   dataDir: string,
   { known, unknown }: { readonly known: number; readonly unknown: number },
 ): Promise<boolean> {
-  const path = join(sessionsIn(dataDir), ownerFile);
+  const directory = sessionsIn(dataDir);
+  const path = join(directory, ownerFile);
   const owner = await readFile(path, 'utf8').catch(() => null);
   if (owner !== null) return owner.trim() === viewer.enterpriseId;
   if (known === 0 && unknown > 0) return false;
+  // A worker without sessions has no such directory yet.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   await writeFile(path, `${viewer.enterpriseId}\n`, { mode: 0o600 });
   return true;
 }

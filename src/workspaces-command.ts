@@ -59,8 +59,12 @@ async function remove(config: Config, given: readonly string[], isOver: boolean)
           return id;
         });
     await bell.start();
-    for (const id of ids) await requestDeletionSeen(context, { id });
-    await bell.stop();
+    try {
+      for (const id of ids) await requestDeletionSeen(context, { id });
+    } finally {
+      // Its connection keeps the process alive.
+      await bell.stop();
+    }
     if (config.databaseUrl !== null) return `Deletion of ${ids.length} workspaces was requested from their workers.`;
     const { id: workerId } = await readWorkerIdentity(config.dataDir);
     const times = { workspaceRetentionMs: null, workspaceInactiveMs: null };

@@ -140,6 +140,10 @@ it('the command lists workspaces and deletes those of sessions that are over', a
   const env = await envOf('original');
   const server = await startServer(env);
   const id = await createAsking(server);
+  if (isServer) {
+    const refused = await runCommand('workspaces-command', env, 'delete', id);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('uses its workspace') });
+  }
   await graphql(
     server,
     bootstrapToken,

@@ -168,3 +168,12 @@ it('ends the secret of a webhook, also for signatures, when a process of the ver
   await driver.query('update automation set webhook_secret_hash = $1', ['three']);
   expect(await sealed()).toEqual({ sealed: null });
 });
+
+it('takes what a process of the version before writes of a list by offset and of a sign-in', async () => {
+  await insert('offset_walk', { key: 'v', organization_id: 'o', head_count: 0, has_begun: false, started_at: at });
+  for (const id of ['c1', 'c2'])
+    await insert('console_session', { id, token_hash: id, api_key_id: 'k', created_at: at, expires_at: at });
+  const hashes = await driver.query<{ hash: string }>('select page_secret_hash as hash from console_session', []);
+  // Those of page secrets are hexadecimal.
+  expect(hashes.map(({ hash }) => hash)).toEqual([expect.stringMatching(/^none:/), expect.stringMatching(/^none:/)]);
+});

@@ -11,6 +11,7 @@ export interface LocalBell extends Bell {
 export function createLocalBell(onError: (error: unknown) => void): LocalBell {
   const listeners = new Map<Topic, Set<() => void>>();
   const ring = (topic: Topic) => {
+    if (topic.startsWith('organization:') && topic !== 'organization:*') ring('organization:*');
     for (const listener of [...(listeners.get(topic) ?? [])]) {
       try {
         listener();

@@ -1,7 +1,7 @@
 /**
  * What the bell rings for. A topic carries ids only; what happened is read from the database.
  * - `session:<id>`: its log grew or its row changed.
- * - `organization:<id>`: a session of it was made or changed.
+ * - `organization:<id>`: a session of it was made or changed. Listeners of `organization:*` are rung for every organization.
  * - `command:<id>`: the worker that holds the session should look at its run.
  * - `runs`: a session may wait for a worker.
  * - `organizations`: an organization was deleted.

@@ -219,7 +219,7 @@ const promised: Record<string, Record<string, string>> = {
     sessionMessages: '(after: String, sessionId: ID!): SessionMessageEdge!',
     sessionEvents: '(after: String, kinds: [SessionEventKind!], sessionId: ID!): SessionEventEdge!',
     sessionUpdated: '(sessionId: ID!): Session!',
-    organizationSessions: '(filter: SessionFilter, organizationId: ID!): SessionEdge!',
+    sessionChanges: '(after: String, filter: SessionFilter, organizationId: ID): SessionChange!',
   },
 };
 

@@ -17,12 +17,18 @@ export async function openStream(
   token: string,
   query: string,
   variables: Record<string, unknown>,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<EventStream> {
   const aborting = new AbortController();
   onTestFinished(() => aborting.abort());
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'text/event-stream' },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      ...headers,
+    },
     body: JSON.stringify({ query, variables }),
     signal: aborting.signal,
   });

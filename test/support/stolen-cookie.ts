@@ -4,7 +4,7 @@ import type { TestApp } from './app.ts';
 import { multipart } from './uploads.ts';
 
 const who = '{ viewer { permissions } }';
-const subscription = 'subscription { organizationSessions { __typename } }';
+const subscription = 'subscription { sessionChanges { __typename } }';
 const file = multipart([{ disposition: 'name="file"; filename="a.txt"', content: 'x' }]);
 const multipartType = 'multipart/form-data; boundary=switchyard-test-boundary';
 

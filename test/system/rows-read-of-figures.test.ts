@@ -102,20 +102,20 @@ it('finds the runs of an automation among all runs by reading them', async () =>
 
 it('reads of all sessions of an organization those that changed', async () => {
   const { store } = test.app.services;
-  const organization = { id: organizationId, enterpriseId };
-  const place = await changePlaceNow(store, organizationId);
-  const none = await rowsRead(test, () => readChanges(store, organization, place, {}, 20));
-  expect(none.answer?.sessions).toEqual([]);
+  const scope = { enterpriseId, ids: [organizationId] };
+  const place = await changePlaceNow(store, scope);
+  const none = await rowsRead(test, () => readChanges(store, scope, place, 20));
+  expect(none.answer.sessions).toEqual([]);
   expect(none.read.session ?? 0).toBeLessThanOrEqual(1);
   await store.execute(
     `update session set title = 'changed' where id in (select id from session where organization_id = $1 limit 50)`,
     [organizationId],
   );
-  const some = await rowsRead(test, () => readChanges(store, organization, place, {}, 20));
-  expect(some.answer?.sessions).toHaveLength(20);
+  const some = await rowsRead(test, () => readChanges(store, scope, place, 20));
+  expect(some.answer.sessions).toHaveLength(20);
   expect(some.read.session ?? 0).toBeLessThanOrEqual(20);
   // An update that changes nothing is no change.
-  const after = await changePlaceNow(store, organizationId);
+  const after = await changePlaceNow(store, scope);
   await store.execute('update session set title = title where organization_id = $1', [organizationId]);
-  expect((await readChanges(store, organization, after, {}, 20))?.sessions).toEqual([]);
+  expect((await readChanges(store, scope, after, 20)).sessions).toEqual([]);
 });

@@ -1,11 +1,11 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
 import type { Context, Services } from '../context.ts';
+import { type ChangeWatches, createChangeWatches } from './change-watches.ts';
 import { findSession, getSession } from './find-session.ts';
 import type { LogEntry } from './log.ts';
 import { batchSizes, upTo } from './log-batches.ts';
 import { createLogFeeds, type LogFeeds } from './log-feeds.ts';
-import { createOrganizationWatches, type OrganizationWatches } from './organization-watches.ts';
 import { pull } from './pull.ts';
 import { readLogs } from './read-logs.ts';
 import type { SessionRecord } from './session.ts';
@@ -74,8 +74,8 @@ export interface Watches {
   see(context: Context, sessionId: string): Promise<SessionRecord | null>;
   /** The logs again, for those who are told what comes and do not ask for it. */
   readonly feeds: LogFeeds;
-  /** The same for those who follow an organization's sessions. */
-  readonly organizations: OrganizationWatches;
+  /** The same for those who follow the sessions of organizations. */
+  readonly changes: ChangeWatches;
   /** Open subscriptions; 0 after every way of leaving. */
   active(): number;
   start(): void;
@@ -95,7 +95,7 @@ export function createWatches(
   const looks = new Map<string, Promise<SessionRecord | null>>();
   /** What each viewer may see, as text. A viewer never changes: another one takes its place. */
   const scopes = new WeakMap<Viewer, string>();
-  const organizations = createOrganizationWatches(services);
+  const changes = createChangeWatches(services);
   let timer: NodeJS.Timeout | null = null;
   let silence: () => void = () => undefined;
 
@@ -118,7 +118,7 @@ export function createWatches(
   };
 
   const watches: Watches = {
-    organizations,
+    changes,
     feeds: createLogFeeds({
       store: services.store,
       settled: () => services.liveViewers.settled(),
@@ -173,11 +173,11 @@ export function createWatches(
       const { readers, logs } = watches.feeds.count();
       const listeners = [...watched.values()].reduce((sum, watch) => sum + watch.listeners.size, 0);
       // A feed listens once for all of its readers.
-      return listeners - logs + readers + organizations.active();
+      return listeners - logs + readers + changes.active();
     },
     start() {
       const look = () => {
-        Promise.all([catchUp(), organizations.catchUp()]).catch((error: unknown) =>
+        Promise.all([catchUp(), changes.catchUp()]).catch((error: unknown) =>
           services.log.warn({ err: error }, 'The catch-up of subscriptions failed.'),
         );
       };

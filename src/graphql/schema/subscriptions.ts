@@ -1,4 +1,3 @@
-import { DomainError } from '../../domain/errors.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { logCursor } from '../../domain/sessions/list-log.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
@@ -7,6 +6,7 @@ import { startWatch, type WatchRequest } from '../../domain/sessions/start-watch
 import { watchLogFrom, watchSession } from '../../domain/sessions/watch.ts';
 import { builder } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
+import { blameLastEventId } from '../last-event-id.ts';
 import { SessionEventKindEnum } from './enums.ts';
 import { SessionEventEdge, SessionMessageEdge } from './events.ts';
 import { Session } from './sessions.ts';
@@ -34,11 +34,7 @@ async function follow({ domain, watches, place, delivery }: GraphqlContext, requ
   return delivery?.accept(start) ?? watchLogFrom(context, watches, start);
 }
 
-// The header stood above the argument, which may be as it should, or not there.
-function blameHeader(error: unknown): never {
-  if (!(error instanceof DomainError && error.code === 'BAD_CURSOR')) throw error;
-  throw new DomainError(error.code, '"Last-Event-ID" must be the id of an event of this session’s messages or events.');
-}
+const blameHeader = blameLastEventId('an event of this session’s messages or events');
 
 builder.subscriptionFields((t) => ({
   sessionMessages: t.field({

@@ -2,7 +2,6 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { fetchQuery, graphql, usePaginationFragment, useRelayEnvironment } from 'react-relay';
 import { ConnectionHandler, commitLocalUpdate, type RecordProxy, type RecordSourceProxy } from 'relay-runtime';
 import type { sessionList_organization$key } from '../__generated__/sessionList_organization.graphql.ts';
-import type { sessionListMatchingSubscription } from '../__generated__/sessionListMatchingSubscription.graphql.ts';
 import type { sessionListNewestQuery } from '../__generated__/sessionListNewestQuery.graphql.ts';
 import type { sessionListPaginationQuery } from '../__generated__/sessionListPaginationQuery.graphql.ts';
 import type { sessionListSubscription } from '../__generated__/sessionListSubscription.graphql.ts';
@@ -28,9 +27,8 @@ interface SessionListProps {
 }
 
 /**
- * The list itself. A session that changes is shown as it stands wherever it is; a new one that the filter holds for comes
- * on top. One that the filter holds for no longer stays where it is, with its new state, so that nothing jumps away; but for
- * one that was put into the archive, or taken out of it.
+ * The list itself. A session that changes is shown as it is now; one that begins to match the filter comes to its place by when
+ * it was started, and one that no longer matches leaves.
  */
 export function SessionList({ organization, organizationId, filter, isNarrowed, onNew, onClear }: SessionListProps) {
   const { data, loadNext, hasNext, isLoadingNext, refetch } = usePaginationFragment<
@@ -88,7 +86,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
     });
   }, []);
   const list = useListKeys<HTMLUListElement>();
-  // What was put away leaves, and comes back when that is undone.
+  // What was put away leaves at once, and comes back when that is undone.
   const edges = data.sessions.edges.filter(({ node }) => node.isArchived === filter.isArchived);
   const here = edges.map(({ node }) => node.sessionId);
   shown.current = here;
@@ -169,10 +167,9 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   );
 }
 
-/** Two subscriptions: to all changes, for what is on the page, and to those that the filter holds for, for what comes to it. */
+/** Keeps the list current by one subscription to what enters, changes and leaves. */
 function useLiveSessions(organizationId: string, filter: Filter, connectionId: string, onBack: () => void) {
-  const all = useMemo(() => ({ id: organizationId }), [organizationId]);
-  const matching = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
+  const variables = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
   const environment = useRelayEnvironment();
   // One that was started after the list was read and before the subscription stood is in neither.
   const readNewest = () => {
@@ -194,7 +191,7 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
           }
         }
       `,
-      matching,
+      variables,
       { fetchPolicy: 'network-only' },
     ).subscribe({
       next: ({ organization }) =>
@@ -205,25 +202,13 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
       error: () => undefined,
     });
   };
-  const state = useLive<sessionListSubscription>({
+  return useLive<sessionListSubscription>({
     subscription: graphql`
-      subscription sessionListSubscription($id: ID!) {
-        organizationSessions(organizationId: $id) {
-          node {
-            ...sessionRow_session
-          }
-        }
-      }
-    `,
-    variables: all,
-    onBack,
-  });
-  useLive<sessionListMatchingSubscription>({
-    subscription: graphql`
-      subscription sessionListMatchingSubscription($id: ID!, $filter: SessionFilter) {
-        organizationSessions(organizationId: $id, filter: $filter) {
-          cursor
-          node {
+      subscription sessionListSubscription($id: ID!, $filter: SessionFilter) {
+        sessionChanges(organizationId: $id, filter: $filter) {
+          type
+          sessionId
+          session {
             id
             sessionId
             createdAt
@@ -232,12 +217,23 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
         }
       }
     `,
-    variables: matching,
-    updater: (store) =>
-      insert(store, connectionId, store.getRootField('organizationSessions')?.getLinkedRecord('node')),
+    variables,
+    updater: (store, data) => {
+      const change = data?.sessionChanges;
+      if (!change) return;
+      if (change.type === 'LEFT' || change.type === 'REMOVED') remove(store, connectionId, change.sessionId);
+      else insert(store, connectionId, store.getRootField('sessionChanges')?.getLinkedRecord('session'));
+    },
     onStanding: readNewest,
+    onBack,
   });
-  return state;
+}
+
+function remove(store: RecordSourceProxy, connectionId: string, sessionId: string): void {
+  const connection = store.get(connectionId);
+  const edges = connection?.getLinkedRecords('edges') ?? [];
+  const left = edges.filter((each) => each?.getLinkedRecord('node')?.getValue('sessionId') !== sessionId);
+  if (left.length < edges.length) connection?.setLinkedRecords(left, 'edges');
 }
 
 // In its place by when it was started: of two that come together, the later one may come first.

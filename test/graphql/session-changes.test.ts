@@ -23,9 +23,12 @@ describe.each(readers)('through %s', (readerIs) => {
     await test.close();
   });
 
-  const query = `subscription($id: ID!, $filter: SessionFilter) { organizationSessions(organizationId: $id, filter: $filter) {
-    cursor node { sessionId status title tags isArchived createdBy { __typename } organization { organizationId } } } }`;
-  const node = (payload: any) => payload.data.organizationSessions.node;
+  const query = `subscription($id: ID, $filter: SessionFilter, $after: String) {
+    sessionChanges(organizationId: $id, filter: $filter, after: $after) {
+      type cursor sessionId
+      session { sessionId status title tags isArchived createdBy { __typename } organization { organizationId } } } }`;
+  const change = (payload: any) => payload.data.sessionChanges;
+  const node = (payload: any) => change(payload).session;
   const active = () => reader.app.watches.active();
   const untilActive = async (count: number) => {
     while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
@@ -89,30 +92,166 @@ describe.each(readers)('through %s', (readerIs) => {
     expect((await following.take(1)).map((payload) => node(payload).sessionId)).toEqual([`devin-${last}`]);
   });
 
-  it('gives those that the filter holds for when they change', async () => {
+  it('reports what enters a filter, changes in it and leaves it', async () => {
     const { token, following } = await followed({ tags: ['wanted'], status: ['NEW'] });
-    const without = await createSession(test, {}, token);
+    const next = async () => {
+      const { type, sessionId, session } = change((await following.take(1))[0]);
+      return [type, sessionId.slice('devin-'.length), session?.status];
+    };
     const wanted = await createSession(test, { tags: ['wanted'] }, token);
-    expect(node((await following.take(1))[0]).sessionId).toBe(`devin-${wanted}`);
+    expect(await next()).toEqual(['ADDED', wanted, 'NEW']);
+    await act('addSessionTags', wanted, { tags: ['more'] });
+    expect(await next()).toEqual(['UPDATED', wanted, 'NEW']);
+    const without = await createSession(test, {}, token);
+    expect(await next()).toEqual(['LEFT', without, 'NEW']);
+    await act('addSessionTags', without, { tags: ['not this'] });
     await act('terminateSession', wanted);
+    expect(await next()).toEqual(['LEFT', wanted, 'EXIT']);
+    await act('addSessionTags', wanted, { tags: ['again'] });
     await act('addSessionTags', without, { tags: ['wanted'] });
-    expect(node((await following.take(1))[0]).sessionId).toBe(`devin-${without}`);
+    expect(await next()).toEqual(['ADDED', without, 'NEW']);
+    await act('replaceSessionTags', without, { tags: [] });
+    expect(await next()).toEqual(['LEFT', without, 'NEW']);
   });
 
-  it('gives cursors of the list, so that an edge can stand in it', async () => {
-    const { organizationId, token, following } = await followed();
-    const ids = [await createSession(test, {}, token), await createSession(test, {}, token)];
-    const edges = (await following.take(2)).map((payload) => payload.data.organizationSessions);
-    const { data } = await graphql(
-      test,
-      token,
-      'query($id: ID!) { organization(id: $id) { sessions { edges { cursor node { sessionId } } } } }',
-      { id: organizationId },
+  it('does not report that a session left which the client cannot have', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Late');
+    const { userId } = await makeUser(test, {});
+    const [earlier, later] = [await createSession(test, {}, token), await createSession(test, {}, token)];
+    // As one that is started when clients have long read their lists.
+    await test.app.services.store.execute(
+      `update session set created_at = created_at + interval '1 minute' where id = $1`,
+      [later],
     );
-    const listed = data.organization.sessions.edges;
-    expect(listed.map((edge: any) => edge.node.sessionId)).toEqual(ids.toReversed().map((id) => `devin-${id}`));
-    expect(edges.map(({ cursor }) => cursor).toReversed()).toEqual(listed.map(({ cursor }: any) => cursor));
+    const before = active();
+    const sent = [{ tags: ['wanted'] }, { tags: ['wanted'], createdByIds: [userId] }].map((filter) =>
+      follow(connect(reader.url, token), query, { id: organizationId, filter }),
+    ) as [ReturnType<typeof follow>, ReturnType<typeof follow>];
+    await untilActive(before + 2);
+    await createSession(test, { isUnlisted: true }, token);
+    await act('addSessionTags', later, { tags: ['other'] });
+    await act('addSessionTags', earlier, { tags: ['other'] });
+    expect(change((await sent[0].take(1))[0])).toMatchObject({ type: 'LEFT', sessionId: `devin-${earlier}` });
+    await act('addSessionTags', later, { tags: ['wanted'] });
+    expect(change((await sent[0].take(1))[0])).toMatchObject({ type: 'ADDED', sessionId: `devin-${later}` });
+    await act('replaceSessionTags', later, { tags: [] });
+    expect(change((await sent[0].take(1))[0])).toMatchObject({ type: 'LEFT', sessionId: `devin-${later}` });
+    sent[1].stop();
+    await expect(sent[1].take(1)).rejects.toThrow('complete');
   });
+
+  it('continues after a cursor, in another connection and process, without a gap', async () => {
+    const { organizationId, token, following } = await followed({ status: ['NEW'] });
+    const [first, second] = [await createSession(test, {}, token), await createSession(test, {}, token)];
+    const before = (await following.take(2)).map(change);
+    expect(before.map(({ sessionId }) => sessionId)).toEqual([`devin-${first}`, `devin-${second}`]);
+    following.stop();
+    await untilActive(0);
+    const third = await createSession(test, {}, token);
+    await act('terminateSession', first);
+    const variables = { id: organizationId, filter: { status: ['NEW'] }, after: before[1].cursor };
+    const wanted = { [`devin-${third}`]: 'ADDED', [`devin-${first}`]: 'LEFT' };
+    const missed = async (take: (count: number) => Promise<any[]>) => {
+      const found: Record<string, string> = {};
+      while (Object.keys(found).filter((id) => id in wanted).length < 2) {
+        const { sessionId, type } = change((await take(1))[0]);
+        found[sessionId] = type;
+      }
+      return found;
+    };
+    for (const { url } of [test, reader]) {
+      const resumed = follow(connect(url, token), query, variables);
+      expect(await missed(resumed.take)).toMatchObject(wanted);
+      resumed.stop();
+    }
+    // A client of server-sent events repeats its request, with the id of the last event beside it.
+    const lastEventId = before[1].cursor;
+    const stream = await openStream(
+      reader.url,
+      token,
+      query,
+      { ...variables, after: null },
+      { 'last-event-id': lastEventId },
+    );
+    expect(await missed(stream.take)).toMatchObject(wanted);
+    stream.abort();
+    // Nothing is missed from any cursor.
+    const resumed = follow(connect(reader.url, token), query, { ...variables, after: before[0].cursor });
+    const [{ data }] = await resumed.take(1);
+    expect([`devin-${second}`, `devin-${third}`, `devin-${first}`]).toContain(data.sessionChanges.sessionId);
+    resumed.stop();
+  });
+
+  it('refuses what is no cursor, and one of another database', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Cursors');
+    const future = Buffer.from('sessionChanges|999999999999999999|').toString('base64url');
+    const other = Buffer.from('sessions.createdAt|1|a').toString('base64url');
+    for (const after of ['', 'x', other, future, 'a'.repeat(600)]) {
+      const errors = await follow(connect(reader.url, token), query, { id: organizationId, after }).errors();
+      expect(errors, after).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
+    }
+    const stream = await openStream(reader.url, token, query, { id: organizationId }, { 'last-event-id': 'x' });
+    expect(JSON.stringify(await stream.rest())).toContain('\\"Last-Event-ID\\" must be');
+  });
+
+  it('follows all organizations that the viewer may see, with those that come and go', async () => {
+    const manager = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_SESSIONS');
+    const one = await makeOrganization(test, 'One of several');
+    const two = await makeOrganization(test, 'Two of several');
+    const member = await makeUser(test, { organizationId: one.organizationId });
+    const before = active();
+    const filter = { status: ['NEW'] };
+    const ofAll = follow(connect(reader.url, manager.token), query, { filter });
+    const ofMember = follow(connect(reader.url, member.token), query, { filter });
+    await untilActive(before + 2);
+    const ids = [await createSession(test, {}, one.token), await createSession(test, {}, two.token)];
+    const three = await makeOrganization(test, 'Three of several');
+    ids.push(await createSession(test, {}, three.token));
+    const sorted = (payloads: any[]) => payloads.map((each) => `${change(each).type} ${change(each).sessionId}`).sort();
+    expect(sorted(await ofAll.take(3))).toEqual(ids.map((id) => `ADDED devin-${id}`).sort());
+    expect(sorted(await ofMember.take(1))).toEqual([`ADDED devin-${ids[0]}`]);
+
+    await runMutation(test, 'assignRole', 'user { userId }', {
+      userId: member.userId,
+      organizationId: two.organizationId,
+      roleId: 'org_member',
+    });
+    await untilSees(ofMember, two.token);
+    await runMutation(test, 'unassignRole', 'user { userId }', {
+      userId: member.userId,
+      organizationId: one.organizationId,
+    });
+    for (;;) {
+      const { type, sessionId, session } = change((await ofMember.take(1))[0]);
+      if (type !== 'REMOVED') continue;
+      expect([sessionId, session]).toEqual([`devin-${ids[0]}`, null]);
+      break;
+    }
+    await createSession(test, {}, one.token);
+    const last = await createSession(test, {}, two.token);
+    const rest: any[] = [];
+    while (rest.at(-1)?.sessionId !== `devin-${last}`) rest.push(change((await ofMember.take(1))[0]));
+    for (const { session } of rest) expect(session.organization.organizationId).toBe(two.organizationId);
+
+    await runMutation(test, 'deleteOrganization', 'deletedOrganizationId', { organizationId: three.organizationId });
+    for (;;) {
+      const { type, sessionId } = change((await ofAll.take(1))[0]);
+      if (type !== 'REMOVED') continue;
+      expect(sessionId).toBe(`devin-${ids[2]}`);
+      break;
+    }
+    ofAll.stop();
+    ofMember.stop();
+  });
+  /** Starts sessions until one is reported: a change of roles takes a moment to reach another process. */
+  async function untilSees(following: ReturnType<typeof follow>, token: string) {
+    let isSeen = false;
+    const seen = following.take(1).then(() => (isSeen = true));
+    while (!isSeen) {
+      await createSession(test, {}, token);
+      await Promise.race([seen, new Promise((resolve) => setTimeout(resolve, 50))]);
+    }
+  }
 
   it('loses none of many sessions that are started at once, for many who follow, and reads for them together', async () => {
     const { organizationId, token, following } = await followed();
@@ -194,22 +333,41 @@ describe.each(readers)('through %s', (readerIs) => {
     });
   });
 
-  it('ends when the viewer may see them no more, and when the organization is deleted', async () => {
-    const { organizationId, token, following } = await followed();
+  it('reports what is out of sight and ends, when the viewer loses the permission and when the organization is deleted', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Out of sight');
     const user = await makeUser(test, { organizationId });
     const before = active();
-    const ofUser = follow(connect(reader.url, user.token), query, { id: organizationId });
-    await untilActive(before + 1);
-    await createSession(test, {}, token);
+    // The keys of an organization end with it, and their streams.
+    const [ofUser, following] = [user.token, test.adminToken].map((each) =>
+      follow(connect(reader.url, each), query, { id: organizationId }),
+    ) as [ReturnType<typeof follow>, ReturnType<typeof follow>];
+    await untilActive(before + 2);
+    const seen = `devin-${await createSession(test, {}, token)}`;
     await Promise.all([following.take(1), ofUser.take(1)]);
     const input = { userId: user.userId, organizationId };
     expect(await runMutation(test, 'unassignRole', 'user { userId }', input)).toMatchObject({ userErrors: [] });
-    await createSession(test, {}, token);
+    const hidden = await createSession(test, {}, token);
     await ofUser.ended;
-    await following.take(1);
+    const afterwards: any[] = [];
+    for await (const each of rest(ofUser)) afterwards.push(change(each));
+    expect(afterwards).toEqual([{ type: 'REMOVED', cursor: expect.any(String), sessionId: seen, session: null }]);
+    expect(change((await following.take(1))[0]).sessionId).toBe(`devin-${hidden}`);
     await runMutation(test, 'deleteOrganization', 'deletedOrganizationId', { organizationId });
+    const removed = (await following.take(2)).map((each) => change(each));
+    expect(removed.map(({ type, sessionId }) => `${type} ${sessionId}`).sort()).toEqual(
+      [seen, `devin-${hidden}`].map((id) => `REMOVED ${id}`).sort(),
+    );
     await following.ended;
   });
+
+  /** The payloads that came before the end. */
+  async function* rest(following: ReturnType<typeof follow>) {
+    for (;;) {
+      const taken = await following.take(1).catch(() => null);
+      if (taken === null) return;
+      yield taken[0];
+    }
+  }
 
   it('forgets a subscriber after every way of leaving', async () => {
     const { organizationId, token, following } = await followed();

@@ -26,7 +26,13 @@ test('every document of the tour is answered, one after the other, as a reader w
     expect(validate(schema, document), block).toEqual([]);
     const variables = { id: query.includes('$id') ? reader.fill('devin-…') : undefined };
     if (getOperationAST(document)?.operation === 'subscription') {
-      const [first] = await follow(connect(app.url, app.adminToken), query, variables).take(1);
+      const { watches, services } = app.app;
+      const before = watches.active();
+      const following = follow(connect(app.url, app.adminToken), query, variables);
+      while (watches.active() === before) await new Promise((resolve) => setImmediate(resolve));
+      // For those that report what changes from now on.
+      await services.store.execute('update session set is_fresh = not is_fresh');
+      const [first] = await following.take(1);
       expect(first, block).toEqual({ data: expect.anything() });
       continue;
     }

@@ -70,7 +70,9 @@ export function createChangeWatches(services: Pick<Services, 'store' | 'bell'>):
     const watch: Watch = {
       scope,
       listeners: new Set(),
-      stop: () => stops.forEach((stop) => stop()),
+      stop() {
+        for (const stop of stops) stop();
+      },
       ring,
       place: null,
       organizationCount: 0,

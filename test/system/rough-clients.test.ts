@@ -126,28 +126,31 @@ it('logs no error when a client leaves before the answer, and runs the operation
   const { organizationId } = await makeOrganization(test, 'Before');
   const { errors, untilDone } = watchService();
   const { spend } = limits.graphql;
-  const isCharged = new Promise<void>((resolve) => {
-    limits.graphql.spend = (...asked) => {
-      resolve();
-      return spend(...asked);
-    };
-  });
   onTestFinished(() => {
     limits.graphql.spend = spend;
+  });
+  // Holds the operation after it was read and before it runs.
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const isCharged = new Promise<void>((resolve) => {
+    limits.graphql.spend = async (...asked) => {
+      resolve();
+      await held;
+      return spend(...asked);
+    };
   });
   const query = `mutation { updateOrganization(input: { organizationId: "${organizationId}", name: "After" }) { organization { name } } }`;
   const body = JSON.stringify({ query });
   const wire = connectRaw(Number(new URL(test.url).port));
-  await store.transact(async (tx) => {
-    await tx.query('select 1 from organization for update');
-    wire.send(
-      post('/graphql', test.adminToken, ['Content-Type: application/json', `Content-Length: ${body.length}`]) + body,
-    );
-    await isCharged;
-    wire.socket.resetAndDestroy();
-    // Before the operation is: it waits for this transaction.
-    await untilDone(1);
-  });
+  wire.send(
+    post('/graphql', test.adminToken, ['Content-Type: application/json', `Content-Length: ${body.length}`]) + body,
+  );
+  await isCharged;
+  wire.socket.resetAndDestroy();
+  await untilDone(1);
+  release();
   const read = async () =>
     (await store.query<{ name: string }>(`select name from organization where name = 'After'`))[0];
   await expect.poll(read).toEqual({ name: 'After' });

@@ -41,8 +41,9 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   actor: ['user', 'serviceUser', 'apiKey'],
   principal: ['user', 'serviceUser'],
   auditlog: ['auditEntry'],
-  // Lists of sessions, whose filters have ids.
+  // Lists of sessions, and a subscription to them, whose filters have ids.
   children: ['session'],
+  sessionchange: ['session'],
   waitingforme: ['session'],
 };
 

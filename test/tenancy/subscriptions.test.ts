@@ -161,8 +161,8 @@ async function compareRefusals(
   subscribe: Subscribe,
 ): Promise<void> {
   const base = matrix.fill(principal, operation, 0, false);
-  // What may be left out narrows what comes, and is looked up nowhere.
-  for (const slot of operation.slots.filter(({ isRequired }) => isRequired)) {
+  // What else may be left out narrows what comes, and is looked up nowhere.
+  for (const slot of operation.slots.filter(({ isRequired, name }) => isRequired || name === 'organizationId')) {
     for (const kind of slot.kinds) {
       const ask = async (id: string) => {
         const text = await subscribe({ ...base, ids: new Map([...base.ids, [slot.name, { kind, id }]]) });

@@ -112,10 +112,26 @@ export interface TurnEnd {
   readonly stopReason: string;
 }
 
+/** ACP's kinds of answers to a request for a permission. */
+export const permissionOptionKinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
+/** See {@link permissionOptionKinds}. */
+export type PermissionOptionKind = (typeof permissionOptionKinds)[number];
+
 /** An answer that the agent offers with a question. */
 export interface QuestionOption {
+  /** Its number among the options, from "1". Agents' own ids may be of any length, and the same twice. */
   readonly id: string;
+  /** One line. */
   readonly name: string;
+  /** Null for the options of a plain question. */
+  readonly kind: PermissionOptionKind | null;
+}
+
+/** The user's answer to a question: one of its options, or words. */
+export interface QuestionReply {
+  readonly text: string;
+  /** Null: `text` is the answer. */
+  readonly optionId: string | null;
 }
 
 /** A change to a file that a tool made. */
@@ -172,6 +188,10 @@ export type AgentUpdate =
       readonly toolCallId: string;
       readonly title: string;
       readonly decision: 'allowed' | 'denied' | 'cancelled';
+      /** The question in which the user was asked; null: the profile decided. */
+      readonly questionId: string | null;
+      /** The option that was chosen of those that the question offers; null: none, or the profile decided. */
+      readonly option: QuestionOption | null;
     }
   | {
       readonly type: 'question';
@@ -240,8 +260,8 @@ export interface AgentProcess {
   prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd>;
   /** Whether a question is open, and nothing shows that the agent works at something else meanwhile. */
   isWaiting(): boolean;
-  /** Answers an open question with the user's words; false when it is not open. */
-  answer(questionId: string, text: string): boolean;
+  /** Answers an open question; false when it is not open, or has no such option. */
+  answer(questionId: string, reply: QuestionReply): boolean;
   /** Cancels the turn; resolves when it ended, or after the profile's grace. */
   cancel(): Promise<void>;
   /**

@@ -83,8 +83,8 @@ it('asks a question by a form and goes on with the answer', async () => {
   const turn = agent.prompt(text('ask Which colour?'));
   const question = await next('question');
   expect(question).toMatchObject({ text: 'Which colour?', reason: 'question' });
-  expect(agent.answer('another', 'red')).toBe(false);
-  expect(agent.answer(question.questionId, 'blue')).toBe(true);
+  expect(agent.answer('another', { text: 'red', optionId: null })).toBe(false);
+  expect(agent.answer(question.questionId, { text: 'blue', optionId: null })).toBe(true);
   await turn;
   expect(said()).toEqual(['You answered: blue']);
 });
@@ -111,7 +111,7 @@ it.each([
   const turn = agent.prompt(text('tool make'));
   const question = await next('question');
   expect(question.options.map((option) => option.name)).toEqual(['Allow once', 'Always allow', 'Reject']);
-  agent.answer(question.questionId, words);
+  agent.answer(question.questionId, { text: words, optionId: null });
   await turn;
   expect(updates.find((update) => update.type === 'permission')).toMatchObject({ decision });
 });

@@ -71,11 +71,11 @@ it('cancels the question that is open when the turn is cancelled, and asks again
   await agent.cancel();
   await turn;
   expect(said()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
-  expect(agent.answer(first.questionId, 'Once')).toBe(false);
+  expect(agent.answer(first.questionId, { text: 'Once', optionId: null })).toBe(false);
   updates.length = 0;
   const again = agent.prompt(text('go'));
   const second = await next('question');
-  expect(agent.answer(second.questionId, 'once')).toBe(true);
+  expect(agent.answer(second.questionId, { text: 'once', optionId: null })).toBe(true);
   await again;
   expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
 });
@@ -91,11 +91,11 @@ it('puts questions that are asked side by side to the user one after another', a
   const one = await next('question');
   expect(one.text).toBe('May I run ls?');
   updates.length = 0;
-  expect(agent.answer(one.questionId, 'no')).toBe(true);
-  expect(agent.answer(one.questionId, 'no')).toBe(false);
+  expect(agent.answer(one.questionId, { text: 'no', optionId: null })).toBe(true);
+  expect(agent.answer(one.questionId, { text: 'no', optionId: null })).toBe(false);
   const two = await next('question');
   expect(two.text).toBe('May I run rm?');
-  expect(agent.answer(two.questionId, 'once')).toBe(true);
+  expect(agent.answer(two.questionId, { text: 'once', optionId: null })).toBe(true);
   await turn;
   expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
   const told = updates.flatMap((each) => (each.type === 'permission' ? `${each.title} ${each.decision}` : each.type));
@@ -152,7 +152,7 @@ it.each([
   const turn = agent.prompt(text('go'));
   const question = await next('question');
   expect(question.options.map((option) => option.name)).toEqual(options);
-  agent.answer(question.questionId, words);
+  agent.answer(question.questionId, { text: words, optionId: null });
   await turn;
   expect(JSON.parse(said()[0] ?? '')).toEqual({ action: 'accept', content });
 });

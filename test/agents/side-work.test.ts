@@ -107,7 +107,7 @@ it('an agent that hangs in a tool beside its question is stopped, and one that o
   const { questionId } = await waiting.next('question');
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   expect(waiting.agent.isWaiting()).toBe(true);
-  expect(waiting.agent.answer(questionId, 'that')).toBe(true);
+  expect(waiting.agent.answer(questionId, { text: 'that', optionId: null })).toBe(true);
   await expect(patient).resolves.toEqual({ stopReason: 'end_turn' });
 });
 

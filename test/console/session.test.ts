@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       letOn = resolve;
     });
     await page.route('**/graphql', async (route) => {
-      if (!route.request().postData()?.includes('mutation useSendMutation(')) return route.continue();
+      if (!route.request().postData()?.includes('mutation useAnswerMutation(')) return route.continue();
       const response = await route.fetch();
       await isLetOn;
       await route.fulfill({ response });
@@ -84,7 +84,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.keyboard.press('Enter');
     await page.getByText('Finished', { exact: true }).waitFor();
     const isAnswered = page.waitForResponse(
-      (response) => response.request().postData()?.includes('useSendMutation') ?? false,
+      (response) => response.request().postData()?.includes('useAnswerMutation') ?? false,
     );
     letOn();
     await (await isAnswered).finished();

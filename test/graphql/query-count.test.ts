@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId, parseId } from '../../src/domain/ids.ts';
+import { appendEntries } from '../../src/domain/sessions/log.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { makeUser } from '../support/principals.ts';
@@ -86,6 +88,39 @@ it('reads a page of sessions with their messages and people in the same statemen
   expect(new Set(ofMany.statements)).toEqual(new Set(ofFew.statements));
   // The query asks for the organization in four places and for people in three, which may be read together or not.
   expect(timesOf(ofMany.statements)).toBeLessThanOrEqual(4);
+});
+
+it('reads the pending questions of a page of sessions, and what their messages answer, together', async () => {
+  const { id, token } = await organizationWith(5);
+  const { store, now } = test.app.services;
+  const rows = await store.query<{ id: string }>('select id from session where organization_id = $1', [
+    parseId('organization', id),
+  ]);
+  expect(rows).toHaveLength(5);
+  for (const session of rows) {
+    const [answered, pending] = [newId(), newId()];
+    const question = { kind: 'QUESTION', body: 'Which?', data: { reason: 'question', options: [] } } as const;
+    const answer = {
+      kind: 'MESSAGE',
+      messageType: 'user_message',
+      body: 'This',
+      data: { questionId: answered },
+    } as const;
+    const entries = [{ ...question, id: answered }, answer, { ...question, id: pending }];
+    await appendEntries(store, session.id, null, entries, now());
+    await store.execute('update session set pending_question_id = $2 where id = $1', [session.id, pending]);
+  }
+  const document = `query($id: ID!) { organization(id: $id) { sessions(first: 5) { nodes {
+    pendingQuestion { questionId body options { name } }
+    messages(last: 1) { nodes { answer { question { body } } } } } } } }`;
+  const { data, statements } = await statementsOf(token, document, { id });
+  const { nodes } = data.organization.sessions;
+  expect(nodes).toHaveLength(5);
+  for (const { pendingQuestion, messages } of nodes) {
+    expect(pendingQuestion).toMatchObject({ body: 'Which?', options: [] });
+    expect(messages.nodes).toEqual([{ answer: { question: { body: 'Which?' } } }]);
+  }
+  expect(timesOf(statements)).toBeLessThanOrEqual(2);
 });
 
 it('reads an organization with a page of its sessions and their messages in one statement, once compiled', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { PageReader } from '../support/page-reader.ts';
+import { plantQuestion } from '../support/questions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { root } from '../support/tree.ts';
 
@@ -21,6 +22,10 @@ test('every document of the tour is answered, one after the other, as a reader w
   const reader = new PageReader(app.organizationId);
   expect(blocks.length).toBeGreaterThan(4);
   for (const block of blocks) {
+    // Nobody runs the agent here: its question is there when the page asks for it.
+    if (block.includes('pendingQuestion { questionId reason')) {
+      await plantQuestion(app, reader.fill('devin-…'), 'question', 'Which colour?');
+    }
     const query = reader.fill(block);
     const document = parse(query);
     expect(validate(schema, document), block).toEqual([]);

@@ -7,6 +7,7 @@ import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
+import { answerQuestion, readAnswers, readPendingQuestion, untilAsked } from '../support/questions.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { bootstrapToken, freePort, type ServerProcess, startRefused, startServer } from '../support/server.ts';
 import { connect, follow } from '../support/sockets.ts';
@@ -176,6 +177,30 @@ it('gives all messages of an interrupted turn again after a kill', async () => {
   expect(messages).toContain('AGENT_MESSAGE: You answered: now');
   await second.stop();
 }, 60_000);
+
+it('gives an answer that comes while no worker runs to the agent that asks again, and lets it act once', async () => {
+  const env = await makeEnv();
+  const AGENTS_CONFIG = await writeProfiles({ permission: 'ask' });
+  const first = await startServer({ ...env, AGENTS_CONFIG });
+  const id = await create(first, 'tool Deploy');
+  const { questionId } = await untilAsked(target(first), id, 'May I run Deploy?');
+  await first.kill();
+  const second = await startServer({ ...env, AGENTS_CONFIG, ROLES: 'api' });
+  expect(await readPendingQuestion(target(second), id)).toMatchObject({ questionId });
+  const answered = await answerQuestion(target(second), id, questionId, { optionId: '1' });
+  expect(answered).toMatchObject({ message: { body: 'Allow once' }, userErrors: [] });
+  await second.kill();
+  const third = await startServer({ ...env, AGENTS_CONFIG });
+  await untilOver(target(third), id);
+  const { messages, permissions } = await readAnswers(target(third), id);
+  expect(messages).toEqual([expect.objectContaining({ answer: { questionId, optionId: '1' } })]);
+  expect(permissions).toEqual([expect.objectContaining({ title: 'Deploy', decision: 'ALLOWED', questionId })]);
+  const asked = (await readMessages(target(third), id)).filter((message) => message.includes('May I run Deploy?'));
+  expect(asked).toHaveLength(1);
+  const late = await answerQuestion(target(third), id, questionId, { optionId: '3' });
+  expect(late.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
+  expect(await third.stop()).toBe(0);
+}, 120_000);
 
 it('stops cleanly on SIGTERM while an agent works, and takes the session up again at the next start', async () => {
   const env = await makeEnv();

@@ -195,6 +195,11 @@ function nodeOperations(seen: Seen, query: GraphQLObjectType, field: Field): Ope
 /** Which sessions an act can be done to, when not to all. */
 const fitting: Readonly<Record<string, Slot['fits']>> = {
   resumeSession: ({ status, is_archived: isArchived }) => status === 'suspended' && !isArchived,
+  // A session that waits with a question, and that question.
+  answerQuestion: (row) =>
+    'kind' in row
+      ? row.kind === 'QUESTION' && (row.data as { reason?: unknown }).reason === 'question'
+      : row.pending_question_id !== null,
 };
 
 /** One operation for each mutation: its input has every id one at a time. */

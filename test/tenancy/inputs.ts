@@ -1,6 +1,7 @@
 import {
   type GraphQLArgument,
   type GraphQLInputField,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   getNamedType,
   isEnumType,
@@ -29,6 +30,7 @@ const plainTexts: Readonly<Record<string, string>> = {
   key: 'WALK',
   eventType: 'github:push',
   url: 'https://walk.example/',
+  optionId: '1',
 };
 
 /** What is said where it goes by something else that is given: only a message has a session that gets it. */
@@ -107,7 +109,22 @@ const plain: Readonly<Record<string, unknown>> = {
   BigInt: 5,
 };
 
-function build(list: readonly Input[], prefix: string, fill: Fill): Record<string, unknown> | undefined {
+// Of members of which one must be given, and no second: the one that is asked for, or else the first.
+function membersOf(type: GraphQLInputObjectType, name: string, { ids, texts }: Fill): readonly GraphQLInputField[] {
+  const members = Object.values(type.getFields());
+  if (!type.isOneOf) return members;
+  const asked = [...ids.keys(), ...texts.keys()];
+  const isAsked = (member: GraphQLInputField) => asked.some((each) => `${each}.`.startsWith(`${name}.${member.name}.`));
+  return [members.find(isAsked) ?? members[0]].filter((member) => member !== undefined);
+}
+
+/** `isGiven`: what may be left out is given all the same. */
+function build(
+  list: readonly Input[],
+  prefix: string,
+  fill: Fill,
+  isGiven = false,
+): Record<string, unknown> | undefined {
   const values: Record<string, unknown> = {};
   for (const input of list) {
     const name = prefix + input.name;
@@ -119,17 +136,17 @@ function build(list: readonly Input[], prefix: string, fill: Fill): Record<strin
       const isWanted = isRequired(input) || isAsked || (fill.isFull && prefix === '');
       value =
         isWanted && prefix.split('.').length < 5
-          ? (build(Object.values(type.getFields()), `${name}.`, fill) ?? {})
+          ? (build(membersOf(type, name, fill), `${name}.`, fill, type.isOneOf) ?? {})
           : undefined;
     } else {
-      value = leaf(input, name, fill);
+      value = leaf(input, name, fill, isGiven);
     }
     if (value !== undefined) values[input.name] = wrap(input.type, value);
   }
   return Object.keys(values).length > 0 ? values : undefined;
 }
 
-function leaf(input: Input, name: string, fill: Fill): unknown {
+function leaf(input: Input, name: string, fill: Fill, isGiven: boolean): unknown {
   const type = getNamedType(input.type);
   const picked = fill.ids.get(name);
   if (picked) return wireId(picked.kind, picked.id, fill.isFull);
@@ -137,7 +154,7 @@ function leaf(input: Input, name: string, fill: Fill): unknown {
   if (text !== undefined) return text;
   const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
   if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
-  const isWanted = isRequired(input) || alwaysGiven.has(name) || (fill.isFull && !leftOut.has(input.name));
+  const isWanted = isGiven || isRequired(input) || alwaysGiven.has(name) || (fill.isFull && !leftOut.has(input.name));
   if (type.name === 'ID' || !isWanted) return undefined;
   if (isEnumType(type)) {
     const known = type.getValues();

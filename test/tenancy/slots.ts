@@ -45,12 +45,14 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   children: ['session'],
   sessionchange: ['session'],
   waitingforme: ['session'],
+  question: ['event'],
 };
 
 /** Names that look like those of ids, and are of nothing that is kept. */
 const noIds = new Set(
   `snapshotid clientmutationid macroid eventtypeid connectionid gitconnectionid gitpermissionid idpgroupname path branchname
-   channelid slackchannelid slackteamid profileid templateid`.split(/\s+/),
+   channelid slackchannelid slackteamid profileid templateid
+   optionid`.split(/\s+/),
 );
 
 /** What an id argument of this name is the id of; null when the name is not an id's. Throws for an unknown one. */

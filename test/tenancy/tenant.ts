@@ -149,6 +149,7 @@ async function insertSession(
   const { services } = test.app;
   const createdAt = services.now();
   const tag = canary('tag');
+  const questionId = newId();
   await tx.prisma.session.create({
     data: {
       id,
@@ -163,6 +164,7 @@ async function insertSession(
       status: rest === null ? 'running' : 'suspended',
       statusDetail: rest === null ? 'waiting_for_user' : 'user_request',
       isArchived: rest === 'archived',
+      pendingQuestionId: rest === null ? questionId : null,
       origin: 'api',
       tags: [tag],
       prompt: canary('prompt'),
@@ -221,14 +223,18 @@ async function insertSession(
   await tx.prisma.idempotencyKey.create({
     data: { organizationId, principal: `USER:${userId}`, ...claim, createdAt },
   });
-  await appendEntries(tx, id, null, entriesOf(canary, { userId, serviceUserId }), createdAt);
+  // An agent that sleeps waits with no question: what it asked before was something else.
+  const question = { id: questionId, reason: rest === null ? 'question' : 'permission' } as const;
+  await appendEntries(tx, id, null, entriesOf(canary, { userId, serviceUserId }, question), createdAt);
 }
 
 // One entry of every kind, so that every type of event is there to be read.
 function entriesOf(
   canary: Planter['canary'],
   owner: { userId: string | null; serviceUserId: string | null },
+  question: { id: string; reason: 'question' | 'permission' },
 ): NewEntry[] {
+  const answered = newId();
   const told = (kind: NewEntry['kind']): NewEntry => ({ kind, body: canary('body'), data: { note: canary('note') } });
   return [
     { kind: 'STATUS', data: { status: 'running', statusDetail: 'waiting_for_user', endedBy: null, isArchived: false } },
@@ -248,9 +254,23 @@ function entriesOf(
       },
     },
     {
+      id: answered,
       kind: 'QUESTION',
       body: canary('question'),
-      data: { questionId: canary('question'), reason: 'question', options: [{ id: 'yes', name: canary('option') }] },
+      data: { reason: 'permission', options: [{ id: '1', name: canary('option'), kind: 'allow_once' }] },
+    },
+    {
+      kind: 'MESSAGE',
+      messageType: 'user_message',
+      body: canary('answer'),
+      data: { questionId: answered, optionId: '1' },
+      ...owner,
+    },
+    {
+      id: question.id,
+      kind: 'QUESTION',
+      body: canary('question'),
+      data: { reason: question.reason, options: [{ id: '1', name: canary('option'), kind: null }] },
     },
     { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
     { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },

@@ -13,6 +13,7 @@ import {
   type AgentUpdate,
   type McpServer,
   type PromptBlock,
+  type QuestionReply,
   type TurnEnd,
 } from '../agent.ts';
 import { signalProcess } from '../process-identity.ts';
@@ -238,9 +239,9 @@ export class AcpProcess implements AgentProcess {
     return this.questions.isAnyOpen() && this.#sideWork.isQuiet();
   }
 
-  answer(questionId: string, text: string): boolean {
+  answer(questionId: string, reply: QuestionReply): boolean {
     this.#lastSignAt = performance.now();
-    return this.questions.answer(questionId, text);
+    return this.questions.answer(questionId, reply);
   }
 
   async cancel(): Promise<void> {

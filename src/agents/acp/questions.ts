@@ -5,8 +5,8 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
-import type { AgentProfile, AgentUpdate, QuestionOption } from '../agent.ts';
-import { brief, storable, truncate } from './wording.ts';
+import type { AgentProfile, AgentUpdate, PermissionOptionKind, QuestionOption, QuestionReply } from '../agent.ts';
+import { brief, oneLine, truncate } from './wording.ts';
 
 /** The most answers that are offered with a question. */
 const mostOptions = 200;
@@ -15,8 +15,11 @@ const mostOptions = 200;
 export interface Questions {
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   elicitation(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
-  /** Gives the user's words to the question that was put to them; false when it is not open. The next is put then. */
-  answer(questionId: string, text: string): boolean;
+  /**
+   * Gives the user's answer to the question that was put to them; false when it is not open, or has no such option. The next
+   * is put then.
+   */
+  answer(questionId: string, reply: QuestionReply): boolean;
   /** Ends every open question, and each that still comes: agents wait for that after a cancel. */
   cancelAll(): void;
   /** Lets questions be asked, also after {@link cancelAll}. */
@@ -25,12 +28,20 @@ export interface Questions {
   isAnyOpen(): boolean;
 }
 
-type Option = RequestPermissionRequest['options'][number];
+type Asking = Extract<AgentUpdate, { type: 'question' }>;
 
 interface Asked {
-  readonly update: Extract<AgentUpdate, { type: 'question' }>;
+  readonly update: Asking;
   isPut: boolean;
-  readonly resolve: (words: string | null) => void;
+  readonly resolve: (reply: QuestionReply | null) => void;
+}
+
+/** The result of a request for a permission. `option`: null for none, which cancels it. */
+interface Decision {
+  readonly questionId: string | null;
+  readonly option: RequestPermissionRequest['options'][number] | null;
+  /** The same option as the user was shown it; null: the user was not asked. */
+  readonly shown: QuestionOption | null;
 }
 
 /**
@@ -53,47 +64,42 @@ export function createQuestions(
     report(first.update);
   };
 
-  const ask = (
-    text: string,
-    options: readonly QuestionOption[],
-    reason: 'question' | 'permission',
-    toolCallId: string | null,
-  ) => {
+  // Null: the question was cancelled.
+  const ask = (update: Asking, toolCallId: string | null): Promise<QuestionReply | null> => {
     if (isCancelled) return Promise.resolve(null);
     onAsked(toolCallId, asked.length === 0);
-    const named = options.slice(0, mostOptions).map(({ id, name }) => ({ id: storable(id), name: brief(name) }));
-    const update = {
-      type: 'question',
-      questionId: randomUUID(),
-      text: truncate(text),
-      options: named,
-      reason,
-    } as const;
-    return new Promise<string | null>((resolve) => {
+    return new Promise((resolve) => {
       asked.push({ update, isPut: false, resolve });
       if (asked.length === 1) putFirst();
     });
   };
 
-  const choose = async (request: RequestPermissionRequest): Promise<Option | null> => {
-    if (isCancelled) return null;
-    if (policy !== 'ask') return pick(request.options, policy === 'auto' ? 'allow' : 'reject');
+  const decide = async (request: RequestPermissionRequest): Promise<Decision> => {
+    if (isCancelled) return { questionId: null, option: null, shown: null };
+    if (policy !== 'ask') {
+      const option = pick(request.options, policy === 'auto' ? 'allow' : 'reject');
+      return { questionId: null, option, shown: null };
+    }
+    const options = offer(request.options);
     const title = brief(request.toolCall.title ?? 'a tool');
-    const options = request.options.map(({ optionId, name }) => ({ id: optionId, name }));
-    const words = await ask(`May I run ${title}?`, options, 'permission', request.toolCall.toolCallId);
-    return words === null ? null : matchOption(request.options, words);
+    const question = questionOf('permission', `May I run ${title}?`, options);
+    const reply = await ask(question, request.toolCall.toolCallId);
+    const shown = reply && (optionOf(options, reply) ?? matchOption(options, reply.text));
+    return { questionId: question.questionId, option: shown && (request.options[indexOf(shown)] ?? null), shown };
   };
 
   return {
     async permission(request) {
       const { toolCallId, title } = request.toolCall;
-      const option = await choose(request);
+      const { questionId, option, shown } = await decide(request);
       const decision = option === null ? 'cancelled' : option.kind.startsWith('allow') ? 'allowed' : 'denied';
       report({
         type: 'permission',
         toolCallId: brief(toolCallId),
         title: brief(title ?? 'Tool call'),
         decision,
+        questionId,
+        option: shown,
       });
       return {
         outcome: option === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: option.optionId },
@@ -101,18 +107,19 @@ export function createQuestions(
     },
     async elicitation(request) {
       if (request.mode !== 'form') return { action: 'decline' };
-      const form = fieldOf(request);
+      const field = fieldOf(request);
       const { toolCallId } = request as { toolCallId?: unknown };
       const about = typeof toolCallId === 'string' ? toolCallId : null;
-      const words = await ask(request.message, form.options, 'question', about);
-      if (words === null) return { action: 'cancel' };
-      return { action: 'accept', content: { [form.name]: fillField(form, words) } };
+      const reply = await ask(questionOf('question', request.message, field.options), about);
+      if (reply === null) return { action: 'cancel' };
+      return { action: 'accept', content: { [field.name]: fillField(field, reply) } };
     },
-    answer(questionId, text) {
+    answer(questionId, reply) {
       const [first] = asked;
       if (first?.update.questionId !== questionId) return false;
+      if (reply.optionId !== null && optionOf(first.update.options, reply) === null) return false;
       asked.shift();
-      first.resolve(text);
+      first.resolve(reply);
       // Not at once: what came of this one is told first.
       setImmediate(putFirst);
       return true;
@@ -126,6 +133,24 @@ export function createQuestions(
     },
     isAnyOpen: () => asked.length > 0,
   };
+}
+
+function questionOf(reason: Asking['reason'], text: string, options: readonly QuestionOption[]): Asking {
+  return { type: 'question', questionId: randomUUID(), text: truncate(text), options, reason };
+}
+
+/** The first {@link mostOptions} of an agent's options, as the user is shown them. */
+function offer(options: readonly { readonly name: string; readonly kind?: PermissionOptionKind }[]): QuestionOption[] {
+  return options.slice(0, mostOptions).map(({ name, kind }, n) => {
+    const id = String(n + 1);
+    return { id, name: oneLine(name) || `Option ${id}`, kind: kind ?? null };
+  });
+}
+
+const indexOf = ({ id }: QuestionOption) => Number(id) - 1;
+
+function optionOf(options: readonly QuestionOption[], { optionId }: QuestionReply): QuestionOption | null {
+  return options.find(({ id }) => id === optionId) ?? null;
 }
 
 interface Choice {
@@ -144,6 +169,8 @@ interface Field {
   readonly name: string;
   readonly type: string;
   readonly options: readonly QuestionOption[];
+  /** Of the options, in their order. */
+  readonly values: readonly string[];
 }
 
 // The one field that a user's words can fill: the first that takes text, else the first of all.
@@ -152,16 +179,17 @@ function fieldOf(request: object): Field {
   const fields = Object.entries(requestedSchema?.properties ?? {});
   const [name, schema] = fields.find(([, each]) => each.type === 'string') ?? fields[0] ?? ['answer', {}];
   const plain = schema.enum ?? schema.items?.enum ?? [];
-  const titled = schema.oneOf ?? schema.items?.anyOf ?? plain.map((value): Choice => ({ const: value }));
-  const options = titled.map((choice) => ({ id: choice.const, name: choice.title ?? choice.const }));
-  return { name, type: schema.type ?? 'string', options };
+  const choices = schema.oneOf ?? schema.items?.anyOf ?? plain.map((value): Choice => ({ const: value }));
+  const options = offer(choices.map((choice) => ({ name: choice.title ?? choice.const })));
+  return { name, type: schema.type ?? 'string', options, values: choices.map((choice) => choice.const) };
 }
 
-function fillField({ type, options }: Field, words: string): string | number | boolean | string[] {
-  const said = pickOption(options, words)?.id ?? words;
+function fillField({ type, options, values }: Field, reply: QuestionReply): string | number | boolean | string[] {
+  const option = optionOf(options, reply) ?? pickOption(options, reply.text);
+  const said = (option && values[indexOf(option)]) ?? reply.text;
   if (type === 'array') return [said];
-  if (type === 'boolean') return isYes(words);
-  const number = Number(words.trim());
+  if (type === 'boolean') return isYes(reply.text);
+  const number = Number(said.trim());
   return (type === 'number' || type === 'integer') && Number.isFinite(number) ? number : said;
 }
 
@@ -170,20 +198,22 @@ function isYes(words: string): boolean {
 }
 
 // Once rather than always: an answer for good changes the agent's mode, and Gemini CLI then says so in its messages.
-function pick(options: readonly Option[], verb: 'allow' | 'reject'): Option | null {
+function pick<T extends { readonly kind: string | null }>(options: readonly T[], verb: 'allow' | 'reject'): T | null {
   const byKind = (kind: string) => options.find((option) => option.kind === kind);
   return byKind(`${verb}_once`) ?? byKind(`${verb}_always`) ?? null;
 }
 
 // A user's words for a permission: an option by its number or name, else yes or no; anything else is a no.
-function matchOption(options: readonly Option[], words: string): Option | null {
+function matchOption(options: readonly QuestionOption[], words: string): QuestionOption | null {
   const named = pickOption(options, words);
   if (named) return named;
   return pick(options, isYes(words) ? 'allow' : 'reject');
 }
 
-function pickOption<T extends { name: string }>(options: readonly T[], words: string): T | null {
+// A name that several options have names none of them.
+function pickOption(options: readonly QuestionOption[], words: string): QuestionOption | null {
   const said = words.trim().toLowerCase();
   const byNumber = /^\d{1,3}\.?$/.test(said) ? options[Number.parseInt(said, 10) - 1] : undefined;
-  return byNumber ?? options.find((option) => option.name.toLowerCase() === said) ?? null;
+  const byName = options.filter(({ name }) => name.toLowerCase() === said);
+  return byNumber ?? (byName.length === 1 ? (byName[0] ?? null) : null);
 }

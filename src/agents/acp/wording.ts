@@ -14,6 +14,16 @@ export function brief(text: string): string {
   return storable(text.length <= maxNameCharacters ? text : `${text.slice(0, maxNameCharacters - 1)}…`);
 }
 
+/**
+ * A name on one line: without line breaks and other control characters, and without marks that change the direction of the
+ * text after them.
+ */
+export function oneLine(text: string): string {
+  return brief(text)
+    .replaceAll(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .trim();
+}
+
 /** Text without NUL and halves of surrogate pairs, which neither PostgreSQL nor UTF-8 can hold. */
 export function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();

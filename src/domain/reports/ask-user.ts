@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import { newId } from '../ids.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
-import { appendEntries, type NewEntry } from '../sessions/log.ts';
+import { changeSession, lockSession } from '../sessions/change-session.ts';
+import type { NewEntry } from '../sessions/log.ts';
 
 /** A question as it is written: already masked. */
 export interface AskedQuestion {
@@ -9,14 +10,27 @@ export interface AskedQuestion {
   readonly options: readonly string[];
 }
 
-/** Writes a question that the agent ends its turn with: an entry of its own, and the message that people read. FencedError. */
-export async function askUser(context: Context, run: ClaimedRun, { question, options }: AskedQuestion): Promise<void> {
-  const offered = options.map((name, n) => ({ id: String(n + 1), name }));
-  const said = [question, ...offered.map(({ id, name }) => `${id}. ${name}`)].join('\n');
+/**
+ * Writes a question that the agent ends its turn with: an entry of its own, and the message that people read. It can be
+ * answered from now on, unless the agent waits for the answer to another question inside its turn. Gives the id of the
+ * question's entry. FencedError.
+ */
+export async function askUser(
+  context: Context,
+  run: ClaimedRun,
+  { question, options }: AskedQuestion,
+): Promise<string> {
+  const id = newId();
+  const offered = options.map((name, n) => ({ id: String(n + 1), name, kind: null }));
+  const said = [question, ...offered.map((option) => `${option.id}. ${option.name}`)].join('\n');
   const entries: NewEntry[] = [
-    { kind: 'QUESTION', body: question, data: { questionId: newId(), reason: 'question', options: offered } },
+    { id, kind: 'QUESTION', body: question, data: { reason: 'question', options: offered } },
     { kind: 'MESSAGE', messageType: 'agent_message', body: said },
   ];
-  await appendEntries(context.store, run.sessionId, run.generation, entries, context.now());
-  context.bell.ring(`session:${run.sessionId}`);
+  await context.store.transact(async (tx) => {
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const isBusyAsking = session.pendingQuestionId !== null && session.statusDetail !== 'working';
+    await changeSession(context, tx, session, isBusyAsking ? {} : { pendingQuestionId: id }, entries);
+  });
+  return id;
 }

@@ -29,6 +29,8 @@ export interface ReportHooks {
 export interface TurnOutcome {
   /** It asked the user something, and waits for the next message. */
   readonly isWaiting: boolean;
+  /** The id of the entry of the question that it asked last; null: it asked none. */
+  readonly questionId: string | null;
   /** It said that its work is done. */
   readonly isFinished: boolean;
 }
@@ -91,7 +93,7 @@ export async function createReports(
     isHopeless: false,
     lastProblems: [],
   };
-  const turn = { isWaiting: false, isFinished: false };
+  const turn: ToolPlace['turn'] = { isWaiting: false, questionId: null, isFinished: false };
   const started = new Map<string, number>();
   let calls = 0;
   let agentWorkspace = plan.workspaceDir;
@@ -139,7 +141,7 @@ export async function createReports(
     resetTurn() {
       calls = 0;
       started.clear();
-      Object.assign(turn, { isWaiting: false, isFinished: false });
+      Object.assign(turn, { isWaiting: false, questionId: null, isFinished: false });
       Object.assign(output, { isFromTool: false, asks: 0, lastProblems: [] });
     },
     async settle(finalMessage) {

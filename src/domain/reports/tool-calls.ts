@@ -32,7 +32,7 @@ export interface ToolPlace {
   readonly mask: Mask;
   readonly output: OutputState;
   /** How the turn ends, as far as it was said. */
-  readonly turn: { isWaiting: boolean; isFinished: boolean };
+  readonly turn: { isWaiting: boolean; questionId: string | null; isFinished: boolean };
   /** How often each session was started in this turn, by what it was started with. */
   readonly started: Map<string, number>;
   /** The workspace as the agent sees it. */
@@ -86,7 +86,7 @@ export const toolCalls = {
   },
   'ask_user': async ({ context, run, turn, mask }, args) => {
     const asked = parseInput(question, args);
-    await askUser(context, run, {
+    turn.questionId = await askUser(context, run, {
       question: mask(asked.question),
       options: (asked.options ?? []).map((each) => mask(each)),
     });

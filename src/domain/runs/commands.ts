@@ -2,8 +2,9 @@ import type { AgentProfile } from '../../agents/agent.ts';
 import type { Meter } from '../metering/meter.ts';
 import { FencedError } from '../sessions/log.ts';
 import type { HeldRun } from './held-run.ts';
+import { noteAnswer, readAnswer, readWaitingWords, takeBackAnswer } from './questions.ts';
 import type { Recorder } from './recorder.ts';
-import { isStillHeld, noteAnswer, readAnswers, readInbox, takeBackAnswer } from './turns.ts';
+import { isStillHeld } from './turns.ts';
 
 /** What a ring is obeyed with. */
 export interface CommandParts {
@@ -29,25 +30,29 @@ export function createCommands(held: HeldRun, parts: () => CommandParts | null):
   let isPrompting = false;
   let isSteering = false;
 
-  // The words of the user for a question that is open inside the turn.
+  // The user's answer to a question that is open inside the turn.
   const answer = async ({ recorder, meter }: CommandParts) => {
     const question = recorder.openQuestion();
     if (question === null) return;
-    const answers = await readAnswers(context, run.sessionId, question.seq);
-    if (answers.length === 0) return;
-    await noteAnswer(context, run, answers);
+    const given = await readAnswer(context, run.sessionId, question.entryId);
+    if (given === null) return;
+    await noteAnswer(context, run, given);
     // The agent may have given it up meanwhile, and asked another.
     if (recorder.openQuestion() === question) recorder.closeQuestion();
-    const isTaken = held.agent?.answer(question.id, answers.map((message) => message.body).join('\n\n'));
-    if (isTaken !== true) await takeBackAnswer(context, run, answers);
+    const isTaken = held.agent?.answer(question.id, { text: given.body, optionId: given.optionId });
+    if (isTaken !== true) await takeBackAnswer(context, run, given);
     meter.noted();
   };
 
-  // A message ends the turn, and is the next one's. It waits when the agent does not obey.
+  // A message ends the turn, and is the next one's: always when it has cancelled a question, else where the profile says so. It
+  // waits when the agent does not obey.
   const steer = async ({ profile, recorder }: CommandParts) => {
-    if (profile.steer !== 'cancel' || !isPrompting || isSteering || recorder.openQuestion() !== null) return;
-    if ((await readInbox(context, run.sessionId)).length === 0 || !isPrompting) return;
+    if (!isPrompting || isSteering) return;
+    const words = await readWaitingWords(context, run.sessionId);
+    const isSteered = profile.steer === 'cancel' && recorder.openQuestion() === null && words.areThere;
+    if (!isPrompting || !(words.areInterrupting || isSteered)) return;
     isSteering = true;
+    recorder.closeQuestion();
     void held.agent?.cancel();
   };
 

@@ -24,7 +24,8 @@ export function outcomeOf(
   const body = stopMessages[stopReason];
   if (body !== undefined)
     return { entries: [{ kind: 'MESSAGE', messageType: 'agent_message', body }], change: blocked };
-  if (reported.isWaiting || stopReason === 'cancelled') return { entries: [], change: blocked };
+  if (reported.isWaiting) return { entries: [], change: { ...blocked, pendingQuestionId: reported.questionId } };
+  if (stopReason === 'cancelled') return { entries: [], change: blocked };
   const isFinished = reported.isFinished || profile.onEndTurn === 'finished';
   return { entries: [], change: isFinished ? finished : blocked };
 }

@@ -1,15 +1,17 @@
-import type { AgentUpdate } from '../../agents/agent.ts';
+import type { AgentUpdate, QuestionOption } from '../../agents/agent.ts';
 import type { Context } from '../context.ts';
+import { newId } from '../ids.ts';
 import { maxTitleLength } from '../input.ts';
 import { appendEntries, type NewEntry } from '../sessions/log.ts';
 import type { ClaimedRun } from './claims.ts';
 import { type Mask, maskDeep } from './masking.ts';
-import { noteQuestion, noteTitle, type QuestionEntries } from './turns.ts';
+import { noteQuestion, type QuestionEntries } from './questions.ts';
+import { noteTitle } from './turns.ts';
 
-/** A question that an agent waits for: its id for the agent, and its number in the log. */
+/** A question that an agent waits for: its id for the agent, and that of its entry in the log. */
 export interface OpenQuestion {
   readonly id: string;
-  readonly seq: number;
+  readonly entryId: string;
 }
 
 /** Where an agent's updates go: into the log, masked, in order. */
@@ -37,6 +39,19 @@ const entryOf: { [T in Loggable['type']]: (update: Extract<Loggable, { type: T }
   permission: ({ type: _type, ...data }) => ({ kind: 'PERMISSION', data }),
 };
 
+type Asking = Extract<AgentUpdate, { type: 'question' }>;
+type Decided = Extract<AgentUpdate, { type: 'permission' }>;
+
+// The meaning of an answer depends on ids, kinds and decisions: these stay as they are, whatever a secret's value is.
+function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
+  const update = maskDeep(raw, mask);
+  const named = (option: QuestionOption) => ({ ...option, name: mask(option.name) });
+  if (raw.type === 'question') return { ...raw, text: (update as Asking).text, options: raw.options.map(named) };
+  if (raw.type !== 'permission') return update;
+  const { toolCallId, title } = update as Decided;
+  return { ...raw, toolCallId, title, option: raw.option && named(raw.option) };
+}
+
 /** A recorder for one run. `onQuestion` is called once a question is in the log. Throws FencedError when the run is lost. */
 export function createRecorder(
   context: Context,
@@ -46,35 +61,41 @@ export function createRecorder(
   onQuestion: () => void,
 ): Recorder {
   let question: OpenQuestion | null = null;
+  let lastQuestion: OpenQuestion | null = null;
   let lastMessage: string | null = null;
   let isHidden = false;
 
-  const ask = async (update: Extract<AgentUpdate, { type: 'question' }>) => {
-    const options = update.options.map((option, n) => `${n + 1}. ${option.name}`);
-    const said = [update.text, ...options].join('\n');
-    const { questionId, reason } = update;
+  const ask = async ({ questionId, text, options, reason }: Asking) => {
+    const said = [text, ...options.map(({ id, name }) => `${id}. ${name}`)].join('\n');
     const entries: QuestionEntries = [
-      { kind: 'QUESTION', body: update.text, data: { questionId, reason, options: update.options } },
+      { id: newId(), kind: 'QUESTION', body: text, data: { reason, options } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: said },
     ];
     const statusDetail = reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user';
-    const seq = await noteQuestion(context, run, entries, statusDetail);
-    question = { id: questionId, seq };
+    question = { id: questionId, entryId: await noteQuestion(context, run, entries, statusDetail) };
+    lastQuestion = question;
     onQuestion();
+  };
+
+  const loggedAs = (update: Loggable): Loggable => {
+    if (isHidden && update.type === 'message') return { ...update, type: 'thought' };
+    if (update.type !== 'permission') return update;
+    // The log knows a question by its entry; one that was never put to the user has none.
+    return { ...update, questionId: lastQuestion?.id === update.questionId ? (lastQuestion?.entryId ?? null) : null };
   };
 
   return {
     async record(raw) {
-      const update = maskDeep(raw, mask);
+      const update = maskUpdate(raw, mask);
       if (update.type === 'title') {
         await noteTitle(context, run, update.title.slice(0, maxTitleLength));
         context.bell.ring(`session:${run.sessionId}`);
         context.bell.ring(`organization:${organizationId}`);
         return;
       }
-      if (update.type === 'question') return ask({ ...update, questionId: (raw as typeof update).questionId });
+      if (update.type === 'question') return ask(update);
       if (update.type === 'message') lastMessage = (update.isMore ? (lastMessage ?? '') : '') + update.text;
-      const logged: Loggable = isHidden && update.type === 'message' ? { ...update, type: 'thought' } : update;
+      const logged = loggedAs(update);
       const entry = (entryOf[logged.type] as (update: Loggable) => NewEntry)(logged);
       await appendEntries(context.store, run.sessionId, run.generation, [entry], context.now());
       context.bell.ring(`session:${run.sessionId}`);

@@ -10,6 +10,7 @@ import type { LaunchPlan } from './launch.ts';
 import type { Mask } from './masking.ts';
 import { outcomeOf } from './outcome.ts';
 import { promptBlocks } from './prompt-blocks.ts';
+import { endCancelledTurn } from './questions.ts';
 import { isOverLimit } from './queue-reasons.ts';
 import type { Recorder } from './recorder.ts';
 import { closeInterrupted, endTurn, isAfterSuspension, readInbox, readTurnMessages, startTurn } from './turns.ts';
@@ -32,7 +33,7 @@ export interface TurnParts {
 export async function runTurns(held: HeldRun, parts: TurnParts): Promise<void> {
   const { context, run } = held;
   const { plan, agent, reports, meter, profile } = parts;
-  let isInterrupted = run.isTurnOpen;
+  let isInterrupted = run.isTurnOpen && !(await endCancelledTurn(context, run));
   let isFirst = parts.how === 'new';
   let isForgetful = isFirst && run.agentSessionId !== null;
   // A suspension ends the run: only the first turn of a run can follow one.

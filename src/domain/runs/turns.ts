@@ -16,33 +16,40 @@ export interface InboxMessage {
 /** The most messages that one turn takes. */
 const inboxLimit = 100;
 
-const isUsers = "e.message_type is not null and e.message_type <> 'agent_message'";
+/** SQL: of a `log_entry` aliased `e`, that it is a user's message. */
+export const isUsers = "e.message_type is not null and e.message_type <> 'agent_message'";
 
-const undelivered = `
-  select e.seq, e.body from log_entry e join run r on r.session_id = e.session_id
-   where e.session_id = $1 and ${isUsers} and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)
-   order by e.seq limit $2`;
+/** SQL: {@link isUsers}, and of the session's `run` aliased `r`, that its agent has not been given the message. */
+export const waiting = `${isUsers} and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)`;
 
-/** The user's messages that wait, in order, as the agent is given them. */
-export async function readInbox(context: Context, sessionId: string): Promise<InboxMessage[]> {
-  const messages = await context.store.query<InboxMessage>(undelivered, [sessionId, inboxLimit]);
-  return withAgentLinks(context, sessionId, messages);
+// With the permission that a message was the answer to.
+const messages = `
+  select e.seq, e.body, q.body as permission from log_entry e join run r on r.session_id = e.session_id
+    left join log_entry q on q.id = e.data->>'questionId' and q.data->>'reason' = 'permission'
+   where e.session_id = $1 and`;
+
+const undelivered = `${messages} ${waiting} order by e.seq limit $2`;
+const ofTurn = `${messages} ${isUsers} and e.seq = any(r.turn_seqs) order by e.seq limit $2`;
+
+// "Allow once" by itself would be leave for anything.
+async function readMessages(context: Context, sql: string, sessionId: string): Promise<InboxMessage[]> {
+  const rows = await context.store.query<InboxMessage & { permission: string | null }>(sql, [sessionId, inboxLimit]);
+  // Before the agent's own words stand there: it must not name files that it was not given.
+  const linked = await withAgentLinks(context, sessionId, rows);
+  return linked.map(({ seq, body, permission }) => ({
+    seq,
+    body: permission === null ? body : `My answer to your question "${permission}" was: ${body}`,
+  }));
 }
 
-/** Those of the waiting messages that came after a question: only they can be meant for it. */
-export async function readAnswers(context: Context, sessionId: string, questionSeq: number): Promise<InboxMessage[]> {
-  return (await readInbox(context, sessionId)).filter((message) => message.seq > questionSeq);
+/** The user's messages that wait, in order, as the agent is given them. */
+export function readInbox(context: Context, sessionId: string): Promise<InboxMessage[]> {
+  return readMessages(context, undelivered, sessionId);
 }
 
 /** Reads the messages of an interrupted turn: those that it was sent with, and the answers to its questions. */
-export async function readTurnMessages(context: Context, sessionId: string): Promise<InboxMessage[]> {
-  const messages = await context.store.query<InboxMessage>(
-    `select e.seq, e.body from log_entry e join run r on r.session_id = e.session_id
-      where e.session_id = $1 and ${isUsers} and e.seq = any(r.turn_seqs)
-      order by e.seq limit $2`,
-    [sessionId, inboxLimit],
-  );
-  return withAgentLinks(context, sessionId, messages);
+export function readTurnMessages(context: Context, sessionId: string): Promise<InboxMessage[]> {
+  return readMessages(context, ofTurn, sessionId);
 }
 
 interface RunRow {
@@ -52,7 +59,8 @@ interface RunRow {
   lastCrashAt: Date | null;
 }
 
-async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
+/** Locks the row of a run that a worker holds: first of a session's rows. FencedError. */
+export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
   const [row] = await tx.query<RunRow>(
     'select generation, turn_count as "turnCount", crash_count as "crashCount", last_crash_at as "lastCrashAt" from run where session_id = $1 for update',
     [run.sessionId],
@@ -103,85 +111,20 @@ export async function startTurn(
     const { generation, workerId } = run;
     const data = { turn, phase: 'started', generation, workerId, ...(isAfter && { isAfterSuspension: true }) };
     const started: NewEntry = { kind: 'TURN', data };
-    const change = { ...working, isFresh: session.status === 'resuming' || session.isFresh };
+    // A question that an interrupted turn waited with still stands.
+    const pendingQuestionId = messages.length > 0 ? null : session.pendingQuestionId;
+    const change = { ...working, pendingQuestionId, isFresh: session.status === 'resuming' || session.isFresh };
     await changeSession(context, tx, session, change, [started]);
   });
 }
 
-const working = {
+/** The status of a session whose agent works. */
+export const working = {
   status: 'running',
   statusDetail: 'working',
   request: null,
   requestFrom: null,
 } as const satisfies StatusChange;
-
-/** Gives the user's words to a question that is open inside a turn. */
-export async function noteAnswer(context: Context, run: ClaimedRun, messages: readonly InboxMessage[]): Promise<void> {
-  await context.store.transact(async (tx) => {
-    await lockRun(tx, run);
-    const session = await lockSession(tx, run.sessionId, run.generation);
-    await tx.query(
-      `update run set answered_seqs = answered_seqs || $2::int[], turn_seqs = turn_seqs || $2::int[] where session_id = $1`,
-      [run.sessionId, messages.map((message) => message.seq)],
-    );
-    await changeSession(context, tx, session, working);
-  });
-}
-
-/** Takes the user's words back from a question that was not open any more: they are the next turn's. FencedError. */
-export async function takeBackAnswer(
-  context: Context,
-  run: ClaimedRun,
-  messages: readonly InboxMessage[],
-): Promise<void> {
-  const rows = await context.store.execute(
-    `update run set answered_seqs = array(select seq from unnest(answered_seqs) as seq where seq <> all($3::int[])),
-            turn_seqs = array(select seq from unnest(turn_seqs) as seq where seq <> all($3::int[]))
-      where session_id = $1 and generation = $2 returning session_id`,
-    [run.sessionId, run.generation, messages.map((message) => message.seq)],
-  );
-  if (rows.length === 0) throw new FencedError(run.sessionId);
-}
-
-// The same question, with the same choice, that was open when the turn was interrupted: it still stands, and what came after
-// it may be meant for it. One that was answered does not: an answer belongs to the last question before it, and who asks for
-// a permission once more must not be given the earlier one.
-const stillOpen = `
-  select q.seq from log_entry q join log_entry said on said.session_id = q.session_id and said.seq = q.seq + 1 and said.body = $3
-   where q.session_id = $1 and q.kind = 'QUESTION' and q.body = $2
-     and q.seq > coalesce((select max(t.seq) from log_entry t
-           where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'stopped'), 0)
-     and q.seq < (select max(t.seq) from log_entry t
-           where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'started')
-     and not exists (select 1 from run r cross join unnest(r.answered_seqs) as answered(seq)
-           where r.session_id = $1 and answered.seq > q.seq and not exists (select 1 from log_entry later
-                 where later.session_id = $1 and later.kind = 'QUESTION' and later.seq > q.seq and later.seq < answered.seq))
-   order by q.seq desc limit 1`;
-
-/** A question as it is written: its entry, and the message that people read. Both have a body. */
-export type QuestionEntries = readonly [question: NewEntry, message: NewEntry];
-
-/**
- * Writes a question that the agent waits for, inside its turn; one that was open when the turn was interrupted is not written
- * again. Gives the number after which a message is an answer: the question's own, or that of the same one before.
- */
-export async function noteQuestion(
-  context: Context,
-  run: ClaimedRun,
-  entries: QuestionEntries,
-  statusDetail: 'waiting_for_user' | 'waiting_for_approval',
-): Promise<number> {
-  return context.store.transact(async (tx) => {
-    const session = await lockSession(tx, run.sessionId, run.generation);
-    const [head] = await tx.query<{ seq: number }>('select next_seq as seq from session_head where session_id = $1', [
-      run.sessionId,
-    ]);
-    const bodies = entries.map(({ body }) => body ?? '');
-    const [before] = await tx.query<{ seq: number }>(stillOpen, [run.sessionId, ...bodies]);
-    await changeSession(context, tx, session, { status: 'running', statusDetail }, before ? [] : entries);
-    return before?.seq ?? head?.seq ?? 0;
-  });
-}
 
 /**
  * Writes the end of a turn. With messages waiting the session stays at work, otherwise it becomes what `change` says and
@@ -208,11 +151,9 @@ export async function endTurn(
     // What was cancelled says no more of its tools.
     const open = stopReason === 'end_turn' ? [] : await openToolCalls(tx, run.sessionId);
     const end: NewEntry = { kind: 'TURN', data: { turn: row.turnCount, phase: 'stopped', stopReason } };
-    await changeSession(context, tx, session, hasMore ? working : { request: null, requestFrom: null, ...change }, [
-      ...open,
-      ...entries,
-      end,
-    ]);
+    const isFresh = session.status === 'resuming' || session.isFresh;
+    const next = hasMore ? { ...working, isFresh } : { request: null, requestFrom: null, ...change };
+    await changeSession(context, tx, session, { pendingQuestionId: null, ...next }, [...open, ...entries, end]);
     return hasMore;
   });
 }
@@ -266,7 +207,8 @@ export async function noteCrash(
         messageType: 'agent_message',
         body: `The session stopped with an error: ${message}${advice}`,
       };
-      const change = { status: 'error', statusDetail: null, request: null, requestFrom: null, isFresh: false } as const;
+      const failed = { status: 'error', statusDetail: null, pendingQuestionId: null } as const;
+      const change = { ...failed, request: null, requestFrom: null, isFresh: false } as const;
       await changeSession(context, tx, session, change, [...interrupted, error, said]);
     }
     return { retryAt };

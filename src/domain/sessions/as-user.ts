@@ -8,7 +8,7 @@ import { findMember } from '../organizations/members.ts';
 /** A wish to act as a user: the id as it came, the argument that it came in, and what it takes. */
 export interface AsUser {
   readonly userId: string | null | undefined;
-  readonly argument: 'createAsUserId' | 'messageAsUserId' | 'runAsUserId';
+  readonly argument: 'createAsUserId' | 'messageAsUserId' | 'asUserId' | 'runAsUserId';
   readonly permission: OrganizationPermission;
 }
 

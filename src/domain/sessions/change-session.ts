@@ -5,9 +5,12 @@ import { appendEntries, FencedError, type NewEntry } from './log.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { requireTransition } from './status.ts';
 
-/** The fields that tell a session's status (pinned 3). What is left out stays. */
+/** The fields that tell a session's status (pinned 3), and the question that it waits with. What is left out stays. */
 export type StatusChange = Partial<
-  Pick<SessionRecord, 'status' | 'statusDetail' | 'request' | 'requestFrom' | 'endedBy' | 'isFresh' | 'isArchived'>
+  Pick<
+    SessionRecord,
+    'status' | 'statusDetail' | 'request' | 'requestFrom' | 'endedBy' | 'isFresh' | 'isArchived' | 'pendingQuestionId'
+  >
 >;
 
 /**
@@ -31,12 +34,13 @@ export async function lockSession(tx: Transaction, id: string, generation: numbe
 
 const update = `
   update session set status = $2, status_detail = $3, request = $4, request_from = $5, ended_by = $6, is_fresh = $7,
-         is_archived = $8, updated_at = greatest(updated_at, $9::timestamptz)
+         is_archived = $8, updated_at = greatest(updated_at, $9::timestamptz), pending_question_id = $10
    where id = $1`;
 
 /**
  * Moves a locked session along the table of transitions and writes the STATUS entry; `entries` are appended before it,
- * in the same numbers' order. Nothing is written for a change that changes nothing. INVALID_STATE for an impossible one.
+ * in the same numbers' order. Nothing is written for a change that changes nothing, and no STATUS entry for a change of the
+ * question alone. INVALID_STATE for an impossible one.
  */
 export async function changeSession(
   context: Context,
@@ -47,7 +51,8 @@ export async function changeSession(
 ): Promise<SessionRecord> {
   const next = { ...session, ...change };
   requireTransition(session.status, next.status);
-  const isChanged = (Object.keys(change) as (keyof StatusChange)[]).some((key) => session[key] !== next[key]);
+  const changed = (Object.keys(change) as (keyof StatusChange)[]).filter((key) => session[key] !== next[key]);
+  const isMoved = changed.some((key) => key !== 'pendingQuestionId');
   const now = context.now();
   const status: NewEntry = {
     kind: 'STATUS',
@@ -59,9 +64,9 @@ export async function changeSession(
       isArchived: next.isArchived,
     },
   };
-  const all = isChanged ? [...entries, status] : entries;
+  const all = isMoved ? [...entries, status] : entries;
   if (all.length > 0) await appendEntries(tx, session.id, null, all, now);
-  if (isChanged) {
+  if (changed.length > 0) {
     await tx.query(update, [
       session.id,
       next.status,
@@ -72,9 +77,10 @@ export async function changeSession(
       next.isFresh,
       next.isArchived,
       now,
+      next.pendingQuestionId,
     ]);
   }
-  if (all.length > 0) ringSession(context, tx, session);
+  if (all.length > 0 || changed.length > 0) ringSession(context, tx, session);
   return { ...next, updatedAt: all.length > 0 && now > session.updatedAt ? now : session.updatedAt };
 }
 

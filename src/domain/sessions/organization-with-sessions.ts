@@ -76,7 +76,7 @@ export async function findOrganizationWithSessions(
   const logs = new Map<string, Page<LogEntry>>();
   if (window) {
     for (const each of found.slice(0, page.window.limit)) {
-      logs.set(each[0], toLogPage(toEntries(each[0], each[28]), window));
+      logs.set(each[0], toLogPage(toEntries(each[0], each[29]), window));
     }
   }
   return { organization, sessions: page.toPage(found.map(toSession)), logs };

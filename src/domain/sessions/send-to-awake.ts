@@ -27,7 +27,7 @@ const statement = `
         s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') as "asks"
       from asked a join session s on s.id = a."sessionId" join organization o on o.id = s.organization_id
       join run r on r.session_id = s.id join session_head h on h.session_id = s.id
-     where a."nth" = 1 and o.enterprise_id = a."enterpriseId" and o.deleted_at is null
+     where a."nth" = 1 and s.pending_question_id is null and o.enterprise_id = a."enterpriseId" and o.deleted_at is null
        and (a."within" is null or s.organization_id = a."within")
        and (a."all" or s.organization_id = any(a."ids")
             or ((s.user_id = a."userId" or s.service_user_id = a."serviceUserId")
@@ -77,8 +77,8 @@ interface SentToAwake {
 /**
  * Sends a message to a session that is awake, as most are that are written to: with all that belongs to it, in one statement
  * that it shares with the messages that come at the same time. Null when it has written nothing: the message is very long,
- * or the session sleeps, has ended, is gone, is busy with something else or is not the viewer's to write to; which of these,
- * is not said.
+ * or the session sleeps, waits with a question, has ended, is gone, is busy with something else or is not the viewer's to
+ * write to; which of these, is not said.
  */
 export async function sendToAwake(
   context: Context,
@@ -121,7 +121,7 @@ async function send(store: Store, messages: readonly Waiting[]): Promise<(SentTo
   for (const row of rows) {
     const { context, id, message, createdAt } = messages[row.place] as Waiting;
     const { bell, viewer } = context;
-    const session = Object.assign(toSession(row.session), { childIds: row.session[28] });
+    const session = Object.assign(toSession(row.session), { childIds: row.session[29] });
     bell.ring(`session:${session.id}`);
     bell.ring(`command:${session.id}`);
     bell.ring(`organization:${session.organizationId}`);

@@ -11,7 +11,8 @@ export const sessionAsJson = (...more: readonly string[]): string =>
 const columns = `s.id, s.organization_id, s.title, s.status, s.status_detail, s.request, s.request_from, s.ended_by, s.is_fresh,
   s.is_archived, s.is_unlisted, s.origin, s.tags, s.snapshot_id, s.playbook_id, s.automation_id, s.parent_id, s.agent,
   s.max_acu_limit, s.acus_consumed, s.structured_output_schema, s.structured_output, s.pull_requests, s.user_id,
-  s.service_user_id, s.service_key_id, ${timeAsNumber('s.created_at')}, ${timeAsNumber('s.updated_at')}`;
+  s.service_user_id, s.service_key_id, ${timeAsNumber('s.created_at')}, ${timeAsNumber('s.updated_at')},
+  s.pending_question_id`;
 
 /** The values of a session, in the order of the columns. */
 export type SessionValues<More extends readonly unknown[] = []> = readonly [
@@ -43,6 +44,7 @@ export type SessionValues<More extends readonly unknown[] = []> = readonly [
   serviceKeyId: string | null,
   createdAtMs: number,
   updatedAtMs: number,
+  pendingQuestionId: string | null,
   ...more: More,
 ];
 
@@ -77,5 +79,6 @@ export function toSession(values: SessionValues<readonly unknown[]>): SessionRec
     serviceKeyId: values[25],
     createdAt: new Date(values[26]),
     updatedAt: new Date(values[27]),
+    pendingQuestionId: values[28],
   };
 }

@@ -25,6 +25,8 @@ export interface SessionRecord extends Owner {
   readonly request: 'suspend' | 'resume' | null;
   readonly requestFrom: 'api' | 'console' | null;
   readonly endedBy: SessionEnd | null;
+  /** The id of the log entry of the question that waits for an answer; null: none does. */
+  readonly pendingQuestionId: string | null;
   /** Resumed, and nothing streamed yet. */
   readonly isFresh: boolean;
   readonly isArchived: boolean;
@@ -53,7 +55,7 @@ export const sessionColumns = `
   s.automation_id as "automationId", s.parent_id as "parentId", s.agent, s.max_acu_limit as "maxAcuLimit",
   s.acus_consumed as "acusConsumed", s.structured_output_schema as "structuredOutputSchema",
   s.structured_output as "structuredOutput", s.pull_requests as "pullRequests", ${authorColumns('s')},
-  s.created_at as "createdAt", s.updated_at as "updatedAt"`;
+  s.created_at as "createdAt", s.updated_at as "updatedAt", s.pending_question_id as "pendingQuestionId"`;
 
 /** The page of a session in the console. */
 export function sessionUrl(context: Pick<Context, 'baseUrl'>, id: string): string {

@@ -81,7 +81,8 @@ export async function sleepLocked(
   tx.afterCommit(() => context.bell.ring(`command:${session.id}`));
   // The table has no way from claimed to suspended: a claimed session is given back first.
   const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
-  const asleep = { status: 'suspended', request: null, isFresh: false, ...reason } as const;
+  const pendingQuestionId = endsTurn ? null : session.pendingQuestionId;
+  const asleep = { status: 'suspended', request: null, isFresh: false, pendingQuestionId, ...reason } as const;
   return changeSession(context, tx, free, asleep, [...closed, ...entries]);
 }
 

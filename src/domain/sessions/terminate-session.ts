@@ -78,7 +78,8 @@ export async function endForGood(
   // They die with the session: it never runs again.
   await tx.query('delete from session_secret where session_id = $1', [seen.id]);
   const status = locked.status === 'error' ? 'error' : 'exit';
-  const over = { status, statusDetail: null, request: null, requestFrom: null, endedBy, ...archive } as const;
+  const ended = { status, statusDetail: null, endedBy, pendingQuestionId: null } as const;
+  const over = { ...ended, request: null, requestFrom: null, ...archive };
   const closed = run?.isTurnOpen ? await openToolCalls(tx, seen.id) : [];
   const session = await changeSession(context, tx, locked, over, [...closed, ...entries]);
   tx.afterCommit(() => context.bell.ring(`command:${seen.id}`));

@@ -67,6 +67,24 @@ export const turnStopReason = wordEnum(
   },
 );
 
+/** QuestionOptionKind of the contract. */
+export const questionOptionKind = wordEnum(
+  'QuestionOptionKind',
+  'The meaning of an answer to a request for a permission, as the agent declares it.',
+  {
+    ALLOW_ONCE: { value: 'allow_once', description: 'Allows the tool call that asks, and no other.' },
+    ALLOW_ALWAYS: {
+      value: 'allow_always',
+      description: 'Allows this and later tool calls of the same kind, as the agent understands it.',
+    },
+    REJECT_ONCE: { value: 'reject_once', description: 'Refuses the tool call that asks, and no other.' },
+    REJECT_ALWAYS: {
+      value: 'reject_always',
+      description: 'Refuses this and later tool calls of the same kind, as the agent understands it.',
+    },
+  },
+);
+
 const other = {
   value: 'other',
   description: 'A word of the agent that the Agent Client Protocol does not have.',

@@ -1,6 +1,7 @@
 import type { FieldMap } from '@pothos/core';
 import { prefixedId } from '../../domain/ids.ts';
 import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
+import { optionsOf, type QuestionOption } from '../../domain/sessions/questions.ts';
 import { sessionEnds } from '../../domain/sessions/status.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import {
@@ -25,6 +26,7 @@ import {
 } from './event-enums.ts';
 import { eventTypeOf } from './event-types.ts';
 import { loadPrincipal, Principal } from './principals.ts';
+import { QuestionOptionType } from './question-options.ts';
 
 /** SessionEvent of the contract: an entry of a session's log. */
 export const SessionEvent = builder.interfaceRef<LogEntry>('SessionEvent').implement({
@@ -230,42 +232,52 @@ eventType('ToolCallEvent', 'A tool call as it stands; entries of the same toolCa
   }),
 }));
 
-const QuestionOption = builder.objectRef<{ id: string; name: string }>('QuestionOption').implement({
-  description: 'An answer that is offered.',
-  fields: (t) => ({
-    // Not "id": clients that keep things by their id would take it for a global one.
-    optionId: t.exposeString('id', { description: 'Its id within the question.' }),
-    name: t.exposeString('name', { description: 'The words.' }),
+/** QuestionEvent of the contract. */
+export const QuestionEvent = eventType(
+  'QuestionEvent',
+  'A question of the agent to the user. It is open while it is the session’s `pendingQuestion`; `answerQuestion` answers it.',
+  (t) => ({
+    questionId: t.string({
+      description: 'The id of the question, for `answerQuestion`.',
+      resolve: (entry) => prefixedId('event', entry.id),
+    }),
+    body: t.string({ description: 'The words of the question.', resolve: (entry) => entry.body ?? '' }),
+    reason: t.field({
+      type: questionReason.type,
+      description: 'The reason for which the agent asks.',
+      resolve: (entry) => questionReason.read(dataOf(entry).reason) ?? 'question',
+    }),
+    options: t.field({
+      type: [QuestionOptionType],
+      description: 'The answers that the agent offers, at most 200; empty when it offers none.',
+      resolve: (entry) => [...optionsOf(entry)],
+    }),
   }),
-});
+);
 
-eventType('QuestionEvent', 'A question to the user. The next message answers it.', (t) => ({
-  questionId: t.string({ description: 'Its own id.', resolve: (entry) => textOf(dataOf(entry).questionId) ?? '' }),
-  body: t.string({ description: 'The question.', resolve: (entry) => entry.body ?? '' }),
-  reason: t.field({
-    type: questionReason.type,
-    description: 'The reason for which the agent asks.',
-    resolve: (entry) => questionReason.read(dataOf(entry).reason) ?? 'question',
+/** PermissionEvent of the contract. */
+export const PermissionEvent = eventType(
+  'PermissionEvent',
+  'A permission that the agent asked for, and what it got.',
+  (t) => ({
+    toolCallId: t.string({
+      description: 'The call that needed it.',
+      resolve: (entry) => textOf(dataOf(entry).toolCallId) ?? '',
+    }),
+    title: t.string({ description: 'What it was for.', resolve: (entry) => textOf(dataOf(entry).title) ?? '' }),
+    decision: t.field({
+      type: permissionDecision.type,
+      description: 'The decision that the agent got.',
+      resolve: (entry) => permissionDecision.read(dataOf(entry).decision) ?? 'cancelled',
+    }),
+    option: t.field({
+      type: QuestionOptionType,
+      nullable: true,
+      description: 'The option of the question that was chosen; null when none was, or the agent’s profile decided.',
+      resolve: (entry) => (dataOf(entry).option ?? null) as QuestionOption | null,
+    }),
   }),
-  options: t.field({
-    type: [QuestionOption],
-    description: 'Answers that are offered.',
-    resolve: (entry) => listOf<{ id: string; name: string }>(dataOf(entry).options),
-  }),
-}));
-
-eventType('PermissionEvent', 'A permission that the agent asked for, and what it got.', (t) => ({
-  toolCallId: t.string({
-    description: 'The call that needed it.',
-    resolve: (entry) => textOf(dataOf(entry).toolCallId) ?? '',
-  }),
-  title: t.string({ description: 'What it was for.', resolve: (entry) => textOf(dataOf(entry).title) ?? '' }),
-  decision: t.field({
-    type: permissionDecision.type,
-    description: 'The decision that the agent got.',
-    resolve: (entry) => permissionDecision.read(dataOf(entry).decision) ?? 'cancelled',
-  }),
-}));
+);
 
 const countOf = (value: unknown) => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
 

@@ -28,6 +28,7 @@ import './organization-tags.ts';
 import './organizations.ts';
 import './playbook-mutations.ts';
 import './playbooks.ts';
+import './questions.ts';
 import './rate-limit.ts';
 import './recurrence-preview.ts';
 import './role-assignments.ts';

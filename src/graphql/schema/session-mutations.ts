@@ -140,7 +140,8 @@ addMutation('createSession', {
 addMutation('sendMessage', {
   input: SendMessageInput,
   payload: SendMessagePayload,
-  description: 'Sends a message to a session. One that is suspended or has finished resumes.',
+  description:
+    'Sends a message to a session. One that is suspended or has finished resumes. The message answers a question of the agent that was open when it came, but never a request for a permission: it cancels that, ends the turn, and begins the next one. `answerQuestion` answers both, by their id.',
   names: { message: 'body', messageAsUserId: 'asUserId' },
   act: async (input, context, info) => {
     const { sessionId, body, asUserId, attachmentIds } = input;
@@ -150,6 +151,7 @@ addMutation('sendMessage', {
       messageAsUserId: asUserId,
       attachmentIds,
       idempotencyKey: idempotencyKeyOf(context, input, info),
+      cancelsPermission: true,
     });
   },
 });

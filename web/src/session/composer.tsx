@@ -11,6 +11,8 @@ interface ComposerProps {
   /** The session's: what files are uploaded to. */
   readonly organizationId: string;
   readonly placeholder: string;
+  /** The question that words answer; null: they are a message. */
+  readonly questionId: string | null;
 }
 
 interface Refusable {
@@ -27,7 +29,7 @@ export function Composer({ refusal, ...open }: ComposerProps & Refusable) {
  * Enter sends, Shift-Enter makes a line; files may be dropped, pasted or chosen. What is not sent is kept for the session, but
  * for files.
  */
-function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
+function Open({ sessionId, organizationId, placeholder, questionId }: ComposerProps) {
   const [text, setText] = useState(() => findDraft<string>(sessionId) ?? '');
   const { send, isBusy, lost } = useSend(sessionId, `${sessionId}:sending`);
   const uploads = useUploads(organizationId);
@@ -52,7 +54,7 @@ function Open({ sessionId, organizationId, placeholder }: ComposerProps) {
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
     if (message === '' || isBusy || !uploads.areSent) return;
-    if (await send(message, files)) {
+    if (await send(message, files, files.length === 0 ? questionId : null)) {
       change('');
       uploads.clear();
     }

@@ -20,6 +20,9 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           type
           body
+          answer {
+            questionId
+          }
           author {
             id
             displayName

@@ -14,7 +14,8 @@ export type Row =
       readonly key: string;
       readonly type: 'question';
       readonly entry: EntryOf<'QuestionEvent'>;
-      readonly isOpen: boolean;
+      /** `passed`: something came after it that is no answer, so that it may be open no longer. */
+      readonly state: 'last' | 'answered' | 'passed';
     }
   | { readonly key: string; readonly type: 'line'; readonly tone: Tone; readonly text: string; readonly at: string };
 
@@ -98,7 +99,7 @@ export function fold(entries: readonly Entry[]): readonly Row[] {
       continue;
     }
     if (entry.__typename === 'SessionMessage') {
-      if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question);
+      if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question, entry.answer);
       // A question is a message too, for those who read messages alone: here it is there already.
       else if (isQuestion(rows.at(-1), entry.body)) continue;
       rows.push({ key, type: 'message', entry });
@@ -113,13 +114,14 @@ export function fold(entries: readonly Entry[]): readonly Row[] {
     if (entry.__typename === 'QuestionEvent') {
       close(rows, question);
       question = rows.length;
-      rows.push({ key, type: 'question', entry, isOpen: true });
+      rows.push({ key, type: 'question', entry, state: 'last' });
       continue;
     }
     const say = lines[entry.__typename] as ((entry: Entry, before: Status) => Line) | undefined;
     const line = say?.(entry, status);
     if (line) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
     if (entry.__typename === 'StatusEvent') status = entry;
+    if (asksNoMore(entry)) question = close(rows, question);
   }
   return rows;
 }
@@ -128,9 +130,17 @@ function isQuestion(row: Row | undefined, body: string): boolean {
   return row?.type === 'question' && row.entry.body.trim() === body.trim();
 }
 
-function close(rows: Row[], question: number | null): null {
+// A turn that ends by itself may have ended with a question.
+function asksNoMore(entry: Entry): boolean {
+  if (entry.__typename === 'TurnEvent') return entry.phase === 'STOPPED' && entry.stopReason !== 'END_TURN';
+  return entry.__typename === 'StatusEvent' && (entry.status === 'EXIT' || entry.status === 'ERROR');
+}
+
+function close(rows: Row[], question: number | null, answer: EntryOf<'SessionMessage'>['answer'] = null): null {
   const row = question === null ? undefined : rows[question];
-  if (question !== null && row?.type === 'question') rows[question] = { ...row, isOpen: false };
+  if (question === null || row?.type !== 'question') return null;
+  const isAnswered = answer?.questionId === row.entry.questionId;
+  rows[question] = { ...row, state: isAnswered ? 'answered' : 'passed' };
   return null;
 }
 

@@ -36,12 +36,7 @@ function hasWaiting(entries: readonly Entry[]): boolean {
   const start = entries.findLastIndex(({ __typename }) => __typename === 'TurnEvent');
   const turn = entries[start];
   if (turn?.__typename !== 'TurnEvent' || turn.phase !== 'STARTED') return false;
-  let isAsked = false;
-  for (const entry of entries.slice(start)) {
-    if (entry.__typename === 'QuestionEvent') isAsked = true;
-    if (entry.__typename !== 'SessionMessage' || entry.type !== 'USER_MESSAGE') continue;
-    if (!isAsked) return true;
-    isAsked = false;
-  }
-  return false;
+  return entries
+    .slice(start)
+    .some((entry) => entry.__typename === 'SessionMessage' && entry.type === 'USER_MESSAGE' && entry.answer === null);
 }

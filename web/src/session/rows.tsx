@@ -1,22 +1,26 @@
 import './rows.css';
-import { memo, useMemo } from 'react';
+import { memo, useMemo, useState } from 'react';
 import { nameOf } from '../ui/actor.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { Time } from '../ui/time.tsx';
+import { visible } from '../ui/visible.ts';
 import { Files, splitFiles } from './attachments.tsx';
 import type { EntryOf } from './entry.ts';
 import type { Row } from './fold.ts';
 import { ToolCall } from './tool-call.tsx';
+import type { Choose } from './use-answer.ts';
 
 interface RowProps {
   readonly row: Row;
-  readonly onAnswer: (words: string) => void;
+  /** Whether it is the question that the session waits with. */
+  readonly isPending: boolean;
+  readonly onChoose: Choose;
 }
 
 /** A line of the transcript. */
-export const RowView = memo(function RowView({ row, onAnswer }: RowProps) {
+export const RowView = memo(function RowView({ row, isPending, onChoose }: RowProps) {
   switch (row.type) {
     case 'message':
       return <Message entry={row.entry} />;
@@ -32,7 +36,7 @@ export const RowView = memo(function RowView({ row, onAnswer }: RowProps) {
         </details>
       );
     case 'question':
-      return <Question entry={row.entry} isOpen={row.isOpen} onAnswer={onAnswer} />;
+      return <Question {...row} isPending={isPending} onChoose={onChoose} />;
     case 'line':
       return (
         <p className={`line ${row.tone}`}>
@@ -64,32 +68,48 @@ function Message({ entry }: { readonly entry: EntryOf<'SessionMessage'> }) {
   );
 }
 
-interface QuestionProps {
-  readonly entry: EntryOf<'QuestionEvent'>;
-  readonly isOpen: boolean;
-  readonly onAnswer: (words: string) => void;
+interface QuestionProps extends Pick<Extract<Row, { type: 'question' }>, 'entry' | 'state'> {
+  readonly isPending: boolean;
+  readonly onChoose: Choose;
 }
 
-function Question({ entry, isOpen, onAnswer }: QuestionProps) {
+function Question({ entry, state, isPending, onChoose }: QuestionProps) {
   const isPermission = entry.reason === 'PERMISSION';
+  const [chosen, setChosen] = useState<string | null>(null);
+  const choose = async (optionId: string) => {
+    setChosen(optionId);
+    if (!(await onChoose(entry.questionId, optionId))) setChosen(null);
+  };
+  const hint = isPending ? (isPermission ? forPermission : forQuestion) : state === 'passed' ? passed : null;
   return (
-    <section className={`question${isOpen ? ' open' : ''}`} aria-label="Question">
+    <section className={`question${isPending ? ' open' : ''}`} aria-label="Question">
       <header>
         <Icon name={isPermission ? 'key' : 'bell'} />
-        <b>{isPermission ? 'Asks for a permission' : 'Asks'}</b>
+        <b>{isPermission ? 'Permission needed' : 'Question'}</b>
         <Time at={entry.createdAt} />
       </header>
       <Markdown text={entry.body} />
-      {isOpen && entry.options.length > 0 && (
+      {isPending && entry.options.length > 0 && (
         <div className="options">
           {entry.options.map(({ optionId, name }) => (
-            <Button key={optionId} size="small" onClick={() => onAnswer(name)}>
-              {name}
+            <Button
+              key={optionId}
+              size="small"
+              isBusy={chosen === optionId}
+              disabled={chosen !== null && chosen !== optionId}
+              onClick={() => void choose(optionId)}
+            >
+              {visible(name)}
             </Button>
           ))}
         </div>
       )}
-      {isOpen && <p className="hint">Your next message is the answer.</p>}
+      {hint !== null && <p className="hint">{hint}</p>}
     </section>
   );
 }
+
+const forPermission =
+  'Choose an option. A message does not answer this: it stops the turn, and the agent reads it next.';
+const forQuestion = 'Reply below to answer.';
+const passed = 'This question is closed. It was not answered.';

@@ -19,8 +19,8 @@ import { Now } from './now.tsx';
 import { plainTitle } from './plain-title.ts';
 import { SessionActs } from './session-acts.tsx';
 import { Transcript } from './transcript.tsx';
+import { useChoose } from './use-answer.ts';
 import { useFeed } from './use-feed.ts';
-import { useSend } from './use-send.ts';
 
 const query = graphql`
   query sessionPageQuery($id: ID!) {
@@ -35,6 +35,10 @@ const query = graphql`
       statusDetail
       endReason
       isArchived
+      pendingQuestion {
+        questionId
+        reason
+      }
       createdBy {
         id
       }
@@ -70,6 +74,10 @@ const subscription = graphql`
       statusDetail
       endReason
       isArchived
+      pendingQuestion {
+        questionId
+        reason
+      }
       attachments(first: 50) {
         nodes {
           attachmentId
@@ -99,7 +107,7 @@ export function SessionPage({ id }: { readonly id: string }) {
 type Session = NonNullable<sessionPageQuery$data['session']>;
 
 function Known({ session }: { readonly session: Session }) {
-  const { id, sessionId, status, statusDetail, endReason, isArchived } = session;
+  const { id, sessionId, status, statusDetail, endReason, isArchived, pendingQuestion } = session;
   const title = plainTitle(session.title);
   useTitle(title);
   const environment = useRelayEnvironment();
@@ -125,9 +133,8 @@ function Known({ session }: { readonly session: Session }) {
     const timer = window.setInterval(refetch, renewMs);
     return () => clearInterval(timer);
   }, [refetch]);
-  const { send } = useSend(sessionId);
   const [isOpen, setOpen] = useState(false);
-  const answer = useCallback((words: string) => void send(words), [send]);
+  const choose = useChoose(sessionId);
   const stored = session.events.nodes[0]?.entries ?? null;
   const mayChange = useMayChange(session.createdBy);
   const toggle = (
@@ -162,7 +169,7 @@ function Known({ session }: { readonly session: Session }) {
       <div className="session-body" data-details={isOpen ? 'open' : undefined}>
         <section className="conversation" aria-label="Conversation">
           <FilesContext value={session.attachments.nodes}>
-            <Transcript feed={feed} onAnswer={answer} />
+            <Transcript feed={feed} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
           </FilesContext>
           <Now {...{ status, statusDetail, isArchived }} entries={feed.entries} />
           <Composer
@@ -170,6 +177,7 @@ function Known({ session }: { readonly session: Session }) {
             organizationId={session.organization.organizationId}
             refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly)}
             placeholder={placeholderOf(status, statusDetail)}
+            questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
           />
         </section>
         <aside aria-label="Details">
@@ -197,7 +205,8 @@ function refusalOf(endReason: string | null | undefined, isArchived: boolean): s
 }
 
 function placeholderOf(status: string, statusDetail: string | null | undefined): string {
-  if (statusDetail === 'WAITING_FOR_USER' || statusDetail === 'WAITING_FOR_APPROVAL') return 'Answer the agent';
+  if (statusDetail === 'WAITING_FOR_USER') return 'Answer the agent';
+  if (statusDetail === 'WAITING_FOR_APPROVAL') return 'Write to stop the turn and say what to do';
   if (status === 'SUSPENDED') return 'Write to wake the agent';
   if (status === 'EXIT' || status === 'ERROR') return 'Write to go on';
   return 'Write to the agent';

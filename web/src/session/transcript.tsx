@@ -5,8 +5,9 @@ import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import type { Entry } from './entry.ts';
 import type { Snapshot } from './feed.ts';
-import { fold } from './fold.ts';
+import { fold, type Row } from './fold.ts';
 import { RowView } from './rows.tsx';
+import type { Choose } from './use-answer.ts';
 
 /** How near to the beginning of what is there the page before it is fetched, in pixels. */
 const earlierWithin = 800;
@@ -15,14 +16,16 @@ const endThreshold = 80;
 
 interface TranscriptProps {
   readonly feed: Snapshot & { readonly loadEarlier: () => Promise<void> };
-  readonly onAnswer: (words: string) => void;
+  /** The question that the session waits with; null: none. */
+  readonly questionId: string | null;
+  readonly onChoose: Choose;
 }
 
 /**
  * The log as a conversation. Only what is on the screen is in the page; it opens at the end, stays there while one is
  * there, and does not move while one reads further up.
  */
-export function Transcript({ feed, onAnswer }: TranscriptProps) {
+export function Transcript({ feed, questionId, onChoose }: TranscriptProps) {
   const rows = useMemo(() => fold(feed.entries), [feed.entries]);
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
@@ -108,7 +111,7 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
                 ref={virtual.measureElement}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <RowView row={row} onAnswer={onAnswer} />
+                <RowView row={row} isPending={isPending(row, questionId)} onChoose={onChoose} />
               </div>
             );
           })}
@@ -123,6 +126,10 @@ export function Transcript({ feed, onAnswer }: TranscriptProps) {
       )}
     </div>
   );
+}
+
+function isPending(row: Row, questionId: string | null): boolean {
+  return row.type === 'question' && row.entry.questionId === questionId;
 }
 
 /** Whether an entry is a message that the viewer has sent just now: theirs, and they are where one writes. */

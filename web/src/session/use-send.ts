@@ -4,18 +4,24 @@ import type { useSendMutation } from '../__generated__/useSendMutation.graphql.t
 import { newKey } from '../relay/new-key.ts';
 import { useAct } from '../relay/use-act.ts';
 import { findDraft, keepDraft } from '../ui/drafts.ts';
+import { useAnswer } from './use-answer.ts';
 
 /** A message that was sent, and of which no answer has come. */
 interface Sending {
   readonly message: string;
   readonly attachmentIds: readonly string[];
+  /** The question that it answers; null: none. */
+  readonly questionId: string | null;
   /** Sent again with it, the message is taken once. */
   readonly key: string;
 }
 
 interface Sender {
-  /** True when the message was taken. One that is sent again after its answer was lost is not taken twice. */
-  readonly send: (message: string, attachmentIds?: readonly string[]) => Promise<boolean>;
+  /**
+   * True when the message was taken. One that is sent again after its answer was lost is not taken twice. `questionId`: the
+   * message is the answer to this question, or is refused. An answer has no files.
+   */
+  readonly send: (message: string, attachmentIds: readonly string[], questionId: string | null) => Promise<boolean>;
   readonly isBusy: boolean;
   /** What was under way when the page was left. */
   readonly lost: Sending | null;
@@ -27,6 +33,7 @@ interface Sender {
  * is left.
  */
 export function useSend(sessionId: string, keptAs: string | null = null): Sender {
+  const [answer, isAnswering] = useAnswer();
   const [act, isBusy] = useAct<useSendMutation>(graphql`
     mutation useSendMutation($input: SendMessageInput!) {
       sendMessage(input: $input) {
@@ -43,16 +50,21 @@ export function useSend(sessionId: string, keptAs: string | null = null): Sender
     underWay.current = sending;
     if (keptAs !== null) keepDraft(keptAs, sending);
   };
-  const send = async (message: string, attachmentIds: readonly string[] = []) => {
+  const send = async (message: string, attachmentIds: readonly string[], questionId: string | null) => {
     const before = underWay.current;
     const isSame = before?.message === message && String(before.attachmentIds) === String(attachmentIds);
-    const key = isSame ? before.key : newKey();
-    note({ message, attachmentIds, key });
-    const { errors, isLost } = await act({ input: { sessionId, body: message, attachmentIds, idempotencyKey: key } });
+    const sending = isSame ? before : { message, attachmentIds, questionId, key: newKey() };
+    note(sending);
+    const common = { sessionId, idempotencyKey: sending.key };
+    const { errors, isLost } =
+      // A draft of an earlier version of the console has none.
+      sending.questionId == null
+        ? await act({ input: { ...common, body: message, attachmentIds } })
+        : await answer({ input: { ...common, questionId: sending.questionId, answer: { text: message } } });
     if (isLost) return false;
     note(null);
     setLost(null);
     return errors === null;
   };
-  return { send, isBusy, lost };
+  return { send, isBusy: isBusy || isAnswering, lost };
 }

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import { attachmentsNamedIn } from '../attachments/attach.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { parseInput, text } from '../input.ts';
+import { chooseOwner } from './as-user.ts';
+import { maxPromptLength } from './create-session.ts';
+import { getSessionFor, type SessionTarget } from './find-session.ts';
+import { findQuestion, parseQuestionId, type Question } from './questions.ts';
+import { type Closing, type MessageToWrite, type SentMessage, sendOnce } from './write-message.ts';
+
+/** An answer to one question of a session's agent. */
+export interface AnswerQuestionInput extends SessionTarget {
+  /** Bare or global. */
+  readonly questionId: string;
+  /** Exactly one of the two. */
+  readonly answer: { readonly optionId?: string | null | undefined; readonly text?: string | null | undefined };
+  /** The member whose answer it shall be; the viewer's own when left out. */
+  readonly asUserId?: string | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+const words = z.object({
+  answer: z.object({ text: text('text', { min: 1, max: maxPromptLength, isBlankRefused: true }) }),
+});
+
+/**
+ * Answers the question that a session waits with, as a message of the user's, and wakes a session that sleeps. One answer is
+ * taken: INVALID_STATE for a question that is no longer open. The permissions and errors of `sendMessage`;
+ * UNKNOWN_REFERENCE for what is no question of the session.
+ */
+export async function answerQuestion(context: Context, input: AnswerQuestionInput): Promise<SentMessage> {
+  const seen = await getSessionFor(context, permissionFor.sendMessage, input);
+  const owner = await chooseOwner(context, seen.organizationId, {
+    userId: input.asUserId,
+    argument: 'asUserId',
+    permission: permissionFor.sendMessageAsUser,
+  });
+  const id = parseQuestionId(input.questionId);
+  const question = id === null ? null : await findQuestion(context, seen.id, id);
+  if (!question) throw refuse(['questionId'], 'The session has no such question.', 'UNKNOWN_REFERENCE');
+  const { said, closing } = answerTo(question, input.answer);
+  const same = { ...closing, said, ...(input.asUserId == null ? {} : { userId: owner.userId }) };
+  return sendOnce(
+    context,
+    seen,
+    { operation: 'answerQuestion', key: input.idempotencyKey, input: same },
+    { text: said, owner, closing: ifOpen(closing) },
+  );
+}
+
+type Answering = Extract<Closing, { questionId: string }>;
+
+function answerTo(
+  { id: questionId, isPermission, options }: Question,
+  answer: AnswerQuestionInput['answer'],
+): { said: string; closing: Answering } {
+  if ((answer.optionId == null) === (answer.text == null)) {
+    throw refuse(['answer'], '"answer" must be an "optionId" or a "text".');
+  }
+  if (answer.optionId == null) {
+    if (isPermission) {
+      const why =
+        'A request for a permission is answered by an "optionId". To tell the agent something else, send a message.';
+      throw refuse(['answer', 'text'], why);
+    }
+    return { said: parseInput(words, { answer }).answer.text, closing: { questionId } };
+  }
+  const { optionId } = answer;
+  const option = options.find((each) => each.id === optionId);
+  if (!option) throw refuse(['answer', 'optionId'], '"optionId" must be that of an option of the question.');
+  // The agent wrote the name, which must not give it a file.
+  const said = attachmentsNamedIn(option.name).length > 0 ? `Option ${optionId}` : option.name;
+  return { said, closing: { questionId, optionId } };
+}
+
+function ifOpen(closing: Answering): MessageToWrite['closing'] {
+  return async (_tx, { pendingQuestionId }) => {
+    if (pendingQuestionId === closing.questionId) return closing;
+    const why = 'This question is no longer open: it was answered, or the agent does not wait for an answer to it.';
+    throw refuse(['questionId'], why, 'INVALID_STATE');
+  };
+}

@@ -1,0 +1,118 @@
+import type { Owner } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { attach } from '../attachments/attach.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { DomainError } from '../errors.ts';
+import { checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
+import { newId } from '../ids.ts';
+import { changeSession, lockSession, type StatusChange } from './change-session.ts';
+import type { SessionWithChildren } from './children.ts';
+import { logColumns, type MessageEntry } from './log.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import type { SessionRecord } from './session.ts';
+import { placeOf } from './suspend-session.ts';
+
+/** A message that is in the log, and its session after it; some ways of sending have also read what that has started. */
+export interface SentMessage {
+  readonly session: SessionRecord & Partial<SessionWithChildren>;
+  readonly message: MessageEntry;
+}
+
+/**
+ * The way in which a message closes the question that its session waits with: as the answer, by an option or by the message's
+ * words; or by cancelling it, so that the message is the next turn's. Written with the message.
+ */
+export type Closing =
+  | { readonly questionId: string; readonly optionId?: string }
+  | { readonly cancelledQuestionId: string };
+
+/** A user's message that has been checked. */
+export interface MessageToWrite {
+  readonly text: string;
+  readonly attachmentIds?: readonly string[] | null | undefined;
+  readonly owner: Owner;
+  /** Decides on the locked session; null: the question stays open. Its refusal is the message's. */
+  readonly closing: (tx: Transaction, session: SessionRecord) => Promise<Closing | null>;
+}
+
+/** The idempotency key of an act, if it has one, and what makes two of the acts the same. */
+export interface KeyedAct {
+  readonly operation: string;
+  readonly key: string | null | undefined;
+  readonly input: object;
+}
+
+/** INVALID_STATE for a session that is archived, or was terminated or has expired (pinned 3). */
+function requireTaking({ isArchived, endedBy }: SessionRecord): void {
+  if (!isArchived && endedBy !== 'terminated' && endedBy !== 'expired') return;
+  const why = isArchived ? 'is archived' : endedBy === 'expired' ? 'has expired' : 'has been terminated';
+  throw new DomainError('INVALID_STATE', `The session ${why} and takes no further messages.`);
+}
+
+/**
+ * Writes a message in a transaction of its own, once under the act's key. INVALID_INPUT, UNKNOWN_REFERENCE,
+ * IDEMPOTENCY_CONFLICT, INVALID_STATE for a session that takes none, and the refusals of `closing`.
+ */
+export async function sendOnce(
+  context: Context,
+  seen: SessionRecord,
+  { operation, key, input }: KeyedAct,
+  message: MessageToWrite,
+): Promise<SentMessage> {
+  if (key != null) checkIdempotencyKey(key);
+  const id = newId();
+  const { organizationId } = seen;
+  const send = async (tx: Transaction) => {
+    if (key != null) {
+      const claim = { organizationId, operation, key, input: { sessionId: seen.id, ...input }, resultId: id };
+      const { replay } = await claimIdempotencyKey(context, tx, claim);
+      if (replay !== null) return { messageId: replay, session: seen };
+    }
+    return { messageId: id, session: await writeMessage(context, tx, seen.id, message, id) };
+  };
+  const { messageId, session } = await oneAtATime(context.store, seen.id, () => context.store.transact(send));
+  const [entry] = await context.store.query<MessageEntry>(`select ${logColumns} from log_entry e where e.id = $1`, [
+    messageId,
+  ]);
+  return { session, message: entry as MessageEntry };
+}
+
+// A session whose question is open is in the queue already, but waits for a worker only from its answer on.
+const enqueue = `
+  update run set crash_count = 0, queued_at = greatest(queued_at, case when queued_at is null or exists (
+      select 1 from session s where s.id = run.session_id and s.status = 'running'
+         and s.status_detail in ('waiting_for_user', 'waiting_for_approval')) then $2::timestamptz end)
+   where session_id = $1`;
+
+/** Writes a message within a transaction and wakes its session. The errors of {@link sendOnce}. */
+export async function writeMessage(
+  context: Context,
+  tx: Transaction,
+  sessionId: string,
+  { text, attachmentIds, owner, closing }: MessageToWrite,
+  id: string = newId(),
+): Promise<SessionRecord> {
+  await tx.query(enqueue, [sessionId, context.now()]);
+  const locked = await lockSession(tx, sessionId, null);
+  requireTaking(locked);
+  const closed = await closing(tx, locked);
+  const body = await attach(context, tx, locked, { text, attachmentIds });
+  const change = { ...wakeChange(context, locked), ...(closed && { pendingQuestionId: null }) };
+  const next = await changeSession(context, tx, locked, change, [
+    { id, kind: 'MESSAGE', messageType: 'user_message', body, ...owner, ...(closed && { data: closed }) },
+  ]);
+  await audit(context, tx, 'send_message', { organizationId: locked.organizationId, sessionId, targetId: id });
+  tx.afterCommit(() => {
+    context.bell.ring(`command:${sessionId}`);
+    context.bell.ring('runs');
+  });
+  return next;
+}
+
+function wakeChange(context: Context, session: SessionRecord): StatusChange {
+  const sleeps = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
+  return sleeps
+    ? { status: 'resuming', statusDetail: null, request: 'resume', requestFrom: placeOf(context), endedBy: null }
+    : {};
+}

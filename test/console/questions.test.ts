@@ -1,0 +1,90 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { call, startApp, type TestApp } from '../support/app.ts';
+import { holdSockets, missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { answerQuestion, readAnswers, untilAsked } from '../support/questions.ts';
+import { createSession } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    const agentsConfig = await writeProfiles({ permission: 'ask' });
+    test = await startApp({ roles: ['api', 'worker'], agentsConfig });
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  /** A session whose agent asks for a permission to do what its prompt says, and the id of its question. */
+  async function start(prompt: string): Promise<{ id: string; questionId: string }> {
+    const id = await createSession(test, { prompt });
+    onTestFinished(async () => {
+      await call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
+    });
+    return { id, questionId: (await untilAsked(test, id, 'May I run')).questionId };
+  }
+  const open = async (id: string) => {
+    const window = await openSignedIn(browser, test, test.adminToken);
+    onTestFinished(() => window.page.context().close());
+    return { ...window, go: () => window.page.goto(`/sessions/${id}`) };
+  };
+  const card = (page: Page, words: string) => page.getByRole('region', { name: 'Question' }).filter({ hasText: words });
+
+  it('answers each permission by its own buttons', async () => {
+    const { id } = await start('tool Deploy\ntool Restart');
+    const { page, complaints, pictures, go } = await open(id);
+    await go();
+    const first = card(page, 'May I run Deploy?');
+    await first.getByText('Permission needed').waitFor();
+    expect(await first.getByRole('button').allTextContents()).toEqual(['Allow once', 'Always allow', 'Reject']);
+    await pictures('session-permission');
+    await first.getByRole('button', { name: 'Reject' }).click();
+    const second = card(page, 'May I run Restart?');
+    await second.getByRole('button', { name: 'Allow once' }).waitFor();
+    expect(await first.getByRole('button').count()).toBe(0);
+    expect(await first.getByText('was not answered').count()).toBe(0);
+    await second.getByRole('button', { name: 'Allow once' }).click();
+    await page.getByText('Finished', { exact: true }).waitFor();
+    const { permissions } = await readAnswers(test, id);
+    expect(permissions.map(({ title, decision }) => `${title} ${decision}`)).toEqual([
+      'Deploy DENIED',
+      'Restart ALLOWED',
+    ]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says of a question that somebody else has answered that it is no longer open', async () => {
+    const { id, questionId } = await start('tool Deploy\ntool Restart');
+    const { page, go } = await open(id);
+    const letOn = await holdSockets(page);
+    await go();
+    const first = card(page, 'May I run Deploy?');
+    await first.getByRole('button', { name: 'Allow once' }).waitFor();
+    await answerQuestion(test, id, questionId, { optionId: '3' });
+    await untilAsked(test, id, 'May I run Restart?');
+    await first.getByRole('button', { name: 'Allow once' }).click();
+    await page.getByText('This question is no longer open').waitFor();
+    letOn();
+    await card(page, 'May I run Restart?').getByRole('button', { name: 'Reject' }).waitFor();
+    expect(await first.getByRole('button').count()).toBe(0);
+    expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['DENIED']);
+  });
+
+  it('takes what is written while a permission is open for the next turn', async () => {
+    const { id } = await start('tool Deploy\nsay deployed');
+    const { page, go } = await open(id);
+    await go();
+    const question = card(page, 'May I run Deploy?');
+    await question.getByText('A message does not answer this').waitFor();
+    await page.getByLabel('Message to the agent').fill('say yes indeed');
+    await page.keyboard.press('Enter');
+    await page.getByText('yes indeed', { exact: true }).waitFor();
+    await question.getByText('This question is closed. It was not answered.').waitFor();
+    expect(await question.getByRole('button').count()).toBe(0);
+    expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['CANCELLED']);
+  });
+});

@@ -1,0 +1,38 @@
+import { useCallback, useRef } from 'react';
+import { graphql } from 'react-relay';
+import type { useAnswerMutation } from '../__generated__/useAnswerMutation.graphql.ts';
+import { newKey } from '../relay/new-key.ts';
+import { useAct } from '../relay/use-act.ts';
+
+/** Answers one question of a session, by its id: an answer that comes too late answers no other. */
+export function useAnswer() {
+  return useAct<useAnswerMutation>(graphql`
+    mutation useAnswerMutation($input: AnswerQuestionInput!) {
+      answerQuestion(input: $input) {
+        userErrors {
+          message
+          path
+        }
+      }
+    }
+  `);
+}
+
+/** Chooses an option of a question; resolves with whether it was taken. One that is sent again is not taken twice. */
+export type Choose = (questionId: string, optionId: string) => Promise<boolean>;
+
+/** {@link Choose} in a session. */
+export function useChoose(sessionId: string): Choose {
+  const [act] = useAnswer();
+  const keys = useRef(new Map<string, string>());
+  return useCallback(
+    async (questionId, optionId) => {
+      const choice = `${questionId} ${optionId}`;
+      const key = keys.current.get(choice) ?? newKey();
+      keys.current.set(choice, key);
+      const input = { sessionId, questionId, answer: { optionId }, idempotencyKey: key };
+      return (await act({ input })).errors === null;
+    },
+    [act, sessionId],
+  );
+}

@@ -137,7 +137,7 @@ it('reads an entry of every kind as its own type, with its fields', async () => 
   const id = await createSession(test);
   await write(id, entries);
   const { session } = await query(test, test.adminToken, readEvents, { id });
-  const read = session?.events.nodes ?? [];
+  const read = session?.events?.nodes ?? [];
   expect(read.map(({ seq }) => seq)).toEqual(Array.from({ length: written.length + 2 }, (_, n) => n + 1));
   expect(read.map(({ kind }) => kind)).toEqual(['STATUS', 'MESSAGE', ...entries.map(({ kind }) => kind)]);
   for (const [n, [, expected]] of written.entries()) expect(read[n + 2]).toMatchObject(expected);
@@ -148,7 +148,7 @@ it.each(written)('reads only entries of the kind asked for: %o', async (entry, e
   await write(id, [...written.map(([each]) => each), ...written.map(([each]) => each)]);
   const { session } = await query(test, test.adminToken, readEvents, { id, kinds: [entry.kind] });
   const own = entry.kind === 'MESSAGE' || entry.kind === 'STATUS' ? 1 : 0;
-  const read = session?.events.nodes ?? [];
+  const read = session?.events?.nodes ?? [];
   expect(read).toHaveLength(own + 2);
   expect(new Set(read.map(({ kind }) => kind))).toEqual(new Set([entry.kind]));
   expect(read[own + 1]).toMatchObject(expected);
@@ -162,7 +162,7 @@ it('gives what an entry has no words for as its empty value, never as an error',
     kinds.map((kind) => ({ kind })),
   );
   const { session } = await query(test, test.adminToken, readEvents, { id, kinds });
-  expect(session?.events.nodes.map(({ kind }) => kind)).toEqual(kinds);
+  expect(session?.events?.nodes.map(({ kind }) => kind)).toEqual(kinds);
 });
 
 it('tells by fields what a notice is about', async () => {
@@ -172,7 +172,7 @@ it('tells by fields what a notice is about', async () => {
     { kind: 'NOTICE', body: 'The session may use 7 ACUs.', data: { maxAcuLimit: 7 } },
   ]);
   const { session } = await query(test, test.adminToken, readEvents, { id, kinds: ['NOTICE'] });
-  expect(session?.events.nodes).toMatchObject([
+  expect(session?.events?.nodes).toMatchObject([
     { failure: null, agentOutput: null, tags: ['a'], maxAcuLimit: null },
     { failure: null, agentOutput: null, tags: null, maxAcuLimit: 7 },
   ]);
@@ -192,7 +192,7 @@ it('gives a word that an enum does not have as its OTHER or as null, with the wo
     { kind: 'NOTICE', data: { tags: ['a', 1], maxAcuLimit: 'many' } },
   ]);
   const { session } = await query(test, test.adminToken, readEvents, { id });
-  expect(session?.events.nodes.slice(2)).toMatchObject([
+  expect(session?.events?.nodes.slice(2)).toMatchObject([
     { phase: 'STARTED', stopReason: 'OTHER', rawStopReason: 'bored' },
     { entries: [{ content: 'x', status: 'OTHER', priority: 'OTHER' }] },
     { toolKind: 'OTHER', rawToolKind: 'teleport', toolStatus: 'PENDING' },
@@ -216,7 +216,7 @@ it('shows a figure that is more than an Int where there is room for it, and one 
   };
   await write(id, [{ kind: 'USAGE', data }]);
   const { session } = await query(test, test.adminToken, readEvents, { id, kinds: ['USAGE'] });
-  expect(session?.events.nodes).toMatchObject([
+  expect(session?.events?.nodes).toMatchObject([
     {
       inputTokens: null,
       outputTokens: null,

@@ -50,7 +50,7 @@ async function read(args: Record<string, unknown>): Promise<{ titles: string[] |
        organization(id: $id) { sessions(first: 100, filter: $filter, orderBy: $orderBy) { nodes { title } } } }`,
     { id: organizationId, ...args },
   );
-  return { titles: data?.organization?.sessions.nodes.map((node: any) => node.title) ?? null, errors };
+  return { titles: data?.organization?.sessions?.nodes.map((node: any) => node.title) ?? null, errors };
 }
 
 const someId = '0'.repeat(32);

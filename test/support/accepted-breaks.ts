@@ -60,4 +60,9 @@ export const acceptedBreaks: readonly AcceptedBreak[] = [
     message: /^Field '(?:data|body)' was removed from object type '\w+Event'$/,
     reason: 'What an entry of a log has is typed: the JSON told the names of the store.',
   },
+  {
+    message:
+      /^Field '(Organization|Enterprise|Session)\.\w+' changed type from '(\w+Connection|Consumption|SessionInsights)!' to '\2'$/,
+    reason: 'A refusal for lack of permission must not take the object that the field is of.',
+  },
 ];

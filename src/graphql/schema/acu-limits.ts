@@ -9,6 +9,7 @@ import { pageLimits } from '../loaders.ts';
 import { toInt } from '../whole-number.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { boundary, needs } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
@@ -40,8 +41,9 @@ builder.objectField(Enterprise, 'acuLimits', (t) =>
   t.connection(
     {
       type: AcuLimit,
+      ...boundary('manageAcuLimits'),
       description:
-        'The limits of those organizations that have one, the newest organization first. Needs MANAGE_BILLING.',
+        'The limits of those organizations that have one, the newest organization first.',
       resolve: async (_enterprise, page, { domain }) =>
         toConnection(await listLimitedOrganizations(domain, page, pageLimits)),
     },
@@ -92,8 +94,8 @@ const DeleteAcuLimitPayload = payloadType<{ organization: OrganizationRecord; or
 builder.objectField(Enterprise, 'maxCycleAcuLimit', (t) =>
   t.int({
     nullable: true,
-    description:
-      'The ACUs that all organizations together may use in a cycle; null: no limit. An error beside null for who lacks MANAGE_BILLING.',
+    extensions: needs('manageAcuLimits'),
+    description: 'The ACUs that all organizations together may use in a cycle; null: no limit.',
     resolve: async (_enterprise, _args, { domain }) => toInt(await getEnterpriseAcuLimit(domain)),
   }),
 );
@@ -124,7 +126,8 @@ const UpdateEnterprisePayload = payloadType<{ maxCycleAcuLimit: number; enterpri
 addMutation('updateEnterprise', {
   input: UpdateEnterpriseInput,
   payload: UpdateEnterprisePayload,
-  description: 'Sets the ACUs that all organizations together may use in a cycle. Needs MANAGE_BILLING.',
+  needs: ['manageAcuLimits'],
+  description: 'Sets the ACUs that all organizations together may use in a cycle.',
   act: async (input, { domain, loaders }) => ({
     maxCycleAcuLimit: await setEnterpriseAcuLimit(domain, { maxCycleAcuLimit: input.maxCycleAcuLimit }),
     enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId),
@@ -134,8 +137,9 @@ addMutation('updateEnterprise', {
 addMutation('setAcuLimit', {
   input: SetAcuLimitInput,
   payload: SetAcuLimitPayload,
+  needs: ['manageAcuLimits'],
   description:
-    'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not. Needs MANAGE_BILLING.',
+    'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not.',
   act: async (input, { domain }) => ({
     acuLimit: await setCycleAcuLimit(domain, input.organizationId, input.cycleAcuLimit),
   }),
@@ -144,7 +148,8 @@ addMutation('setAcuLimit', {
 addMutation('deleteAcuLimit', {
   input: DeleteAcuLimitInput,
   payload: DeleteAcuLimitPayload,
-  description: 'Takes an organization’s limit of ACUs in a cycle away; once more does no harm. Needs MANAGE_BILLING.',
+  needs: ['manageAcuLimits'],
+  description: 'Takes an organization’s limit of ACUs in a cycle away; once more does no harm.',
   act: async (input, { domain }) => {
     const organization = await setCycleAcuLimit(domain, input.organizationId, null);
     return { organization, organizationId: globalId('organization', organization.id) };

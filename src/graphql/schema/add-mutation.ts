@@ -3,6 +3,7 @@ import { type GraphQLOutputType, type GraphQLResolveInfo, isObjectType } from 'g
 import { builder, type SchemaTypes } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { toUserErrors } from '../errors.ts';
+import { type Condition, needs } from './needs.ts';
 import type { PayloadBase } from './payloads.ts';
 
 /** The member that the input of every mutation has. */
@@ -15,6 +16,8 @@ export interface MutationOptions<Input extends InputBase, Payload extends Payloa
   readonly input: InputObjectRef<SchemaTypes, Input>;
   /** Made with `payloadType`. */
   readonly payload: ObjectRef<SchemaTypes, Payload>;
+  /** The permissions that it needs, all of them; none: it depends on the input, or nothing is needed. */
+  readonly needs: readonly Condition[];
   readonly description: string;
   /** Members of the input by the names that the domain has for them, where these differ. A dotted one is nested. */
   readonly names?: Readonly<Record<string, string>>;
@@ -35,7 +38,7 @@ export interface MutationOptions<Input extends InputBase, Payload extends Payloa
  */
 export function addMutation<Input extends InputBase, Payload extends PayloadBase>(
   name: string,
-  { input: type, payload, description, names = {}, act }: MutationOptions<Input, Payload>,
+  { input: type, payload, needs: conditions, description, names = {}, act }: MutationOptions<Input, Payload>,
 ): void {
   const inputType: InputObjectRef<SchemaTypes, InputBase> = type;
   const payloadType: ObjectRef<SchemaTypes, PayloadBase> = payload;
@@ -43,6 +46,7 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
     t.field({
       type: payloadType,
       nullable: true,
+      extensions: needs(...conditions),
       description,
       args: {
         input: t.arg({ type: inputType, required: true, description: `The input of ${name}, as one object.` }),

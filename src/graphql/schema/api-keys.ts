@@ -10,6 +10,7 @@ import { pageLimits } from '../loaders.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
+import { boundary, exceptOwn } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Role, ServiceUser } from './people.ts';
@@ -82,8 +83,9 @@ builder.objectFields(Organization, (t) => ({
   apiKeys: t.connection(
     {
       type: ApiKey,
+      ...boundary('manageOrganizationKeys'),
       description:
-        'Its service keys and those of its service users, newest first; those of users bound to it for who manages users. Needs MANAGE_ORG_SERVICE_USERS.',
+        'Its service keys and those of its service users, newest first; those of users bound to it for who manages users.',
       args: { status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }) },
       resolve: async ({ id }, { status, ...page }, context) =>
         nestedPage(context, keysOf(context.domain, id, status ?? 'active'), page),
@@ -96,6 +98,7 @@ builder.objectFields(Enterprise, (t) => ({
   apiKeys: t.connection(
     {
       type: ApiKey,
+      ...boundary(['manageEnterpriseServiceKeys', 'manageUserKeys']),
       description:
         'Keys of the whole enterprise, newest first: of services with MANAGE_ACCOUNT_SERVICE_USERS, of users with MANAGE_ACCOUNT_MEMBERSHIP.',
       args: {
@@ -167,6 +170,7 @@ const CreateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>
 addMutation('createApiKey', {
   input: CreateApiKeyInput,
   payload: CreateApiKeyPayload,
+  needs: [exceptOwn('createServiceKey', 'manageEnterpriseServiceKeys', 'createKeyForUser')],
   description: 'Makes a key and shows its token, once.',
   act: (input, { domain }) => createApiKey(domain, input),
 });
@@ -190,6 +194,7 @@ const RevokeApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord }>(
 addMutation('revokeApiKey', {
   input: RevokeApiKeyInput,
   payload: RevokeApiKeyPayload,
+  needs: [],
   description: 'Ends a key for good: one’s own, or one of who the viewer manages. Its sockets and streams close.',
   act: async (input, { domain }) => ({ apiKey: await revokeApiKey(domain, input) }),
 });
@@ -208,8 +213,9 @@ const RevokeAllApiKeysPayload = payloadType<{ revokedCount: number }>(
 addMutation('revokeAllApiKeys', {
   input: RevokeAllApiKeysInput,
   payload: RevokeAllApiKeysPayload,
+  needs: ['revokeAllKeys', 'manageUserKeys', 'manageEnterpriseServiceKeys'],
   description:
-    'Ends all keys of users and all service keys, in every organization, the one that asks among them; those of service users stay. Needs all of MANAGE_ENTERPRISE_SETTINGS, MANAGE_ACCOUNT_MEMBERSHIP and MANAGE_ACCOUNT_SERVICE_USERS.',
+    'Ends all keys of users and all service keys, in every organization, the one that asks among them; those of service users stay.',
   act: async (_input, { domain }) => ({ revokedCount: await revokeAllApiKeys(domain) }),
 });
 
@@ -238,6 +244,7 @@ const RotateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>
 addMutation('rotateApiKey', {
   input: RotateApiKeyInput,
   payload: RotateApiKeyPayload,
+  needs: [],
   description: 'Makes a new key with the name, owner, organization and role of another, and shows its token, once.',
   act: (input, { domain }) => rotateApiKey(domain, input, input),
 });

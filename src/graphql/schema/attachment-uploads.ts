@@ -41,7 +41,8 @@ const CreateAttachmentUploadPayload = payloadType<Made>(
 addMutation('createAttachmentUpload', {
   input: CreateAttachmentUploadInput,
   payload: CreateAttachmentUploadPayload,
-  description: 'Gives an address to which one file may be uploaded, in the caller’s name. Needs USE_SESSIONS.',
+  needs: ['uploadAttachment'],
+  description: 'Gives an address to which one file may be uploaded, in the caller’s name.',
   act: async (input, context) => ({
     attachmentUpload: await createAttachmentUpload(context.domain, input.organizationId),
   }),

@@ -6,6 +6,7 @@ import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { AttachmentSourceEnum } from './enums.ts';
+import { boundary, viewsSession } from './needs.ts';
 import { Session } from './sessions.ts';
 
 /** Attachment of the contract. */
@@ -43,6 +44,7 @@ builder.objectFields(Session, (t) => ({
   attachments: t.connection(
     {
       type: Attachment,
+      ...boundary(viewsSession),
       description: 'Its files, oldest first.',
       resolve: async (session, page, context) =>
         nestedConnection(context, attachmentsOf(ofAnySession(context.domain, 'view'), session), page),

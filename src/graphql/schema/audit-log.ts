@@ -7,6 +7,7 @@ import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { OrderDirectionEnum } from './enums.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { Session } from './sessions.ts';
@@ -148,7 +149,8 @@ builder.objectField(Organization, 'auditLog', (t) =>
   t.connection(
     {
       type: AuditLogEntry,
-      description: 'What was done in it, newest first unless ordered otherwise. Needs MANAGE_ENTERPRISE_SETTINGS.',
+      ...boundary('viewAuditLog'),
+      description: 'What was done in it, newest first unless ordered otherwise.',
       args: {
         filter: t.arg({ type: AuditLogFilterInput, description: 'Which entries.' }),
         orderBy: t.arg({ type: AuditLogOrderInput, description: 'In which order.' }),
@@ -163,8 +165,8 @@ builder.objectField(Enterprise, 'auditLog', (t) =>
   t.connection(
     {
       type: AuditLogEntry,
-      description:
-        'What was done in it and in all its organizations, newest first unless ordered otherwise. Needs MANAGE_ENTERPRISE_SETTINGS.',
+      ...boundary('viewAuditLog'),
+      description: 'What was done in it and in all its organizations, newest first unless ordered otherwise.',
       args: {
         filter: t.arg({ type: AuditLogFilterInput, description: 'Which entries.' }),
         orderBy: t.arg({ type: AuditLogOrderInput, description: 'In which order.' }),

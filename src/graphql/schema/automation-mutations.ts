@@ -176,12 +176,11 @@ async function change(
   return updateAutomation(domain, await getAutomationPlace(domain, automationId), wanted);
 }
 
-const needs = 'Needs MANAGE_ORG_AUTOMATIONS';
-
 addMutation('createAutomation', {
   input: CreateAutomationInput,
   payload: writtenType('CreateAutomationPayload', 'An automation that was made.'),
-  description: `Makes an automation. ${needs}, and USE_PERSONAL_AUTOMATIONS for one that runs as its creator.`,
+  needs: ['changeAutomations'],
+  description: 'Makes an automation. One that runs as its creator needs USE_PERSONAL_AUTOMATIONS too.',
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, isEnabled, ...rest } = input;
     const place = organizationId ?? (await getOnlyOrganizationId(context.domain));
@@ -194,7 +193,8 @@ addMutation('createAutomation', {
 addMutation('updateAutomation', {
   input: UpdateAutomationInput,
   payload: writtenType('UpdateAutomationPayload', 'An automation that was changed.'),
-  description: `Changes an automation. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+  needs: ['changeAutomations'],
+  description: 'Changes an automation. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
   act: async (input, { domain }) => {
     const { automationId, expectedVersion, clientMutationId: _mutation, ...rest } = input;
     requireNoNulls(input);
@@ -205,7 +205,8 @@ addMutation('updateAutomation', {
 addMutation('enableAutomation', {
   input: EnableAutomationInput,
   payload: switched('EnableAutomationPayload', 'An automation that acts.'),
-  description: `Enables an automation: its triggers start it again. Does nothing if it is enabled. ${needs}.`,
+  needs: ['changeAutomations'],
+  description: 'Enables an automation: its triggers start it again. Does nothing if it is enabled.',
   act: async (input, { domain }) => {
     const { automation } = await change(domain, input.automationId, { enabled: true });
     return { automation };
@@ -215,7 +216,8 @@ addMutation('enableAutomation', {
 addMutation('disableAutomation', {
   input: DisableAutomationInput,
   payload: switched('DisableAutomationPayload', 'An automation that does not act.'),
-  description: `Disables an automation: its triggers no longer start it. Does nothing if it is disabled. ${needs}.`,
+  needs: ['changeAutomations'],
+  description: 'Disables an automation: its triggers no longer start it. Does nothing if it is disabled.',
   act: async (input, { domain }) => {
     const { automation } = await change(domain, input.automationId, { enabled: false });
     return { automation };
@@ -225,7 +227,8 @@ addMutation('disableAutomation', {
 addMutation('rotateAutomationWebhookSecret', {
   input: RotateAutomationWebhookSecretInput,
   payload: writtenType('RotateAutomationWebhookSecretPayload', 'An automation whose webhook has another secret.'),
-  description: `Gives the incoming webhook of an automation another secret; the one before is good no more. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+  needs: ['changeAutomations'],
+  description: 'Gives the incoming webhook of an automation another secret; the one before is good no more. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
   act: async (input, { domain }) =>
     rotateIncomingWebhookSecret(domain, await getAutomationPlace(domain, input.automationId)),
 });
@@ -233,7 +236,8 @@ addMutation('rotateAutomationWebhookSecret', {
 addMutation('runAutomation', {
   input: RunAutomationInput,
   payload: RunAutomationPayload,
-  description: `Lets an automation act now, also one that is disabled; its times stay as they are. ${needs}, and IMPERSONATE_ORG_SESSIONS for what runs as another user.`,
+  needs: ['changeAutomations'],
+  description: 'Lets an automation act now, also one that is disabled; its times stay as they are. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
   act: async (input, context, info) => {
     const place = await getAutomationPlace(context.domain, input.automationId);
     const idempotencyKey = idempotencyKeyOf(context, input, info);
@@ -244,7 +248,8 @@ addMutation('runAutomation', {
 addMutation('deleteAutomation', {
   input: DeleteAutomationInput,
   payload: DeleteAutomationPayload,
-  description: `Deletes an automation; sessions that it started stay. ${needs}.`,
+  needs: ['changeAutomations'],
+  description: 'Deletes an automation; sessions that it started stay.',
   act: async (input, { domain }) => {
     const { id } = await deleteAutomation(domain, await getAutomationPlace(domain, input.automationId), input);
     return { deletedAutomationId: globalId('automation', id) };

@@ -15,6 +15,7 @@ import {
 import { AutomationRunType } from './automation-runs.ts';
 import { AutomationAction, AutomationNotifications, AutomationTrigger } from './automation-types.ts';
 import { countedConnection } from './counted-connection.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { User } from './people.ts';
 import { authorshipFields } from './principals.ts';
@@ -186,7 +187,8 @@ builder.objectField(Organization, 'automations', (t) =>
   t.connection(
     {
       type: Automation,
-      description: 'Its automations, newest first. Needs VIEW_ORG_AUTOMATIONS or MANAGE_ORG_AUTOMATIONS.',
+      ...boundary(['viewAutomations', 'changeAutomations']),
+      description: 'Its automations, newest first.',
       resolve: async ({ id }, page, context) => nestedConnection(context, automationsOf(context.domain, id), page),
     },
     AutomationConnection,

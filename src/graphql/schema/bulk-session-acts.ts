@@ -15,6 +15,7 @@ import type { TagMode } from '../../domain/sessions/tags.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { toItemErrors } from '../errors.ts';
 import { addMutation } from './add-mutation.ts';
+import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, payloadType, UserErrorType } from './payloads.ts';
 import { parseSessionFilter, SessionFilterInput, type SessionListArgs } from './session-filter.ts';
 import { Session } from './sessions.ts';
@@ -159,6 +160,7 @@ const TagSessionsPayload = bulkPayload('TagSessionsPayload', 'What became of ses
 addMutation('archiveSessions', {
   input: ArchiveSessionsInput,
   payload: ArchiveSessionsPayload,
+  needs: [managesSession],
   description:
     'Archives up to 100 sessions, as archiveSession does each. By filter, those that are archived already are passed over.',
   act: (input, { domain }) => archiveSessions(contextOf(domain), parseTarget(input)),
@@ -167,6 +169,7 @@ addMutation('archiveSessions', {
 addMutation('unarchiveSessions', {
   input: UnarchiveSessionsInput,
   payload: UnarchiveSessionsPayload,
+  needs: [managesSession],
   description:
     'Takes up to 100 sessions out of the archive, as unarchiveSession does each. By filter, those that are not archived are passed over.',
   act: (input, { domain }) => unarchiveSessions(contextOf(domain), parseTarget(input)),
@@ -175,6 +178,7 @@ addMutation('unarchiveSessions', {
 addMutation('terminateSessions', {
   input: TerminateSessionsInput,
   payload: TerminateSessionsPayload,
+  needs: [managesSession],
   description:
     'Ends up to 100 sessions for good, as terminateSession does each. By filter, those that are over already are passed over, unless they are to be archived; a filter without a condition needs "first".',
   act: (input, { domain }) => terminateSessions(contextOf(domain), parseTarget(input), input.archive ?? false),
@@ -183,6 +187,7 @@ addMutation('terminateSessions', {
 addMutation('tagSessions', {
   input: TagSessionsInput,
   payload: TagSessionsPayload,
+  needs: [managesSession],
   description:
     'Changes the tags of up to 100 sessions, each as addSessionTags, removeSessionTags or replaceSessionTags does.',
   act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'add'),

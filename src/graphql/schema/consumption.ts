@@ -5,6 +5,7 @@ import { prefixedId } from '../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { Playbook } from './playbooks.ts';
 import { loadPrincipal, Principal } from './principals.ts';
@@ -206,8 +207,8 @@ const descriptions = {
 builder.objectField(Organization, 'consumption', (t) =>
   t.field({
     type: Consumption,
-    extensions: { items: 31 },
-    description: 'What its sessions have consumed. Needs VIEW_ORG_SESSIONS.',
+    ...boundary('viewConsumption', { items: 31 }),
+    description: 'What its sessions have consumed.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
@@ -222,10 +223,8 @@ builder.objectField(Organization, 'consumption', (t) =>
 builder.objectField(Enterprise, 'consumption', (t) =>
   t.field({
     type: Consumption,
-    nullable: true,
-    extensions: { items: 31 },
-    description:
-      'What the sessions of all its organizations have consumed. Needs VIEW_ACCOUNT_CONSUMPTION: an error beside null for who may not read it.',
+    ...boundary('viewEnterpriseConsumption', { items: 31 }),
+    description: 'What the sessions of all its organizations have consumed.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),

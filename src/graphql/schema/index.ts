@@ -1,6 +1,7 @@
 import { type GraphQLSchema, specifiedDirectives } from 'graphql';
 import { builder } from '../builder.ts';
 import { deferDirective } from '../defer.ts';
+import { withContract } from '../directives.ts';
 import { withPlainIds } from '../plain-ids.ts';
 import './acu-limits.ts';
 import './agents.ts';
@@ -52,6 +53,6 @@ import './webhook-mutations.ts';
 import './webhooks.ts';
 
 /** The whole schema, built once. */
-export const schema: GraphQLSchema = withPlainIds(
-  builder.toSchema({ sortSchema: true, directives: [...specifiedDirectives, deferDirective] }),
+export const schema: GraphQLSchema = withContract(
+  withPlainIds(builder.toSchema({ sortSchema: true, directives: [...specifiedDirectives, deferDirective] })),
 );

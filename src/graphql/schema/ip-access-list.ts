@@ -11,13 +11,13 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { boundary } from './needs.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
 builder.objectField(Enterprise, 'ipAccessList', (t) =>
   t.stringList({
-    nullable: true,
-    description:
-      'The addresses and CIDR ranges from which keys may be used; empty: any. An error beside null for who may not read it.',
+    ...boundary('viewIpAccessList'),
+    description: 'The addresses and CIDR ranges from which keys may be used; empty: any.',
     resolve: async (_enterprise, _args, { domain }) => [...(await getIpAccessList(domain))],
   }),
 );
@@ -64,19 +64,19 @@ async function change(
   return { ipRanges, enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId) };
 }
 
-const needs = 'It holds from the next request on. Needs MANAGE_ENTERPRISE_SETTINGS.';
-
 addMutation('addIpAccessListRanges', {
   input: rangesInput('AddIpAccessListRangesInput', 'Addresses to add to those from which keys may be used.'),
   payload: changedType('AddIpAccessListRangesPayload', 'The list after ranges were added.'),
-  description: `Adds addresses to those from which keys may be used. ${needs}`,
+  needs: ['changeIpAccessList'],
+  description: 'Adds addresses to those from which keys may be used. It holds from the next request on.',
   act: (input, context) => change(context, input, addIpRanges),
 });
 
 addMutation('removeIpAccessListRanges', {
   input: rangesInput('RemoveIpAccessListRangesInput', 'Addresses to remove from those from which keys may be used.'),
   payload: changedType('RemoveIpAccessListRangesPayload', 'The list after ranges were removed.'),
-  description: `Removes addresses from those from which keys may be used; those that are not in the list are ignored. INVALID_STATE where none would be left. ${needs}`,
+  needs: ['changeIpAccessList'],
+  description: 'Removes addresses from those from which keys may be used; those that are not in the list are ignored. INVALID_STATE where none would be left. It holds from the next request on.',
   act: (input, context) => change(context, input, removeIpRanges),
 });
 
@@ -86,6 +86,7 @@ addMutation('replaceIpAccessListRanges', {
     'The addresses from which keys may be used from now on; an empty list allows every address.',
   ),
   payload: changedType('ReplaceIpAccessListRangesPayload', 'The list after it was replaced.'),
-  description: `Replaces the addresses from which keys may be used; an empty list allows every address. ${needs}`,
+  needs: ['changeIpAccessList'],
+  description: 'Replaces the addresses from which keys may be used; an empty list allows every address. It holds from the next request on.',
   act: (input, context) => change(context, input, replaceIpRanges),
 });

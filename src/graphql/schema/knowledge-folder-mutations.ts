@@ -88,7 +88,8 @@ const DeleteKnowledgeFolderPayload = payloadType<{ deletedKnowledgeFolderId: str
 addMutation('createKnowledgeFolder', {
   input: CreateKnowledgeFolderInput,
   payload: CreateKnowledgeFolderPayload,
-  description: 'Makes a folder. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
+  needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
+  description: 'Makes a folder.',
   act: async (input, context, info) => {
     const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...folder } = input;
     const place = await choosePlace(context.domain, { organizationId, accessType });
@@ -103,8 +104,8 @@ addMutation('createKnowledgeFolder', {
 addMutation('updateKnowledgeFolder', {
   input: UpdateKnowledgeFolderInput,
   payload: UpdateKnowledgeFolderPayload,
-  description:
-    'Changes or moves a folder, with all that is in it. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
+  needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
+  description: 'Changes or moves a folder, with all that is in it.',
   act: async (input, { domain }) => {
     const { knowledgeFolderId, clientMutationId: _mutation, ...change } = input;
     return { knowledgeFolder: await updateFolder(domain, knowledgeFolderId, change as FolderChange) };
@@ -114,8 +115,8 @@ addMutation('updateKnowledgeFolder', {
 addMutation('deleteKnowledgeFolder', {
   input: DeleteKnowledgeFolderInput,
   payload: DeleteKnowledgeFolderPayload,
-  description:
-    'Deletes a folder and the folders in it; their notes are then in no folder. Needs what updateKnowledgeFolder needs.',
+  needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
+  description: 'Deletes a folder and the folders in it; their notes are then in no folder.',
   act: async (input, { domain }) => {
     const { id } = await deleteFolder(domain, input.knowledgeFolderId, undefined, input);
     return { deletedKnowledgeFolderId: globalId('folder', id) };

@@ -108,7 +108,8 @@ const DeleteKnowledgeNotePayload = payloadType<{ deletedKnowledgeNoteId: string 
 addMutation('createKnowledgeNote', {
   input: CreateKnowledgeNoteInput,
   payload: CreateKnowledgeNotePayload,
-  description: 'Makes a note. Needs MANAGE_ORG_KNOWLEDGE, or MANAGE_ACCOUNT_KNOWLEDGE for one of the enterprise.',
+  needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
+  description: 'Makes a note.',
   act: async (input, context, info) => {
     const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...note } = input;
     const place = await choosePlace(context.domain, { organizationId, accessType });
@@ -123,7 +124,8 @@ addMutation('createKnowledgeNote', {
 addMutation('updateKnowledgeNote', {
   input: UpdateKnowledgeNoteInput,
   payload: notePayload('UpdateKnowledgeNotePayload', 'The note that was changed.'),
-  description: 'Changes a note. Needs MANAGE_ORG_KNOWLEDGE where it is, or MANAGE_ACCOUNT_KNOWLEDGE.',
+  needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
+  description: 'Changes a note.',
   act: async (input, { domain }) => {
     const { knowledgeNoteId, clientMutationId: _mutation, ...change } = input;
     return { knowledgeNote: await updateNote(domain, knowledgeNoteId, change as NoteChange) };
@@ -133,7 +135,8 @@ addMutation('updateKnowledgeNote', {
 addMutation('enableKnowledgeNote', {
   input: oneNote('EnableKnowledgeNoteInput', 'The note that agents are to be given.'),
   payload: notePayload('EnableKnowledgeNotePayload', 'The note that was enabled.'),
-  description: 'Gives a note to agents again. Does nothing if it is enabled. Needs what updateKnowledgeNote needs.',
+  needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
+  description: 'Gives a note to agents again. Does nothing if it is enabled.',
   act: async (input, { domain }) => ({
     knowledgeNote: await updateNote(domain, input.knowledgeNoteId, { isEnabled: true }),
   }),
@@ -142,8 +145,9 @@ addMutation('enableKnowledgeNote', {
 addMutation('disableKnowledgeNote', {
   input: oneNote('DisableKnowledgeNoteInput', 'The note that agents are no longer to be given.'),
   payload: notePayload('DisableKnowledgeNotePayload', 'The note that was disabled.'),
+  needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
   description:
-    'Keeps a note from agents, without deleting it. Does nothing if it is disabled. Needs what updateKnowledgeNote needs.',
+    'Keeps a note from agents, without deleting it. Does nothing if it is disabled.',
   act: async (input, { domain }) => ({
     knowledgeNote: await updateNote(domain, input.knowledgeNoteId, { isEnabled: false }),
   }),
@@ -152,7 +156,8 @@ addMutation('disableKnowledgeNote', {
 addMutation('deleteKnowledgeNote', {
   input: DeleteKnowledgeNoteInput,
   payload: DeleteKnowledgeNotePayload,
-  description: 'Deletes a note. Needs what updateKnowledgeNote needs.',
+  needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
+  description: 'Deletes a note.',
   act: async (input, { domain }) => {
     const { id } = await deleteNote(domain, input.knowledgeNoteId, undefined, input);
     return { deletedKnowledgeNoteId: globalId('note', id) };

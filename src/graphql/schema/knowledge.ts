@@ -6,6 +6,7 @@ import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { AccessTypeEnum } from './enums.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { ownerDescription } from './places.ts';
 import { authorshipFields } from './principals.ts';
@@ -108,7 +109,8 @@ builder.objectFields(Organization, (t) => ({
   knowledgeNotes: t.connection(
     {
       type: KnowledgeNote,
-      description: 'Its notes, newest first. Needs VIEW_ORG_SESSIONS.',
+      ...boundary('viewKnowledge'),
+      description: 'Its notes, newest first.',
       args: {
         search: t.arg.string({ description: filters.search }),
         folderId: t.arg.id({ description: filters.folderId }),
@@ -127,7 +129,8 @@ builder.objectFields(Organization, (t) => ({
   knowledgeFolders: t.connection(
     {
       type: KnowledgeFolder,
-      description: 'Its folders of notes, newest first. Needs VIEW_ORG_SESSIONS.',
+      ...boundary('viewKnowledge'),
+      description: 'Its folders of notes, newest first.',
       resolve: async ({ id }, page, context) => nestedConnection(context, foldersOf(context.domain, id), page),
     },
     KnowledgeFolderConnection,
@@ -138,7 +141,8 @@ builder.objectFields(Enterprise, (t) => ({
   knowledgeNotes: t.connection(
     {
       type: KnowledgeNote,
-      description: 'Its own notes and those of all its organizations, newest first. Needs MANAGE_ACCOUNT_KNOWLEDGE.',
+      ...boundary('changeEnterpriseKnowledge'),
+      description: 'Its own notes and those of all its organizations, newest first.',
       args: {
         search: t.arg.string({ description: filters.search }),
         folderId: t.arg.id({ description: filters.folderId }),
@@ -154,7 +158,8 @@ builder.objectFields(Enterprise, (t) => ({
   knowledgeFolders: t.connection(
     {
       type: KnowledgeFolder,
-      description: 'Its own folders and those of all its organizations, newest first. Needs MANAGE_ACCOUNT_KNOWLEDGE.',
+      ...boundary('changeEnterpriseKnowledge'),
+      description: 'Its own folders and those of all its organizations, newest first.',
       resolve: async (_enterprise, page, context) => nestedConnection(context, foldersOf(context.domain, null), page),
     },
     KnowledgeFolderConnection,

@@ -5,6 +5,7 @@ import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { ApiKey } from './api-keys.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 
 const RestVersionEnum = builder.enumType('RestVersion', {
@@ -49,8 +50,8 @@ builder.objectField(Enterprise, 'legacyCalls', (t) =>
   t.connection(
     {
       type: LegacyCall,
-      description:
-        'Which keys still call which deprecated routes of REST, the latest call first. Needs MANAGE_ENTERPRISE_SETTINGS.',
+      ...boundary('viewLegacyCalls'),
+      description: 'Which keys still call which deprecated routes of REST, the latest call first.',
       resolve: async (_enterprise, page, { domain }) => toConnection(await listLegacyCalls(domain, page, pageLimits)),
     },
     LegacyCallConnection,
@@ -61,8 +62,8 @@ builder.objectField(Organization, 'legacyCalls', (t) =>
   t.connection(
     {
       type: LegacyCall,
-      description:
-        'Which keys that act in it alone still call which deprecated routes of REST, the latest call first. Needs MANAGE_ENTERPRISE_SETTINGS.',
+      ...boundary('viewLegacyCalls'),
+      description: 'Which keys that act in it alone still call which deprecated routes of REST, the latest call first.',
       resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.legacyCallPage(id, page)),
     },
     LegacyCallConnection,

@@ -51,8 +51,9 @@ const EndMaintenancePayload = payloadType<{ isEnded: boolean }>(
 addMutation('endMaintenance', {
   input: EndMaintenanceInput,
   payload: EndMaintenancePayload,
+  needs: ['endMaintenance'],
   description:
-    'Ends maintenance mode after a copied database was detected: all processes run sessions, automations and webhooks again. Does nothing if it is off. INVALID_STATE if MAINTENANCE=true keeps it on. Needs MANAGE_ENTERPRISE_SETTINGS.',
+    'Ends maintenance mode after a copied database was detected: all processes run sessions, automations and webhooks again. Does nothing if it is off. INVALID_STATE if MAINTENANCE=true keeps it on.',
   act: async (_input, { domain }) => {
     await endMaintenance(domain);
     return { isEnded: true };

@@ -12,6 +12,7 @@ import { type SessionOrigin, sessionOrigins } from '../../domain/sessions/sessio
 import { builder } from '../builder.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { SessionOriginEnum, SessionSizeEnum } from './enums.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 
 const ActiveUsersUnitEnum = builder.enumType('ActiveUsersUnit', {
@@ -178,9 +179,8 @@ const descriptions = {
 builder.objectField(Organization, 'metrics', (t) =>
   t.field({
     type: Metrics,
-    nullable: true,
-    extensions: { items: 31 },
-    description: 'Figures about its sessions. Needs VIEW_ORG_SESSIONS: an error beside null for who may not read them.',
+    ...boundary('viewMetrics', { items: 31 }),
+    description: 'Figures about its sessions.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
@@ -207,10 +207,8 @@ const Queue = builder.objectRef<QueueState>('Queue').implement({
 builder.objectFields(Enterprise, (t) => ({
   metrics: t.field({
     type: Metrics,
-    nullable: true,
-    extensions: { items: 31 },
-    description:
-      'Figures about the sessions of all its organizations. Needs VIEW_ACCOUNT_METRICS: an error beside null for who may not read them.',
+    ...boundary('viewEnterpriseMetrics', { items: 31 }),
+    description: 'Figures about the sessions of all its organizations.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
@@ -223,9 +221,8 @@ builder.objectFields(Enterprise, (t) => ({
   }),
   queue: t.field({
     type: Queue,
-    nullable: true,
-    description:
-      'Its sessions that wait for an agent. Needs VIEW_ACCOUNT_METRICS: an error beside null for who may not read it.',
+    ...boundary('viewEnterpriseMetrics'),
+    description: 'Its sessions that wait for an agent.',
     resolve: (_enterprise, _args, { domain }) => getQueue(domain),
   }),
 }));

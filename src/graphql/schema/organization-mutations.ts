@@ -29,6 +29,7 @@ const CreateOrganizationPayload = payloadType<{ organization: OrganizationRecord
 addMutation('createOrganization', {
   input: CreateOrganizationInput,
   payload: CreateOrganizationPayload,
+  needs: ['createOrganization'],
   description: 'Makes an organization.',
   act: async (input, context, info) => {
     const { idempotencyKey: _key, clientMutationId: _mutation, ...organization } = input;
@@ -73,6 +74,7 @@ const UpdateOrganizationPayload = payloadType<{ organization: OrganizationRecord
 addMutation('updateOrganization', {
   input: UpdateOrganizationInput,
   payload: UpdateOrganizationPayload,
+  needs: [['updateOrganization', 'manageAcuLimits']],
   description:
     'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING, the default tag MANAGE_ENTERPRISE_SETTINGS. A session at work stops when a limit of ACUs leaves nothing for it; `maxConcurrentSessions` stops none.',
   act: async (input, { domain }) => {
@@ -106,6 +108,7 @@ const DeleteOrganizationPayload = payloadType<{ deletedOrganizationId: string }>
 addMutation('deleteOrganization', {
   input: DeleteOrganizationInput,
   payload: DeleteOrganizationPayload,
+  needs: ['deleteOrganization'],
   description: 'Deletes an organization and all that is in it: its keys end, its sessions are terminated.',
   act: async (input, { domain }) => {
     const { id } = await deleteOrganization(domain, input.organizationId);

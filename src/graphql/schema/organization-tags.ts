@@ -8,6 +8,7 @@ import {
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { addMutation } from './add-mutation.ts';
+import { boundary, needs } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
@@ -16,13 +17,14 @@ const defaultTagDescription = 'The tag that its sessions get when they are made 
 
 builder.objectFields(Organization, (t) => ({
   allowedTags: t.stringList({
-    nullable: true,
-    description: `${allowedTagsDescription} Needs MANAGE_ENTERPRISE_SETTINGS: an error beside null for who may not read them.`,
+    ...boundary('changeTags'),
+    description: allowedTagsDescription,
     resolve: async ({ id }, _args, { loaders }) => [...(await loaders.tagRules.load(id)).allowedTags],
   }),
   defaultTag: t.string({
     nullable: true,
-    description: `${defaultTagDescription} Needs MANAGE_ENTERPRISE_SETTINGS.`,
+    extensions: needs('changeTags'),
+    description: defaultTagDescription,
     resolve: async ({ id }, _args, { loaders }) => (await loaders.tagRules.load(id)).defaultTag,
   }),
 }));
@@ -68,8 +70,6 @@ async function change(
 
 const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
 const mostTags = 'each of 1 to 200 characters; an organization may allow at most 1,000';
-const needs = 'Needs MANAGE_ENTERPRISE_SETTINGS.';
-
 addMutation('addAllowedTags', {
   input: tagsInput(
     'AddAllowedTagsInput',
@@ -77,7 +77,8 @@ addMutation('addAllowedTags', {
     `The tags to allow, ${mostTags}.`,
   ),
   payload: changedType('AddAllowedTagsPayload', 'The allowed tags after some were added.'),
-  description: `Allows the sessions of an organization further tags. ${needs}`,
+  needs: ['changeTags'],
+  description: 'Allows the sessions of an organization further tags.',
   act: (input, context) => change(context, input, addAllowedTags),
 });
 
@@ -88,7 +89,8 @@ addMutation('replaceAllowedTags', {
     `The tags to allow, ${mostTags}. An empty list allows any tag.`,
   ),
   payload: changedType('ReplaceAllowedTagsPayload', 'The allowed tags after they were replaced.'),
-  description: `Replaces the tags that the sessions of an organization may have. A default tag that is none of them is cleared. ${needs}`,
+  needs: ['changeTags'],
+  description: 'Replaces the tags that the sessions of an organization may have. A default tag that is none of them is cleared.',
   act: (input, context) => change(context, input, replaceAllowedTags),
 });
 
@@ -99,6 +101,7 @@ addMutation('removeAllowedTags', {
     'The tags to remove, each of 1 to 200 characters; those that are not allowed are ignored.',
   ),
   payload: changedType('RemoveAllowedTagsPayload', 'The allowed tags after some were removed.'),
-  description: `Removes tags from those that the sessions of an organization may have, and the default tag if it is one of them. Sessions that have such a tag keep it. Where none is left, any tag is allowed. ${needs}`,
+  needs: ['changeTags'],
+  description: 'Removes tags from those that the sessions of an organization may have, and the default tag if it is one of them. Sessions that have such a tag keep it. Where none is left, any tag is allowed.',
   act: (input, context) => change(context, input, removeAllowedTags),
 });

@@ -9,6 +9,7 @@ import { countable, nestedConnection, nestedPage, toConnection } from '../connec
 import { pageLimits } from '../loaders.ts';
 import { toInt } from '../whole-number.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { Member, MemberConnection } from './people.ts';
 import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
@@ -49,6 +50,7 @@ builder.node(Organization, {
     sessions: t.connection(
       {
         type: Session,
+        ...boundary('viewSession'),
         description: 'Its sessions, newest first unless ordered otherwise; archived ones too, unless filtered.',
         args: sessionListArgs(t.arg),
         // A promise also of what is refused: beside one that rejects later, what is thrown in a list ends the process.
@@ -65,6 +67,7 @@ builder.node(Organization, {
     members: t.connection(
       {
         type: Member,
+        ...boundary('viewMembers'),
         description: 'Its members, newest first.',
         resolve: async ({ id }, page, context) => nestedPage(context, membersOf(context.domain, id), page),
       },

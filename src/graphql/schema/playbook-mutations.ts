@@ -92,7 +92,8 @@ const DeletePlaybookPayload = payloadType<{ deletedPlaybookId: string }>(
 addMutation('createPlaybook', {
   input: CreatePlaybookInput,
   payload: CreatePlaybookPayload,
-  description: 'Makes a playbook. Needs MANAGE_ORG_PLAYBOOKS, or MANAGE_ACCOUNT_PLAYBOOKS for one of the enterprise.',
+  needs: [['changePlaybooks', 'changeEnterprisePlaybooks']],
+  description: 'Makes a playbook.',
   act: async (input, context, info) => {
     const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...playbook } = input;
     const place = await choosePlace(context.domain, { organizationId, accessType });
@@ -107,7 +108,8 @@ addMutation('createPlaybook', {
 addMutation('updatePlaybook', {
   input: UpdatePlaybookInput,
   payload: UpdatePlaybookPayload,
-  description: 'Changes a playbook. Needs MANAGE_ORG_PLAYBOOKS where it is, or MANAGE_ACCOUNT_PLAYBOOKS.',
+  needs: [['changePlaybooks', 'changeEnterprisePlaybooks']],
+  description: 'Changes a playbook.',
   act: async (input, { domain }) => {
     const { playbookId, clientMutationId: _mutation, ...change } = input;
     return { playbook: await updatePlaybook(domain, playbookId, change as PlaybookChange) };
@@ -117,7 +119,8 @@ addMutation('updatePlaybook', {
 addMutation('deletePlaybook', {
   input: DeletePlaybookInput,
   payload: DeletePlaybookPayload,
-  description: 'Deletes a playbook: sessions that follow it still show it. Needs what updatePlaybook needs.',
+  needs: [['changePlaybooks', 'changeEnterprisePlaybooks']],
+  description: 'Deletes a playbook: sessions that follow it still show it.',
   act: async (input, { domain }) => {
     const { id } = await deletePlaybook(domain, input.playbookId, undefined, input);
     return { deletedPlaybookId: globalId('playbook', id) };

@@ -5,6 +5,7 @@ import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { AccessTypeEnum } from './enums.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { ownerDescription } from './places.ts';
 import { authorshipFields } from './principals.ts';
@@ -50,7 +51,8 @@ builder.objectFields(Organization, (t) => ({
   playbooks: t.connection(
     {
       type: Playbook,
-      description: 'Its playbooks, newest first. Needs VIEW_ORG_SESSIONS.',
+      ...boundary('viewPlaybooks'),
+      description: 'Its playbooks, newest first.',
       args: {
         accessType: t.arg({
           type: AccessTypeEnum,
@@ -68,8 +70,8 @@ builder.objectFields(Enterprise, (t) => ({
   playbooks: t.connection(
     {
       type: Playbook,
-      description:
-        'Its own playbooks and those of all its organizations, newest first. Needs MANAGE_ACCOUNT_PLAYBOOKS.',
+      ...boundary('changeEnterprisePlaybooks'),
+      description: 'Its own playbooks and those of all its organizations, newest first.',
       args: { accessType: t.arg({ type: AccessTypeEnum, description: 'Only its own, or only the organizations’.' }) },
       resolve: async (_enterprise, { accessType, ...page }, context) =>
         nestedConnection(context, playbooksOf(context.domain, null, accessType), page),

@@ -6,6 +6,7 @@ import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { PermissionEvent, QuestionEvent, SessionMessage } from './events.ts';
+import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
@@ -121,6 +122,7 @@ const AnswerQuestionPayload = payloadType<{ session: SessionRecord; message: Mes
 addMutation('answerQuestion', {
   input: AnswerQuestionInput,
   payload: AnswerQuestionPayload,
+  needs: [managesSession],
   description:
     'Answers a question of an agent: exactly the one that is named. INVALID_STATE when it is no longer open, because it was answered or the agent went on without; UNKNOWN_REFERENCE when it is no question of the session. Needs MANAGE_ORG_SESSIONS, unless the session is one’s own.',
   act: (input, context, info) => {

@@ -49,8 +49,9 @@ const AssignRolePayload = payloadType<Holder>('AssignRolePayload', 'Who was give
 addMutation('assignRole', {
   input: AssignRoleInput,
   payload: AssignRolePayload,
+  needs: [['assignRole', 'assignServiceUserRole']],
   description:
-    'Makes a role somebody’s only one in a place. Needs MANAGE_ACCOUNT_MEMBERSHIP, or for a service user MANAGE_ACCOUNT_SERVICE_USERS, and all that the role holds, and that who gets it holds already.',
+    'Gives a user or a service user a role as its only one in a place. The caller must hold all permissions of the role, and all that the other holds already. The second permission is for service users.',
   act: async (input, { domain }) => {
     const principal = principalOf(input);
     await assignRole(domain, { principal, organizationId: input.organizationId ?? null, roleId: input.roleId });
@@ -80,7 +81,8 @@ const UnassignRolePayload = payloadType<Holder>('UnassignRolePayload', 'Whose ro
 addMutation('unassignRole', {
   input: UnassignRoleInput,
   payload: UnassignRolePayload,
-  description: 'Takes somebody’s role in a place away; NOT_FOUND where there is none. Needs what assignRole needs.',
+  needs: [['assignRole', 'assignServiceUserRole']],
+  description: 'Takes somebody’s role in a place away; NOT_FOUND where there is none.',
   act: async (input, { domain }) => {
     const principal = principalOf(input);
     await unassignRole(domain, { principal, organizationId: input.organizationId ?? null });

@@ -8,6 +8,7 @@ import { pageLimits } from '../loaders.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
+import { boundary } from './needs.ts';
 import { clientMutationIdDescription, expectedVersionDescription, payloadType } from './payloads.ts';
 import { Role } from './people.ts';
 
@@ -20,7 +21,8 @@ builder.objectFields(Enterprise, (t) => ({
   roles: t.connection(
     {
       type: Role,
-      description: 'Its own roles, newest first, then the built-in ones. Needs VIEW_ACCOUNT_MEMBERSHIP.',
+      ...boundary('viewRoles'),
+      description: 'Its own roles, newest first, then the built-in ones.',
       resolve: async (_enterprise, page, { domain }) => toConnection(await listRoles(domain, page, pageLimits)),
     },
     RoleConnection,
@@ -46,7 +48,8 @@ const CreateRolePayload = payloadType<{ role: RoleRecord }>('CreateRolePayload',
 addMutation('createRole', {
   input: CreateRoleInput,
   payload: CreateRolePayload,
-  description: 'Makes a custom role. Needs MANAGE_ACCOUNT_MEMBERSHIP.',
+  needs: ['changeRoles'],
+  description: 'Makes a custom role.',
   act: async (input, { domain }) => ({ role: await createRole(domain, input) }),
 });
 
@@ -70,6 +73,7 @@ const UpdateRolePayload = payloadType<{ role: RoleRecord }>('UpdateRolePayload',
 addMutation('updateRole', {
   input: UpdateRoleInput,
   payload: UpdateRolePayload,
+  needs: ['changeRoles'],
   description: 'Changes a custom role, with effect on the next request of all who have it.',
   act: async (input, { domain }) => ({ role: await updateRole(domain, input.roleId, input) }),
 });
@@ -98,6 +102,7 @@ const DeleteRolePayload = payloadType<{ deletedRoleId: string }>(
 addMutation('deleteRole', {
   input: DeleteRoleInput,
   payload: DeleteRolePayload,
+  needs: ['changeRoles'],
   description: 'Deletes a custom role that nobody has any more.',
   act: async (input, { domain }) => ({
     deletedRoleId: globalId('role', await deleteRole(domain, input.roleId, input)),

@@ -93,7 +93,8 @@ function sayTaken(error: unknown, key: string | null | undefined): never {
 addMutation('createSecret', {
   input: CreateSecretInput,
   payload: CreateSecretPayload,
-  description: 'Makes a secret: sessions that start from now on have it. Needs MANAGE_ORG_SECRETS.',
+  needs: ['changeSecrets'],
+  description: 'Makes a secret: sessions that start from now on have it.',
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...secret } = input;
     return {
@@ -107,7 +108,8 @@ addMutation('createSecret', {
 addMutation('updateSecret', {
   input: UpdateSecretInput,
   payload: UpdateSecretPayload,
-  description: 'Changes a secret: agents at work keep what they were given. Needs MANAGE_ORG_SECRETS.',
+  needs: ['changeSecrets'],
+  description: 'Changes a secret: agents at work keep what they were given.',
   act: async (input, { domain }) => {
     const { secretId, clientMutationId: _mutation, ...change } = input;
     const updated = updateSecret(domain, secretId, change as SecretChange);
@@ -118,7 +120,8 @@ addMutation('updateSecret', {
 addMutation('deleteSecret', {
   input: DeleteSecretInput,
   payload: DeleteSecretPayload,
-  description: 'Deletes a secret: agents at work keep it until they end. Needs MANAGE_ORG_SECRETS.',
+  needs: ['changeSecrets'],
+  description: 'Deletes a secret: agents at work keep it until they end.',
   act: async (input, { domain }) => {
     const { id } = await deleteSecret(domain, { secretId: input.secretId }, input);
     return { deletedSecretId: globalId('secret', id) };

@@ -4,6 +4,7 @@ import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { SecretTypeEnum } from './enums.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 
@@ -40,7 +41,8 @@ builder.objectFields(Organization, (t) => ({
   secrets: t.connection(
     {
       type: Secret,
-      description: 'Its secrets, newest first, without their values. Needs USE_SESSIONS or MANAGE_ORG_SECRETS.',
+      ...boundary(['viewSecrets', 'changeSecrets']),
+      description: 'Its secrets, newest first, without their values.',
       resolve: async ({ id }, page, context) => nestedConnection(context, secretsOf(context.domain, id), page),
     },
     SecretConnection,

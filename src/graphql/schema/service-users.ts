@@ -7,6 +7,7 @@ import { nestedPage, toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { RoleAssignment, RoleAssignmentConnection, ServiceUser } from './people.ts';
@@ -23,7 +24,8 @@ builder.objectFields(Organization, (t) => ({
   serviceUsers: t.connection(
     {
       type: ServiceUser,
-      description: 'Its service users, newest first. Needs MANAGE_ORG_SERVICE_USERS.',
+      ...boundary('viewServiceUsers'),
+      description: 'Its service users, newest first.',
       args: { includeInactive: t.arg.boolean({ defaultValue: false, description: includeInactiveDescription }) },
       resolve: async ({ id }, { includeInactive, ...page }, context) =>
         nestedPage(context, serviceUsersOf(context.domain, id, { includeInactive }), page),
@@ -36,8 +38,8 @@ builder.objectFields(Enterprise, (t) => ({
   serviceUsers: t.connection(
     {
       type: ServiceUser,
-      description:
-        'All service users, its own and its organizations’, newest first. Needs MANAGE_ACCOUNT_SERVICE_USERS.',
+      ...boundary('viewEnterpriseServiceUsers'),
+      description: 'All service users, its own and its organizations’, newest first.',
       args: { includeInactive: t.arg.boolean({ defaultValue: false, description: includeInactiveDescription }) },
       resolve: async (_enterprise, { includeInactive, ...page }, { domain }) =>
         toConnection(await listServiceUsers(domain, { includeInactive }, page, pageLimits)),
@@ -80,6 +82,7 @@ const CreateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>
 addMutation('createServiceUser', {
   input: CreateServiceUserInput,
   payload: CreateServiceUserPayload,
+  needs: [['createServiceUser', 'createEnterpriseServiceUser']],
   description: 'Makes a service user with its role.',
   act: async (input, context, info) => {
     const { idempotencyKey: _key, clientMutationId: _mutation, ...serviceUser } = input;
@@ -108,6 +111,7 @@ const UpdateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>
 addMutation('updateServiceUser', {
   input: UpdateServiceUserInput,
   payload: UpdateServiceUserPayload,
+  needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
   description: 'Changes a service user’s name.',
   act: async (input, { domain }) => ({
     serviceUser: await updateServiceUser(domain, input.serviceUserId, input),
@@ -137,6 +141,7 @@ const DeleteServiceUserPayload = payloadType<{ deletedServiceUserId: string }>(
 addMutation('deleteServiceUser', {
   input: DeleteServiceUserInput,
   payload: DeleteServiceUserPayload,
+  needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
   description: 'Deletes a service user: its roles and keys are gone at once, what it made stays and keeps its name.',
   act: async (input, { domain }) => {
     const { serviceUser } = await deleteServiceUser(domain, input.serviceUserId);

@@ -6,6 +6,7 @@ import { resumeSession, suspendSession } from '../../domain/sessions/suspend-ses
 import { addTags, removeTags, replaceTags } from '../../domain/sessions/tags.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
+import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
@@ -70,8 +71,9 @@ const RemoveSessionTagsPayload = actPayload('RemoveSessionTagsPayload', 'The ses
 addMutation('suspendSession', {
   input: SuspendSessionInput,
   payload: SuspendSessionPayload,
+  needs: [managesSession],
   description:
-    'Suspends a session: stops its agent and ends its turn. The next message starts the next turn, with a note that the previous one was stopped. A session that is suspended already does not change; one that has ended is INVALID_STATE. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Suspends a session: stops its agent and ends its turn. The next message starts the next turn, with a note that the previous one was stopped. A session that is suspended already does not change; one that has ended is INVALID_STATE.',
   act: async (input, { domain }) => ({
     session: await suspendSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -80,8 +82,9 @@ addMutation('suspendSession', {
 addMutation('resumeSession', {
   input: ResumeSessionInput,
   payload: ResumeSessionPayload,
+  needs: [managesSession],
   description:
-    'Resumes a suspended session. Its agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE for a session that is not suspended, or is archived. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Resumes a suspended session. Its agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE for a session that is not suspended, or is archived.',
   act: async (input, { domain }) => ({
     session: await resumeSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -90,8 +93,9 @@ addMutation('resumeSession', {
 addMutation('archiveSession', {
   input: ArchiveSessionInput,
   payload: ArchiveSessionPayload,
+  needs: [managesSession],
   description:
-    'Archives a session, and suspends it when it is at work, which ends its turn. An archived one takes no messages. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Archives a session, and suspends it when it is at work, which ends its turn. An archived one takes no messages.',
   act: async (input, { domain }) => ({
     session: await archiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -100,8 +104,9 @@ addMutation('archiveSession', {
 addMutation('unarchiveSession', {
   input: UnarchiveSessionInput,
   payload: UnarchiveSessionPayload,
+  needs: [managesSession],
   description:
-    'Takes a session out of the archive. It does not wake by that. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Takes a session out of the archive. It does not wake by that.',
   act: async (input, { domain }) => ({
     session: await unarchiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -110,8 +115,9 @@ addMutation('unarchiveSession', {
 addMutation('updateSession', {
   input: UpdateSessionInput,
   payload: UpdateSessionPayload,
+  needs: [managesSession],
   description:
-    'Changes what a session may use. One that sleeps because its limit was reached goes on with the next message. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Changes what a session may use. One that sleeps because its limit was reached goes on with the next message.',
   act: async (input, { domain }) => {
     const { sessionId, maxAcuLimit } = input;
     return { session: await updateSession(ofAnySession(domain, 'manage'), { sessionId, maxAcuLimit }) };
@@ -121,8 +127,9 @@ addMutation('updateSession', {
 addMutation('replaceSessionTags', {
   input: ReplaceSessionTagsInput,
   payload: ReplaceSessionTagsPayload,
+  needs: [managesSession],
   description:
-    'Replaces the tags of a session with at most 50 others, of those that its organization allows. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Replaces the tags of a session with at most 50 others, of those that its organization allows.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await replaceTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
@@ -132,8 +139,9 @@ addMutation('replaceSessionTags', {
 addMutation('addSessionTags', {
   input: AddSessionTagsInput,
   payload: AddSessionTagsPayload,
+  needs: [managesSession],
   description:
-    'Adds tags to a session: those that it does not have yet, up to 50 in all. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Adds tags to a session: those that it does not have yet, up to 50 in all.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await addTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
@@ -143,8 +151,9 @@ addMutation('addSessionTags', {
 addMutation('removeSessionTags', {
   input: RemoveSessionTagsInput,
   payload: RemoveSessionTagsPayload,
+  needs: [managesSession],
   description:
-    'Removes tags from a session. Tags that it does not have are ignored. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Removes tags from a session. Tags that it does not have are ignored.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await removeTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };

@@ -7,6 +7,7 @@ import { terminateSession } from '../../domain/sessions/terminate-session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { SessionMessage } from './events.ts';
+import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
@@ -117,6 +118,7 @@ const TerminateSessionPayload = payloadType<{ session: SessionRecord }>(
 addMutation('createSession', {
   input: CreateSessionInput,
   payload: CreateSessionPayload,
+  needs: ['createSession'],
   description: 'Starts a session: it waits for a worker from now on.',
   names: { createAsUserId: 'asUserId' },
   act: async (input, context, info) => {
@@ -140,6 +142,7 @@ addMutation('createSession', {
 addMutation('sendMessage', {
   input: SendMessageInput,
   payload: SendMessagePayload,
+  needs: [managesSession],
   description:
     'Sends a message to a session. One that is suspended or has finished resumes. The message answers a question of the agent that was open when it came, but never a request for a permission: it cancels that, ends the turn, and begins the next one. `answerQuestion` answers both, by their id.',
   names: { message: 'body', messageAsUserId: 'asUserId' },
@@ -159,6 +162,7 @@ addMutation('sendMessage', {
 addMutation('terminateSession', {
   input: TerminateSessionInput,
   payload: TerminateSessionPayload,
+  needs: [managesSession],
   description: 'Ends a session for good; once more does no harm.',
   act: async (input, { domain }) => {
     const { session } = await terminateSession(ofAnySession(domain, 'manage'), {

@@ -7,6 +7,7 @@ import { childrenOf } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { SessionSizeEnum } from './enums.ts';
+import { boundary, viewsSession } from './needs.ts';
 import { Playbook } from './playbooks.ts';
 import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
 import { Session, SessionConnection } from './sessions.ts';
@@ -24,6 +25,7 @@ builder.objectFields(Session, (t) => ({
   children: t.connection(
     {
       type: Session,
+      ...boundary(viewsSession),
       description: 'The sessions that it started, newest first unless ordered otherwise.',
       args: sessionListArgs(t.arg),
       resolve: async (session, args, context) => {
@@ -43,6 +45,7 @@ builder.objectFields(Session, (t) => ({
   }),
   insights: t.field({
     type: SessionInsightsType,
+    ...boundary(viewsSession),
     description: 'What can be said of it from its log.',
     resolve: async (session, _args, { domain, loaders }) => {
       const { viewer } = ofAnySession(domain, 'view');

@@ -3,6 +3,7 @@ import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { requestWorkspaceDeletion } from '../../domain/workspaces/request-deletion.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
+import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
@@ -39,8 +40,9 @@ const DeleteSessionWorkspacePayload = payloadType<{ session: SessionRecord }>(
 addMutation('deleteSessionWorkspace', {
   input: DeleteSessionWorkspaceInput,
   payload: DeleteSessionWorkspacePayload,
+  needs: [managesSession],
   description:
-    'Deletes a session’s workspace and its agent’s home now: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are deleted already. INVALID_STATE for a session at work. Needs MANAGE_ORG_SESSIONS, unless it is one’s own.',
+    'Deletes a session’s workspace and its agent’s home now: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are deleted already. INVALID_STATE for a session at work.',
   act: async (input, { domain }) => {
     const session = await requestWorkspaceDeletion(ofAnySession(domain, 'manage'), { sessionId: input.sessionId });
     return { session };

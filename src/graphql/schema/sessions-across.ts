@@ -7,6 +7,7 @@ import { toConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
 import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { boundary } from './needs.ts';
 import { parseSessionFilter, type SessionListArgs, sessionListArgs } from './session-filter.ts';
 import { Session, SessionConnection } from './sessions.ts';
 import { ViewerType } from './viewer.ts';
@@ -42,8 +43,9 @@ builder.objectField(Enterprise, 'sessions', (t) =>
   t.connection(
     {
       type: Session,
+      ...boundary('viewEnterpriseSessions'),
       description:
-        'The sessions of all organizations of the enterprise, newest first unless ordered otherwise. Archived ones are among them unless the filter leaves them out. Needs VIEW_ACCOUNT_SESSIONS.',
+        'The sessions of all organizations of the enterprise, newest first unless ordered otherwise. Archived ones are among them unless the filter leaves them out.',
       args: sessionListArgs(t.arg),
       resolve: (_enterprise, args, context) => acrossConnection(context, 'enterprise', args),
     },

@@ -17,6 +17,7 @@ import {
   SessionStatusEnum,
 } from './enums.ts';
 import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
+import { boundary, viewsSession } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { PullRequestType } from './pull-requests.ts';
@@ -119,6 +120,7 @@ builder.node(Session, {
     messages: t.connection(
       {
         type: SessionMessage,
+        ...boundary(viewsSession),
         description: 'Its messages, oldest first.',
         resolve: (session, args, context) =>
           logConnection(context, session, logRequest(args, { messagesOnly: true })) as never,
@@ -128,6 +130,7 @@ builder.node(Session, {
     events: t.connection(
       {
         type: SessionEvent,
+        ...boundary(viewsSession),
         description: 'Its whole log, oldest first.',
         args: { kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }) },
         resolve: (session, args, context) =>

@@ -8,6 +8,7 @@ import { toConnection } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { boundary, exceptOwn } from './needs.ts';
 import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { User } from './people.ts';
 
@@ -22,7 +23,8 @@ builder.objectFields(Enterprise, (t) => ({
   users: t.connection(
     {
       type: User,
-      description: 'Its users, newest first. Needs VIEW_ACCOUNT_MEMBERSHIP.',
+      ...boundary('viewEnterpriseMembers'),
+      description: 'Its users, newest first.',
       args: { email: t.arg.string({ description: 'Only the one with exactly this address, in any case.' }) },
       resolve: async (_enterprise, { email, ...page }, { domain }) =>
         toConnection(await listUsers(domain, { email }, page, pageLimits)),
@@ -52,6 +54,7 @@ const CreateUserPayload = payloadType<{ user: UserRecord }>('CreateUserPayload',
 addMutation('createUser', {
   input: CreateUserInput,
   payload: CreateUserPayload,
+  needs: ['createUser'],
   description: 'Makes a user with its first role.',
   act: async (input, context, info) => {
     const { idempotencyKey: _key, clientMutationId: _mutation, ...user } = input;
@@ -85,6 +88,7 @@ const InviteUsersPayload = payloadType<{ users: readonly UserRecord[] }>(
 addMutation('inviteUsers', {
   input: InviteUsersInput,
   payload: InviteUsersPayload,
+  needs: ['createUser'],
   description: 'Makes a user of each address that has none yet, with a role on the enterprise: all, or none.',
   act: async (input, { domain }) => ({ users: await inviteUsers(domain, input) }),
 });
@@ -105,6 +109,7 @@ const UpdateUserPayload = payloadType<{ user: UserRecord }>('UpdateUserPayload',
 addMutation('updateUser', {
   input: UpdateUserInput,
   payload: UpdateUserPayload,
+  needs: [exceptOwn('updateUser')],
   description: 'Changes a user’s name: one’s own, or that of another with MANAGE_ACCOUNT_MEMBERSHIP.',
   act: async (input, { domain }) => ({ user: await updateUser(domain, input.userId, input) }),
 });
@@ -132,6 +137,7 @@ const DeleteUserPayload = payloadType<{ deletedUserId: string }>(
 addMutation('deleteUser', {
   input: DeleteUserInput,
   payload: DeleteUserPayload,
+  needs: ['deleteUser'],
   description: 'Deletes a user: its roles and keys are gone at once, what it made stays and keeps its name.',
   act: async (input, { domain }) => {
     const { user } = await deleteUser(domain, input.userId);

@@ -152,12 +152,11 @@ const RedeliverWebhookDeliveryPayload = deliveryType(
   'A delivery that is sent again.',
 );
 
-const needs = 'Needs MANAGE_ORG_AUTOMATIONS and VIEW_ORG_SESSIONS.';
-
 addMutation('createWebhookEndpoint', {
   input: CreateWebhookEndpointInput,
   payload: CreateWebhookEndpointPayload,
-  description: `Makes an endpoint for webhooks: it hears of what happens from now on. ${needs}`,
+  needs: ['manageWebhooks', 'viewSession'],
+  description: 'Makes an endpoint for webhooks: it hears of what happens from now on.',
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...wanted } = input;
     const idempotencyKey = idempotencyKeyOf(context, input, info);
@@ -169,7 +168,8 @@ addMutation('createWebhookEndpoint', {
 addMutation('updateWebhookEndpoint', {
   input: UpdateWebhookEndpointInput,
   payload: changedType('UpdateWebhookEndpointPayload', 'The endpoint that was changed.'),
-  description: `Changes an endpoint for webhooks. ${needs}`,
+  needs: ['manageWebhooks', 'viewSession'],
+  description: 'Changes an endpoint for webhooks.',
   act: async (input, { domain }) => {
     const { webhookEndpointId, clientMutationId: _mutation, ...change } = input;
     return {
@@ -181,7 +181,8 @@ addMutation('updateWebhookEndpoint', {
 addMutation('enableWebhookEndpoint', {
   input: EnableWebhookEndpointInput,
   payload: changedType('EnableWebhookEndpointPayload', 'The endpoint that was enabled.'),
-  description: `Enables an endpoint: webhooks are sent to it of what happens from now on, and its failures are counted from zero. Does nothing if it is enabled. ${needs}`,
+  needs: ['manageWebhooks', 'viewSession'],
+  description: 'Enables an endpoint: webhooks are sent to it of what happens from now on, and its failures are counted from zero. Does nothing if it is enabled.',
   act: async (input, { domain }) => ({
     webhookEndpoint: await updateWebhookEndpoint(domain, input.webhookEndpointId, { isEnabled: true }),
   }),
@@ -190,7 +191,8 @@ addMutation('enableWebhookEndpoint', {
 addMutation('disableWebhookEndpoint', {
   input: DisableWebhookEndpointInput,
   payload: changedType('DisableWebhookEndpointPayload', 'The endpoint that was disabled.'),
-  description: `Disables an endpoint: no webhooks are sent to it until it is enabled. Does nothing if it is disabled. ${needs}`,
+  needs: ['manageWebhooks', 'viewSession'],
+  description: 'Disables an endpoint: no webhooks are sent to it until it is enabled. Does nothing if it is disabled.',
   act: async (input, { domain }) => ({
     webhookEndpoint: await updateWebhookEndpoint(domain, input.webhookEndpointId, { isEnabled: false }),
   }),
@@ -199,7 +201,8 @@ addMutation('disableWebhookEndpoint', {
 addMutation('rotateWebhookEndpointSecret', {
   input: RotateWebhookEndpointSecretInput,
   payload: RotateWebhookEndpointSecretPayload,
-  description: `Gives an endpoint another secret; for 24 hours the one before signs too. ${needs}`,
+  needs: ['manageWebhooks', 'viewSession'],
+  description: 'Gives an endpoint another secret; for 24 hours the one before signs too.',
   act: async (input, { domain }) => {
     const { endpoint, secret } = await rotateWebhookEndpointSecret(domain, input.webhookEndpointId);
     return { webhookEndpoint: endpoint, secret };
@@ -209,7 +212,8 @@ addMutation('rotateWebhookEndpointSecret', {
 addMutation('deleteWebhookEndpoint', {
   input: DeleteWebhookEndpointInput,
   payload: DeleteWebhookEndpointPayload,
-  description: 'Deletes an endpoint for webhooks with all that was sent to it. Needs MANAGE_ORG_AUTOMATIONS.',
+  needs: ['manageWebhooks'],
+  description: 'Deletes an endpoint for webhooks with all that was sent to it.',
   act: async (input, { domain }) => {
     const { id } = await deleteWebhookEndpoint(domain, input.webhookEndpointId, input);
     return { deletedWebhookEndpointId: globalId('webhookEndpoint', id) };
@@ -219,7 +223,8 @@ addMutation('deleteWebhookEndpoint', {
 addMutation('testWebhookEndpoint', {
   input: TestWebhookEndpointInput,
   payload: TestWebhookEndpointPayload,
-  description: `Sends an endpoint something that says nothing, once. ${needs}`,
+  needs: ['manageWebhooks', 'viewSession'],
+  description: 'Sends an endpoint something that says nothing, once.',
   act: async (input, { domain }) => ({
     webhookDelivery: await testWebhookEndpoint(domain, input.webhookEndpointId),
   }),
@@ -228,7 +233,8 @@ addMutation('testWebhookEndpoint', {
 addMutation('redeliverWebhookDelivery', {
   input: RedeliverWebhookDeliveryInput,
   payload: RedeliverWebhookDeliveryPayload,
-  description: `Sends a webhook again, with the same id, as if it were new. ${needs}`,
+  needs: ['manageWebhooks', 'viewSession'],
+  description: 'Sends a webhook again, with the same id, as if it were new.',
   act: async (input, { domain }) => ({
     webhookDelivery: await redeliverWebhookDelivery(domain, input.webhookDeliveryId),
   }),

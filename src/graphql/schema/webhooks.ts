@@ -5,6 +5,7 @@ import { type WebhookEventType, webhookEventTypes } from '../../domain/webhooks/
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
+import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 import { WebhookDelivery, WebhookDeliveryConnection, WebhookDeliveryStatusEnum } from './webhook-deliveries.ts';
@@ -92,7 +93,8 @@ builder.objectFields(Organization, (t) => ({
   webhookEndpoints: t.connection(
     {
       type: WebhookEndpoint,
-      description: 'Where it wants to hear of its sessions, newest first. Needs MANAGE_ORG_AUTOMATIONS.',
+      ...boundary('manageWebhooks'),
+      description: 'Where it wants to hear of its sessions, newest first.',
       resolve: async ({ id }, page, context) => nestedConnection(context, webhookEndpointsOf(context.domain, id), page),
     },
     WebhookEndpointConnection,

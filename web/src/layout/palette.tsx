@@ -90,7 +90,7 @@ function Choices({ search, onClose }: { readonly search: string; readonly onClos
   const [, go] = useLocation();
   const { organization } = useLazyLoadQuery<paletteQuery>(
     graphql`
-      query paletteQuery($id: ID!, $filter: SessionFilter, $isOpen: Boolean!) {
+      query paletteQuery($id: ID!, $filter: SessionFilter, $isOpen: Boolean!) @throwOnFieldError {
         organization(id: $id) @include(if: $isOpen) {
           sessions(first: 8, filter: $filter) {
             nodes {

@@ -7,7 +7,7 @@ import { useSource } from './use-source.ts';
 export function useFolderChoices(organizationId: string): ChoiceSource {
   return useSource<useFolderChoicesQuery>(
     graphql`
-      query useFolderChoicesQuery($id: ID!, $after: String) {
+      query useFolderChoicesQuery($id: ID!, $after: String) @throwOnFieldError {
         organization(id: $id) {
           knowledgeFolders(first: 100, after: $after) {
             nodes {

@@ -7,7 +7,7 @@ import { useSource } from './use-source.ts';
 export function useMemberChoices(organizationId: string): ChoiceSource {
   return useSource<useMemberChoicesQuery>(
     graphql`
-      query useMemberChoicesQuery($id: ID!, $after: String) {
+      query useMemberChoicesQuery($id: ID!, $after: String) @throwOnFieldError {
         organization(id: $id) {
           members(first: 100, after: $after) {
             nodes {

@@ -14,7 +14,7 @@ export function usePlaybookChoices(organizationId: string): ChoiceSource {
 function usePlaybooksOf(id: string, whose: Exclude<AccessType, '%future added value'>): ChoiceSource {
   return useSource<usePlaybookChoicesQuery>(
     graphql`
-      query usePlaybookChoicesQuery($id: ID!, $whose: AccessType!, $after: String) {
+      query usePlaybookChoicesQuery($id: ID!, $whose: AccessType!, $after: String) @throwOnFieldError {
         organization(id: $id) {
           playbooks(first: 100, after: $after, accessType: $whose) {
             nodes {

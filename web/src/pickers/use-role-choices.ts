@@ -7,7 +7,7 @@ import { useSource } from './use-source.ts';
 export function useRoleChoices(wanted: RoleScope): ChoiceSource {
   return useSource<useRoleChoicesQuery>(
     graphql`
-      query useRoleChoicesQuery($after: String) {
+      query useRoleChoicesQuery($after: String) @throwOnFieldError {
         enterprise {
           roles(first: 100, after: $after) {
             nodes {

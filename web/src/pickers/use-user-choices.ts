@@ -8,7 +8,7 @@ import { useSource } from './use-source.ts';
 export function useUserChoices(): ChoiceSource {
   return useSource<useUserChoicesQuery>(
     graphql`
-      query useUserChoicesQuery($after: String) {
+      query useUserChoicesQuery($after: String) @throwOnFieldError {
         enterprise {
           users(first: 100, after: $after) {
             nodes {

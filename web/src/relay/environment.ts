@@ -1,6 +1,6 @@
 import { Environment, Network, RecordSource, Store } from 'relay-runtime';
 import { liveClient } from './live-client.ts';
-import { fetchFor, subscribeOperation } from './network.ts';
+import { fetchFor, subscribeOperation, throwFieldErrors } from './network.ts';
 import { beginShown, type Shown } from './who.ts';
 
 /** Everything that a signed-in page knows, and whose it is. A new one for each sign-in: nothing of one person is shown to the next. */
@@ -14,7 +14,11 @@ export function createKnown(): Known {
   const shown: Shown = { signIn: null, who: null };
   const network = Network.create(fetchFor(shown), subscribeOperation);
   return {
-    environment: new Environment({ network, store: new Store(new RecordSource(), { gcReleaseBufferSize: 20 }) }),
+    environment: new Environment({
+      network,
+      store: new Store(new RecordSource(), { gcReleaseBufferSize: 20 }),
+      relayFieldLogger: throwFieldErrors,
+    }),
     shown,
   };
 }

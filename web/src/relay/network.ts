@@ -2,6 +2,7 @@ import {
   type FetchFunction,
   type GraphQLResponse,
   Observable,
+  type RelayFieldLogger,
   type RequestParameters,
   type SubscribeFunction,
   type Variables,
@@ -80,14 +81,28 @@ export const fetchFor =
     const [first] = body?.errors ?? [];
     if (body === null && response.status >= 502) throw new UnreachableError(response.status);
     if (body === null) throw new ServiceError(`The service answered ${response.status}.`, `HTTP_${response.status}`);
-    // What a viewer may not have inside of something is null there, and left out of the page. Where the thing itself did not
-    // come, a page would say that there is none.
-    const isWhole = Object.values(body.data ?? {}).every((value) => value !== null);
-    if (first && (!body.data || !isWhole)) {
-      throw new ServiceError(first.message, first.extensions?.code ?? `HTTP_${response.status}`);
-    }
-    return { data: body.data } as GraphQLResponse;
+    // What a viewer may not have inside of something is null there: a page leaves it out, or throws where it reads it
+    // (@throwOnFieldError). Where the thing itself did not come, a page would say that there is none.
+    const hasSomething = body.data && Object.values(body.data).every(isSomething);
+    if (first && !hasSomething) throw toServiceError(first, `HTTP_${response.status}`);
+    return { data: body.data, errors: body.errors } as unknown as GraphQLResponse;
   };
+
+/** Throws the service's own words where a page reads a field with an error that it cannot do without. */
+export const throwFieldErrors: RelayFieldLogger = (event) => {
+  if (event.kind === 'relay_field_payload.error' && event.shouldThrow && !event.handled) {
+    throw toServiceError(event.error as Failure, '');
+  }
+};
+
+const toServiceError = ({ message, extensions }: Failure, otherwise: string) =>
+  new ServiceError(message, extensions?.code ?? otherwise);
+
+// An object of which nothing but its name came, as a page of a list alone, is as good as none.
+function isSomething(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value !== null;
+  return Object.entries(value).some(([name, each]) => each !== null && name !== 'id' && name !== '__typename');
+}
 
 const codeOf = (body: Answer | null) => body?.errors?.[0]?.extensions?.code;
 

@@ -55,6 +55,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
   >(
     graphql`
       fragment secretsPage_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "secretsPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         secrets(first: $count, after: $cursor) @connection(key: "secretsPage_secrets") {

@@ -38,7 +38,7 @@ interface DetailsProps {
 export function Details({ session: reference, plan }: DetailsProps) {
   const session = useFragment(
     graphql`
-      fragment details_session on Session {
+      fragment details_session on Session @throwOnFieldError {
         sessionId
         status
         statusDetail

@@ -23,7 +23,7 @@ import { useChoose } from './use-answer.ts';
 import { useFeed } from './use-feed.ts';
 
 const query = graphql`
-  query sessionPageQuery($id: ID!) {
+  query sessionPageQuery($id: ID!) @throwOnFieldError {
     session(id: $id) {
       id
       sessionId

@@ -20,7 +20,7 @@ type Child = subSessions_session$data['children']['nodes'][number];
 export function SubSessions({ session }: { readonly session: subSessions_session$key }) {
   const { children } = useFragment(
     graphql`
-      fragment subSessions_session on Session {
+      fragment subSessions_session on Session @throwOnFieldError {
         children(first: 50) {
           nodes {
             id

@@ -37,6 +37,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   >(
     graphql`
       fragment sessionList_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "sessionListPaginationQuery")
       @argumentDefinitions(
         filter: { type: "SessionFilter" }
@@ -176,7 +177,7 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
     fetchQuery<sessionListNewestQuery>(
       environment,
       graphql`
-        query sessionListNewestQuery($id: ID!, $filter: SessionFilter) {
+        query sessionListNewestQuery($id: ID!, $filter: SessionFilter) @throwOnFieldError {
           organization(id: $id) {
             sessions(first: 20, filter: $filter) {
               edges {

@@ -13,7 +13,7 @@ interface OrganizationUsageProps {
 export function OrganizationUsage({ organizationId, from, to }: OrganizationUsageProps) {
   const { organization } = useLazyLoadQuery<organizationUsageQuery>(
     graphql`
-      query organizationUsageQuery($id: ID!, $from: Date!, $to: Date!) {
+      query organizationUsageQuery($id: ID!, $from: Date!, $to: Date!) @throwOnFieldError {
         organization(id: $id) {
           consumption(from: $from, to: $to) {
             ...figures_consumption

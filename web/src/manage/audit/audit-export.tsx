@@ -29,7 +29,7 @@ export function AuditExport({
       const answer: auditExportQuery['response'] | undefined = await fetchQuery<auditExportQuery>(
         environment,
         graphql`
-          query auditExportQuery($id: ID!, $filter: AuditLogFilter, $after: String) {
+          query auditExportQuery($id: ID!, $filter: AuditLogFilter, $after: String) @throwOnFieldError {
             organization(id: $id) {
               auditLog(first: 100, after: $after, filter: $filter) {
                 nodes {

@@ -96,6 +96,7 @@ function Entries({ organization }: { readonly organization: auditPage_organizati
   >(
     graphql`
       fragment auditPage_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "auditPagePaginationQuery")
       @argumentDefinitions(
         filter: { type: "AuditLogFilter" }

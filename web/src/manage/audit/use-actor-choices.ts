@@ -24,7 +24,7 @@ export function useActorChoices(organizationId: string): ChoiceSource {
 function useAllServiceUsers(): ChoiceSource {
   return useSource<useActorChoicesSharedQuery>(
     graphql`
-      query useActorChoicesSharedQuery($after: String) {
+      query useActorChoicesSharedQuery($after: String) @throwOnFieldError {
         enterprise {
           serviceUsers(first: 100, after: $after, includeInactive: true) {
             nodes {
@@ -51,7 +51,7 @@ function useAllServiceUsers(): ChoiceSource {
 function useServiceUsersOf(id: string): ChoiceSource {
   return useSource<useActorChoicesServiceUsersQuery>(
     graphql`
-      query useActorChoicesServiceUsersQuery($id: ID!, $after: String) {
+      query useActorChoicesServiceUsersQuery($id: ID!, $after: String) @throwOnFieldError {
         organization(id: $id) {
           serviceUsers(first: 100, after: $after, includeInactive: true) {
             nodes {

@@ -45,6 +45,7 @@ function Automations({ organization }: { readonly organization: automationsPage_
   >(
     graphql`
       fragment automationsPage_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "automationsPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         automations(first: $count, after: $cursor) @connection(key: "automationsPage_automations") {

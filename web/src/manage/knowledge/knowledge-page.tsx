@@ -66,6 +66,7 @@ function Knowledge(props: KnowledgeProps) {
   >(
     graphql`
       fragment knowledgePage_folders on Organization
+      @throwOnFieldError
       @refetchable(queryName: "knowledgePageFoldersQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 100 }, cursor: { type: "String" }) {
         knowledgeFolders(first: $count, after: $cursor) @connection(key: "knowledgePage_knowledgeFolders") {

@@ -67,6 +67,7 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
   >(
     graphql`
       fragment notes_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "notesPaginationQuery")
       @argumentDefinitions(
         accessType: { type: "AccessType" }

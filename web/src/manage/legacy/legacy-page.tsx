@@ -62,6 +62,7 @@ function Calls({ organization }: { readonly organization: legacyPage_organizatio
   >(
     graphql`
       fragment legacyPage_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "legacyPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         legacyCalls(first: $count, after: $cursor) @connection(key: "legacyPage_legacyCalls") {

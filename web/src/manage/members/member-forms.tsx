@@ -24,7 +24,7 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
   const [assign, isAssigning] = useAssign();
   const find = async (email: string) => {
     const query = graphql`
-      query memberFormsFindQuery($email: String!) {
+      query memberFormsFindQuery($email: String!) @throwOnFieldError {
         enterprise {
           users(first: 1, email: $email) {
             nodes {

@@ -59,6 +59,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
   >(
     graphql`
       fragment membersPage_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "membersPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         members(first: $count, after: $cursor) @connection(key: "membersPage_members") {

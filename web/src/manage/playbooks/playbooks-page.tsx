@@ -54,6 +54,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
   >(
     graphql`
       fragment playbooksPage_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "playbooksPagePaginationQuery")
       @argumentDefinitions(
         accessType: { type: "AccessType" }

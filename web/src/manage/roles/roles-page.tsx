@@ -44,6 +44,7 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
   >(
     graphql`
       fragment rolesPage_enterprise on Enterprise
+      @throwOnFieldError
       @refetchable(queryName: "rolesPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         roles(first: $count, after: $cursor) @connection(key: "rolesPage_roles") {

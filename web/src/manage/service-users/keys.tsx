@@ -20,6 +20,7 @@ export function Keys({ organization, organizationId }: KeysProps) {
   >(
     graphql`
       fragment keys_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "keysPaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         apiKeys(first: $count, after: $cursor) @connection(key: "keys_apiKeys") {

@@ -59,6 +59,7 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
   >(
     graphql`
       fragment serviceUsersPage_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "serviceUsersPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         serviceUsers(first: $count, after: $cursor) @connection(key: "serviceUsersPage_serviceUsers") {

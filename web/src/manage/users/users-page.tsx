@@ -54,6 +54,7 @@ function Users({ enterprise, onChanged }: UsersProps) {
   >(
     graphql`
       fragment usersPage_enterprise on Enterprise
+      @throwOnFieldError
       @refetchable(queryName: "usersPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         users(first: $count, after: $cursor) @connection(key: "usersPage_users") {

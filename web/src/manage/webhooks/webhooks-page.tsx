@@ -52,6 +52,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
   >(
     graphql`
       fragment webhooksPage_organization on Organization
+      @throwOnFieldError
       @refetchable(queryName: "webhooksPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         webhookEndpoints(first: $count, after: $cursor) @connection(key: "webhooksPage_webhookEndpoints") {

@@ -1,0 +1,97 @@
+import {
+  DirectiveLocation,
+  GraphQLBoolean,
+  GraphQLDirective,
+  type GraphQLEnumType,
+  type GraphQLField,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLSchema,
+  isEnumType,
+  isObjectType,
+} from 'graphql';
+import { enumName } from './enum-name.ts';
+import { type Needs, type Requirement, requirementsOf } from './schema/needs.ts';
+
+/** A directive as it stands at a member of the schema. */
+export interface AppliedDirective {
+  readonly name: string;
+  /** Members that are undefined are left out. */
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+const names = { semanticNonNull: 'semanticNonNull', requiresPermission: 'requiresPermission' } as const;
+
+const semanticNonNull = new GraphQLDirective({
+  name: names.semanticNonNull,
+  description:
+    'The value is null only if `errors` has an error of this field. Clients that throw on errors of fields may treat the field as non-null.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    levels: {
+      type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
+      defaultValue: [0],
+      description: 'The levels of a list that this holds for: 0 is the field itself, 1 are its items.',
+    },
+  },
+});
+
+const requiresPermission = (permission: GraphQLEnumType) =>
+  new GraphQLDirective({
+    name: names.requiresPermission,
+    isRepeatable: true,
+    description:
+      'The caller needs one of these permissions, in the organization or on the enterprise that the field is about; otherwise the answer is FORBIDDEN. Several of these directives must all hold.',
+    locations: [DirectiveLocation.FIELD_DEFINITION],
+    args: {
+      permission: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(permission))),
+        description: 'The permissions of which one is enough.',
+      },
+      exceptOwn: {
+        type: new GraphQLNonNull(GraphQLBoolean),
+        defaultValue: false,
+        description: 'Whether what is the caller’s own needs none of them, as a session that it started.',
+      },
+    },
+  });
+
+/** The directives of a field, as its extensions say them. */
+export function directivesOf({ extensions }: Field): AppliedDirective[] {
+  const applied: AppliedDirective[] = [];
+  if (extensions.isNullOnlyOnError === true) applied.push({ name: names.semanticNonNull, args: {} });
+  for (const { anyOf, exceptOwn } of requirementsOf(extensions as Partial<Needs>)) {
+    // One is written without brackets, which GraphQL takes for a list of one.
+    const permission = anyOf.length === 1 ? anyOf[0] : anyOf;
+    const args = { permission, exceptOwn: exceptOwn || undefined };
+    applied.push({ name: names.requiresPermission, args });
+  }
+  return applied;
+}
+
+/**
+ * The schema with the definitions of the directives that its printed form applies, and with the permissions that a field needs in
+ * its description too: introspection tells of descriptions, and not of directives.
+ */
+export function withContract(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const requirements = requirementsOf(field.extensions as Partial<Needs>);
+      if (requirements.length > 0) field.description = `${field.description} Needs ${inWords(requirements)}.`;
+    }
+  }
+  const permission = schema.getType('Permission');
+  if (!isEnumType(permission)) throw new Error('The schema has no enum Permission.');
+  const { directives, ...config } = schema.toConfig();
+  const all = [...directives, semanticNonNull, requiresPermission(permission)];
+  return new GraphQLSchema({ ...config, directives: all.toSorted((a, b) => (a.name < b.name ? -1 : 1)) });
+}
+
+const inWords = (requirements: readonly Requirement[]) =>
+  requirements
+    .map(({ anyOf, exceptOwn }) => `${anyOf.map(enumName).join(' or ')}${exceptOwn ? ', except for one’s own' : ''}`)
+    .join(', and ');

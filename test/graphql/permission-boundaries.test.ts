@@ -1,0 +1,141 @@
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/domain/ids.ts';
+import { enumName } from '../../src/graphql/enum-name.ts';
+import { schema } from '../../src/graphql/schema/index.ts';
+import { requirementsOf } from '../../src/graphql/schema/needs.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { makeManager, makeRole } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { createSession } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const withRole = async (...permissions: string[]) =>
+  (await makeUser(test, { roleId: (await makeRole(test, 'ORGANIZATION', permissions)).roleId })).token;
+
+/** The fields of a type that need permissions, each with those of which one is enough, the first requirement first. */
+function guardedFields(typeName: string): [GraphQLField<unknown, unknown>, string[][]][] {
+  const type = schema.getType(typeName);
+  if (!isObjectType(type)) throw new Error(typeName);
+  return Object.values(type.getFields()).flatMap((field): [GraphQLField<unknown, unknown>, string[][]][] => {
+    const needed = requirementsOf(field.extensions).map(({ anyOf }) => anyOf.map(enumName));
+    return needed.length > 0 ? [[field, needed]] : [];
+  });
+}
+
+const days = { from: '2026-01-01', to: '2026-01-02' };
+
+/** A field with the least that it can be asked for with. */
+function ask({ name, args, type }: GraphQLField<unknown, unknown>): string {
+  const given = args.filter(isRequiredArgument).map((arg) => `${arg.name}: "${days[arg.name as keyof typeof days]}"`);
+  const selection = isObjectType(getNamedType(type)) ? ' { __typename }' : '';
+  return `${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${selection}`;
+}
+
+/** Which of the fields were refused, with the permission that was named. */
+const refusals = (errors: any[] | undefined, depth: number) =>
+  Object.fromEntries((errors ?? []).map(({ path, extensions }) => [path[depth], extensions.permission]));
+
+/** What is to be refused to who holds these permissions, with the permissions of which one may be named. */
+function expected(typeName: string, held: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    guardedFields(typeName)
+      .filter(([, needed]) => needed.some((anyOf) => !anyOf.some((each) => held.includes(each))))
+      .map(([field, needed]) => [field.name, expect.stringMatching(new RegExp(`^(${needed.flat().join('|')})$`))]),
+  );
+}
+
+describe('a field that is refused leaves the rest of', () => {
+  it.each([[['USE_SESSIONS']], [['VIEW_ORG_SESSIONS']], [['VIEW_ORG_MEMBERSHIP', 'MANAGE_ORG_AUTOMATIONS']]])(
+    'an organization, to who holds %s',
+    async (held) => {
+      const token = await withRole(...held);
+      const asked = guardedFields('Organization').map(([field]) => ask(field));
+      const query = `{ organization(id: "${test.organizationId}") { name ${asked.join(' ')} } }`;
+      const { data, errors } = await graphql(test, token, query);
+      expect(data.organization.name).toEqual(expect.any(String));
+      expect(refusals(errors, 1)).toEqual(expected('Organization', held));
+    },
+  );
+
+  it.each([[['READ_ACCOUNT_META']], [['READ_ACCOUNT_META', 'VIEW_ACCOUNT_MEMBERSHIP', 'MANAGE_BILLING']]])(
+    'the enterprise, to who holds %s',
+    async (held) => {
+      const { token } = await makeManager(test, ...held);
+      const asked = guardedFields('Enterprise').map(([field]) => ask(field));
+      const { data, errors } = await graphql(test, token, `{ enterprise { name ${asked.join(' ')} } }`);
+      expect(data.enterprise.name).toEqual(expect.any(String));
+      expect(refusals(errors, 1)).toEqual(expected('Enterprise', held));
+    },
+  );
+
+  it('a session, to who may act on it and not read it', async () => {
+    const token = await withRole('MANAGE_ORG_SESSIONS');
+    const sessionId = await createSession(test);
+    const asked = guardedFields('Session').map(([field]) => ask(field));
+    const query = `mutation { archiveSession(input: {sessionId: "${sessionId}"}) {
+      session { isArchived ${asked.join(' ')} } } }`;
+    const { data, errors } = await graphql(test, token, query);
+    expect(data.archiveSession.session.isArchived).toBe(true);
+    expect(refusals(errors, 2)).toEqual(expected('Session', ['MANAGE_ORG_SESSIONS']));
+    expect(errors).toHaveLength(asked.length);
+  });
+});
+
+/** A value that a rule of a single member would hardly refuse. */
+function sampleOf(type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return sampleOf(type.ofType);
+  if (isListType(type)) return [sampleOf(type.ofType)];
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (isInputObjectType(type)) {
+    const required = Object.values(type.getFields()).filter(isRequiredInputField);
+    return Object.fromEntries(required.map((member) => [member.name, sampleOf(member.type)]));
+  }
+  return { ID: newId(), Int: 1, Boolean: true, JSON: {} }[type.name] ?? 'something';
+}
+
+/** Inputs of which the value of a member decides what is needed. */
+const inputs: Record<string, object> = {
+  createApiKey: { kind: 'SERVICE', name: 'key' },
+  archiveSessions: { filter: { tags: ['none'] } },
+  unarchiveSessions: { filter: { tags: ['none'] } },
+  terminateSessions: { filter: { tags: ['none'] } },
+  tagSessions: { filter: { tags: ['none'] }, tags: ['none'] },
+  assignRole: { userId: newId(), roleId: 'org_member' },
+  unassignRole: { userId: newId() },
+};
+
+const mutations = guardedFields('Mutation');
+let token: string | undefined;
+
+it.each(mutations.map(([field, needed]) => [field.name, needed] as const))(
+  '%s is refused to who holds nothing that it needs (%s)',
+  async (name, needed) => {
+    token ??= await withRole('VIEW_ORG_SESSIONS');
+    const input = inputs[name] ?? sampleOf(schema.getType(`${name[0]?.toUpperCase()}${name.slice(1)}Input`) as never);
+    const document = `mutation($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) {
+      ${name}(input: $input) { userErrors { code path message } } }`;
+    const { data, errors } = await graphql(test, token, document, { input });
+    expect({ data, codes: errors?.map(({ extensions }) => extensions.code) }).toEqual({
+      data: { [name]: null },
+      codes: ['FORBIDDEN'],
+    });
+    expect(needed[0]).toContain(errors?.[0].extensions.permission);
+  },
+);

@@ -43,16 +43,13 @@ it('acts, and gets what it made', async () => {
 it.each([
   ['messages', '{ nodes { body } }'],
   ['events', '{ nodes { kind } }'],
-])(
-  'does not read the log through what an act gives: %s',
-  async (field, fields) => {
-    const { data, errors } = await graphql(test, token, send(`status ${field} ${fields}`), { id: await makeSession() });
-    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
-    expect(errors?.[0].message).toContain('VIEW_ORG_SESSIONS');
-    expect(data.sendMessage).toMatchObject({ session: { status: 'NEW', [field]: null }, message: { body: 'hi' } });
-    expect(JSON.stringify({ data, errors })).not.toContain('for other eyes');
-  },
-);
+])('does not read the log through what an act gives: %s', async (field, fields) => {
+  const { data, errors } = await graphql(test, token, send(`status ${field} ${fields}`), { id: await makeSession() });
+  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+  expect(errors?.[0].message).toContain('VIEW_ORG_SESSIONS');
+  expect(data.sendMessage).toMatchObject({ session: { status: 'NEW', [field]: null }, message: { body: 'hi' } });
+  expect(JSON.stringify({ data, errors })).not.toContain('for other eyes');
+});
 
 it('neither reads nor follows a session, whether it is there or not', async () => {
   const id = await makeSession();

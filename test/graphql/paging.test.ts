@@ -226,6 +226,9 @@ it('refuses a cursor for the one session that it is not of, not for its neighbou
        newer: session(id: $newer) { title messages(after: $after) { nodes { seq } } } }`,
     { older, newer, after: cursor },
   );
-  expect(data).toEqual({ older: { title: 'say hello', messages: { nodes: [{ seq: 2 }] } }, newer: { title: 'say hello', messages: null } });
+  expect(data).toEqual({
+    older: { title: 'say hello', messages: { nodes: [{ seq: 2 }] } },
+    newer: { title: 'say hello', messages: null },
+  });
   expect(errors).toMatchObject([{ path: ['newer', 'messages'], extensions: { code: 'BAD_CURSOR' } }]);
 });

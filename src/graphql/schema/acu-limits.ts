@@ -42,8 +42,7 @@ builder.objectField(Enterprise, 'acuLimits', (t) =>
     {
       type: AcuLimit,
       ...boundary('manageAcuLimits'),
-      description:
-        'The limits of those organizations that have one, the newest organization first.',
+      description: 'The limits of those organizations that have one, the newest organization first.',
       resolve: async (_enterprise, page, { domain }) =>
         toConnection(await listLimitedOrganizations(domain, page, pageLimits)),
     },
@@ -138,8 +137,7 @@ addMutation('setAcuLimit', {
   input: SetAcuLimitInput,
   payload: SetAcuLimitPayload,
   needs: ['manageAcuLimits'],
-  description:
-    'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not.',
+  description: 'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not.',
   act: async (input, { domain }) => ({
     acuLimit: await setCycleAcuLimit(domain, input.organizationId, input.cycleAcuLimit),
   }),

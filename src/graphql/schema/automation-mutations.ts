@@ -228,7 +228,8 @@ addMutation('rotateAutomationWebhookSecret', {
   input: RotateAutomationWebhookSecretInput,
   payload: writtenType('RotateAutomationWebhookSecretPayload', 'An automation whose webhook has another secret.'),
   needs: ['changeAutomations'],
-  description: 'Gives the incoming webhook of an automation another secret; the one before is good no more. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
+  description:
+    'Gives the incoming webhook of an automation another secret; the one before is good no more. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
   act: async (input, { domain }) =>
     rotateIncomingWebhookSecret(domain, await getAutomationPlace(domain, input.automationId)),
 });
@@ -237,7 +238,8 @@ addMutation('runAutomation', {
   input: RunAutomationInput,
   payload: RunAutomationPayload,
   needs: ['changeAutomations'],
-  description: 'Lets an automation act now, also one that is disabled; its times stay as they are. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
+  description:
+    'Lets an automation act now, also one that is disabled; its times stay as they are. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
   act: async (input, context, info) => {
     const place = await getAutomationPlace(context.domain, input.automationId);
     const idempotencyKey = idempotencyKeyOf(context, input, info);

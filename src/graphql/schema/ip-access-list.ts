@@ -76,7 +76,8 @@ addMutation('removeIpAccessListRanges', {
   input: rangesInput('RemoveIpAccessListRangesInput', 'Addresses to remove from those from which keys may be used.'),
   payload: changedType('RemoveIpAccessListRangesPayload', 'The list after ranges were removed.'),
   needs: ['changeIpAccessList'],
-  description: 'Removes addresses from those from which keys may be used; those that are not in the list are ignored. INVALID_STATE where none would be left. It holds from the next request on.',
+  description:
+    'Removes addresses from those from which keys may be used; those that are not in the list are ignored. INVALID_STATE where none would be left. It holds from the next request on.',
   act: (input, context) => change(context, input, removeIpRanges),
 });
 
@@ -87,6 +88,7 @@ addMutation('replaceIpAccessListRanges', {
   ),
   payload: changedType('ReplaceIpAccessListRangesPayload', 'The list after it was replaced.'),
   needs: ['changeIpAccessList'],
-  description: 'Replaces the addresses from which keys may be used; an empty list allows every address. It holds from the next request on.',
+  description:
+    'Replaces the addresses from which keys may be used; an empty list allows every address. It holds from the next request on.',
   act: (input, context) => change(context, input, replaceIpRanges),
 });

@@ -146,8 +146,7 @@ addMutation('disableKnowledgeNote', {
   input: oneNote('DisableKnowledgeNoteInput', 'The note that agents are no longer to be given.'),
   payload: notePayload('DisableKnowledgeNotePayload', 'The note that was disabled.'),
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description:
-    'Keeps a note from agents, without deleting it. Does nothing if it is disabled.',
+  description: 'Keeps a note from agents, without deleting it. Does nothing if it is disabled.',
   act: async (input, { domain }) => ({
     knowledgeNote: await updateNote(domain, input.knowledgeNoteId, { isEnabled: false }),
   }),

@@ -90,7 +90,8 @@ addMutation('replaceAllowedTags', {
   ),
   payload: changedType('ReplaceAllowedTagsPayload', 'The allowed tags after they were replaced.'),
   needs: ['changeTags'],
-  description: 'Replaces the tags that the sessions of an organization may have. A default tag that is none of them is cleared.',
+  description:
+    'Replaces the tags that the sessions of an organization may have. A default tag that is none of them is cleared.',
   act: (input, context) => change(context, input, replaceAllowedTags),
 });
 
@@ -102,6 +103,7 @@ addMutation('removeAllowedTags', {
   ),
   payload: changedType('RemoveAllowedTagsPayload', 'The allowed tags after some were removed.'),
   needs: ['changeTags'],
-  description: 'Removes tags from those that the sessions of an organization may have, and the default tag if it is one of them. Sessions that have such a tag keep it. Where none is left, any tag is allowed.',
+  description:
+    'Removes tags from those that the sessions of an organization may have, and the default tag if it is one of them. Sessions that have such a tag keep it. Where none is left, any tag is allowed.',
   act: (input, context) => change(context, input, removeAllowedTags),
 });

@@ -105,8 +105,7 @@ addMutation('unarchiveSession', {
   input: UnarchiveSessionInput,
   payload: UnarchiveSessionPayload,
   needs: [managesSession],
-  description:
-    'Takes a session out of the archive. It does not wake by that.',
+  description: 'Takes a session out of the archive. It does not wake by that.',
   act: async (input, { domain }) => ({
     session: await unarchiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -128,8 +127,7 @@ addMutation('replaceSessionTags', {
   input: ReplaceSessionTagsInput,
   payload: ReplaceSessionTagsPayload,
   needs: [managesSession],
-  description:
-    'Replaces the tags of a session with at most 50 others, of those that its organization allows.',
+  description: 'Replaces the tags of a session with at most 50 others, of those that its organization allows.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await replaceTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
@@ -140,8 +138,7 @@ addMutation('addSessionTags', {
   input: AddSessionTagsInput,
   payload: AddSessionTagsPayload,
   needs: [managesSession],
-  description:
-    'Adds tags to a session: those that it does not have yet, up to 50 in all.',
+  description: 'Adds tags to a session: those that it does not have yet, up to 50 in all.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await addTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
@@ -152,8 +149,7 @@ addMutation('removeSessionTags', {
   input: RemoveSessionTagsInput,
   payload: RemoveSessionTagsPayload,
   needs: [managesSession],
-  description:
-    'Removes tags from a session. Tags that it does not have are ignored.',
+  description: 'Removes tags from a session. Tags that it does not have are ignored.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await removeTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };

@@ -182,7 +182,8 @@ addMutation('enableWebhookEndpoint', {
   input: EnableWebhookEndpointInput,
   payload: changedType('EnableWebhookEndpointPayload', 'The endpoint that was enabled.'),
   needs: ['manageWebhooks', 'viewSession'],
-  description: 'Enables an endpoint: webhooks are sent to it of what happens from now on, and its failures are counted from zero. Does nothing if it is enabled.',
+  description:
+    'Enables an endpoint: webhooks are sent to it of what happens from now on, and its failures are counted from zero. Does nothing if it is enabled.',
   act: async (input, { domain }) => ({
     webhookEndpoint: await updateWebhookEndpoint(domain, input.webhookEndpointId, { isEnabled: true }),
   }),

@@ -39,7 +39,9 @@ export async function readMessages(test: Pick<TestApp, 'url' | 'adminToken'>, id
   return data.session.messages.nodes.map(({ type, body }: { type: string; body: string }) => `${type}: ${body}`);
 }
 
-/** A session's events with what tells them apart. */
+const inAcpWords = (value: string | null | undefined) => value?.toLowerCase() ?? value;
+
+/** A session's events with what tells them apart; the phases and reasons of turns and the states of tools in the words of ACP. */
 export async function readEvents(test: Pick<TestApp, 'url' | 'adminToken'>, id: string): Promise<any[]> {
   const { data } = await graphql(
     test,
@@ -48,5 +50,9 @@ export async function readEvents(test: Pick<TestApp, 'url' | 'adminToken'>, id: 
        ... on StatusEvent { status statusDetail } ... on TurnEvent { turn phase stopReason } ... on ToolCallEvent { title toolStatus output } } } } }`,
     { id },
   );
-  return data.session.events.nodes;
+  return data.session.events.nodes.map((node: any) => ({
+    ...node,
+    ...('phase' in node && { phase: inAcpWords(node.phase), stopReason: inAcpWords(node.stopReason) }),
+    ...('toolStatus' in node && { toolStatus: inAcpWords(node.toolStatus) }),
+  }));
 }

@@ -226,8 +226,8 @@ describe('a message of GraphQL while a permission is open', () => {
     const { messages, permissions } = await readAnswers(test, id);
     expect(messages).toEqual([{ type: 'USER_MESSAGE', body: words, answer: null }]);
     expect(permissions).toEqual([{ title: 'Deploy', decision: 'CANCELLED', questionId, option: null }]);
-    const turns = (await readEvents(test, id)).filter(({ phase }) => phase === 'STOPPED');
-    expect(turns.map(({ stopReason }) => stopReason)).toEqual(['CANCELLED', 'END_TURN']);
+    const turns = (await readEvents(test, id)).filter(({ phase }) => phase === 'stopped');
+    expect(turns.map(({ stopReason }) => stopReason)).toEqual(['cancelled', 'end_turn']);
     const spoken = await readMessages(test, id);
     expect(spoken).not.toContain('AGENT_MESSAGE: deployed');
     if (words === 'say use yarn') expect(spoken.at(-1)).toBe('AGENT_MESSAGE: use yarn');
@@ -242,10 +242,10 @@ describe('a message of GraphQL while a permission is open', () => {
     await untilOver(test, id);
     const turns = (await readEvents(test, id)).filter(({ kind }) => kind === 'TURN');
     expect(turns.map(({ turn, phase, stopReason }) => [turn, phase, stopReason].join(' '))).toEqual([
-      '1 STARTED ',
-      '1 STOPPED CANCELLED',
-      '2 STARTED ',
-      '2 STOPPED END_TURN',
+      '1 started ',
+      '1 stopped cancelled',
+      '2 started ',
+      '2 stopped end_turn',
     ]);
     expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: use yarn');
   });

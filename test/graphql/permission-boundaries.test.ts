@@ -104,7 +104,8 @@ function sampleOf(type: GraphQLInputType): unknown {
   if (isListType(type)) return [sampleOf(type.ofType)];
   if (isEnumType(type)) return type.getValues()[0]?.name;
   if (isInputObjectType(type)) {
-    const required = Object.values(type.getFields()).filter(isRequiredInputField);
+    const members = Object.values(type.getFields());
+    const required = type.isOneOf ? members.slice(0, 1) : members.filter(isRequiredInputField);
     return Object.fromEntries(required.map((member) => [member.name, sampleOf(member.type)]));
   }
   return { ID: newId(), Int: 1, Boolean: true, JSON: {} }[type.name] ?? 'something';

@@ -217,6 +217,13 @@ export class Matrix {
       const others = operation.slots.filter((each) => each !== slot && !each.isRequired);
       if (operation.isWrite && others.length > 0) bases.push(this.fill(principal, operation, variant, true));
     }
+    // A filter of an act finds nothing for a principal that is bound to no organization, unless the act names one.
+    const place = slot?.name.includes('.filter.')
+      ? operation.slots.find((each) => each !== slot && !each.isRequired && each.kinds.includes('organization'))
+      : undefined;
+    for (let variant = 0; isAble && operation.isWrite && place && variant < operation.variants; variant++) {
+      bases.push(this.fill(principal, operation, variant, false, place.name));
+    }
     const won = this.won.get(operation.name);
     // Where one of several must be given, nothing is looked up without it.
     if (won?.only !== undefined && won.only !== slot?.name)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { sameBodyMs } from '../../src/domain/automations/receive-webhook.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
-import { createAutomation, startSession, updateAutomation } from '../support/automations.ts';
+import { createAutomation, startSession, switchAutomation } from '../support/automations.ts';
 import { incoming, makeWebhook, postTo, promptOf } from '../support/incoming-webhooks.ts';
 import { testDatabase } from '../support/test-store.ts';
 
@@ -172,12 +172,12 @@ describe('a caller', () => {
   it('is told when the automation is disabled; one that is deleted has no webhook', async () => {
     const { send, token, automationId, runs, organizationId } = await make();
     const first = await send({ n: 1 });
-    await updateAutomation(test, { automationId, enabled: false }, token);
+    await switchAutomation(test, automationId, false, token);
     expect(await send({ n: 2 })).toMatchObject({ status: 409, body: { detail: 'The automation is disabled.' } });
     // What was taken stays so.
     expect(await send({ n: 1 })).toMatchObject({ status: 200, body: { run_id: first.body.run_id } });
     expect(await runs()).toHaveLength(1);
-    await updateAutomation(test, { automationId, enabled: true }, token);
+    await switchAutomation(test, automationId, true, token);
     expect((await send({ n: 2 })).status).toBe(202);
     await call(test, token, 'DELETE', `/v3/organizations/${organizationId}/automations/${automationId}`);
     expect((await send({ n: 3 })).status).toBe(401);

@@ -181,8 +181,8 @@ it('leaves out what nothing can have used, and shows what is more than an Int', 
   const nothing = { inputTokens: null, outputTokens: null, totalTokens: null, costUsd: null, contextUsed: null };
   const tokens = { input: null, cached: null, output: null, total: null };
   expect(data.session.events.nodes).toEqual([
-    { source: 'update', ...nothing, contextSize: 7, tokens },
-    { source: 'response', ...nothing, contextSize: null, tokens: { ...tokens, input: 3e9 } },
+    { source: 'UPDATE', ...nothing, contextSize: 7, tokens },
+    { source: 'RESPONSE', ...nothing, contextSize: null, tokens: { ...tokens, input: 3e9 } },
   ]);
   // The ledger takes a thousand million tokens at once, and no more.
   expect(await ledgerOf(id)).toMatchObject([{ inputTokens: 1e9, outputTokens: 0, costUsd: 0, source: 'response' }]);

@@ -153,10 +153,10 @@ describe('report_pull_request', () => {
     const id = await createSession(test, { prompt });
     await untilOver(test, id);
     expect((await readSession(test, id)).pullRequests).toEqual([
-      { url: 'https://github.com/o/r/pull/7', state: 'merged' },
-      { url: 'https://gitlab.example.com:8443/g/sub/p/-/merge_requests/3', state: 'open' },
-      { url: 'https://dev.azure.com/org/project/_git/repo/pullrequest/5', state: 'open' },
-      { url: 'https://bitbucket.org/team/repo/pull-requests/9', state: 'open' },
+      { url: 'https://github.com/o/r/pull/7', state: 'MERGED' },
+      { url: 'https://gitlab.example.com:8443/g/sub/p/-/merge_requests/3', state: 'OPEN' },
+      { url: 'https://dev.azure.com/org/project/_git/repo/pullrequest/5', state: 'OPEN' },
+      { url: 'https://bitbucket.org/team/repo/pull-requests/9', state: 'OPEN' },
     ]);
     expect((await readCalls(test, id)).at(-1)?.output).toMatch(/must be the address of a pull request/);
     expect((await readEvents(test, id)).filter(({ kind }) => kind === 'PULL_REQUEST')).toHaveLength(5);
@@ -169,8 +169,8 @@ describe('report_pull_request', () => {
     });
     await untilOver(test, id);
     expect((await readSession(test, id)).pullRequests).toEqual([
-      { url: 'https://github.com/o/r/pull/3', state: 'open' },
-      { url: 'https://github.com/o/r/pull/4', state: 'open' },
+      { url: 'https://github.com/o/r/pull/3', state: 'OPEN' },
+      { url: 'https://github.com/o/r/pull/4', state: 'OPEN' },
     ]);
   });
 

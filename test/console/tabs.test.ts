@@ -1,8 +1,10 @@
-import type { Browser, Request } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn, signInAlone } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, secretKey, signInAlone } from '../support/console-browser.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
+
+const secretOf = (page: Page) => page.evaluate((key) => localStorage.getItem(key), secretKey);
 
 describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, () => {
   let test: TestApp;
@@ -68,6 +70,32 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await first.context().close();
   });
 
+  it('take no answer about an earlier sign-in for one about the present one', async () => {
+    const { other, window, second } = await twoTabs();
+    const first = window.page;
+    const before = await secretOf(first);
+    const asked = new Promise<number>((resolve) => {
+      void first.route('**/graphql', async (route) => {
+        if (!route.request().postData()?.includes('query whoQuery')) return route.continue();
+        const response = await route.fetch();
+        resolve(response.status());
+        await expect.poll(() => secretOf(first)).not.toBe(before);
+        await route.fulfill({ response });
+      });
+    });
+    // The service ends the sign-in before and closes its socket; only then the other tab keeps the new page secret.
+    await second.route('**/console/session', async (route) => {
+      const response = await route.fetch();
+      expect(await asked).toBe(401);
+      await route.fulfill({ response });
+    });
+    await second.goto('/sign-in');
+    await signInAlone(second, other.token);
+    await first.getByText('There is no such session').waitFor();
+    await first.unrouteAll({ behavior: 'wait' });
+    await first.context().close();
+  });
+
   it('all leave when one signs out, and come in when one signs in', async () => {
     const { own, window, second } = await twoTabs();
     const first = window.page;
@@ -84,6 +112,40 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await second.keyboard.press('Enter');
     await second.getByText('Only hers').waitFor();
     await first.getByRole('button', { name: 'New playbook' }).first().waitFor();
+    await first.context().close();
+  });
+
+  it('come in also when they hear of the sign-in before they have its page secret', async () => {
+    const { own, window, second } = await twoTabs();
+    const first = window.page;
+    await second.goto('/manage/playbooks');
+    await second.getByRole('button', { name: 'Sign out' }).click();
+    for (const page of [first, second]) await page.getByLabel('Token').waitFor();
+    let isDelivered: () => void = () => undefined;
+    const delivered = new Promise<void>((resolve) => {
+      isDelivered = resolve;
+    });
+    const refused = new Promise<number>((resolve) => {
+      let isFirst = true;
+      void first.route('**/graphql', async (route) => {
+        const query = route.request().postData() ?? '';
+        // Its answer would be in time to help.
+        if (query.includes('query whoQuery')) await delivered;
+        if (!isFirst || !query.includes('query gateQuery')) return route.continue();
+        isFirst = false;
+        const response = await route.fetch();
+        resolve(response.status());
+        await expect.poll(() => secretOf(first)).not.toBeNull();
+        await route.fulfill({ response });
+        await first.evaluate(() => new Promise(requestAnimationFrame));
+        isDelivered();
+      });
+    });
+    await second.evaluate(() => new BroadcastChannel('switchyard').postMessage('in'));
+    expect(await refused).toBe(401);
+    await signInAlone(second, own.token);
+    await first.getByRole('heading', { name: 'Only hers' }).waitFor();
+    await first.unrouteAll({ behavior: 'wait' });
     await first.context().close();
   });
 

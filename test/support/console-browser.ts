@@ -133,7 +133,8 @@ export async function openSignedIn(
   return window;
 }
 
-const secretKey = 'switchyard:page-secret';
+/** The key under which the console keeps the page secret in `localStorage`. */
+export const secretKey = 'switchyard:page-secret';
 
 /** Both halves of the sign-in of a page's browser. */
 export async function halvesOf(page: Page): Promise<Required<Halves>> {

@@ -1,6 +1,6 @@
 import type { ConcreteRequest } from 'relay-runtime';
 import type { whoQuery$data } from '../__generated__/whoQuery.graphql.ts';
-import { consoleHeaders } from './page-secret.ts';
+import { consoleHeaders, isSignedInSince, pageSecret } from './page-secret.ts';
 import { noteOther, noteSignedOut } from './signed-out.ts';
 import { nowShown, type Shown, whoDocument, wordOf } from './who.ts';
 
@@ -21,11 +21,13 @@ export function look(): Promise<Found> {
 }
 
 async function find(shown: Shown): Promise<Found> {
+  const secret = pageSecret();
   const asked = await askWho();
   if (asked === null) return 'unknown';
   // It began anew meanwhile, and knows better.
   if (shown !== nowShown()) return 'other';
   if ('refusal' in asked) {
+    if (isSignedInSince(secret)) return find(shown);
     noteSignedOut(asked.refusal);
     return 'nobody';
   }

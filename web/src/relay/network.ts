@@ -10,7 +10,7 @@ import {
 import { confirmSignIn } from './confirm.ts';
 import { liveClient } from './live-client.ts';
 import { look } from './look.ts';
-import { consoleHeaders } from './page-secret.ts';
+import { consoleHeaders, isSignedInSince, pageSecret } from './page-secret.ts';
 import { noteReached } from './reach.ts';
 import { noteSignedOut } from './signed-out.ts';
 import type { Shown } from './who.ts';
@@ -67,7 +67,13 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
 export const fetchFor =
   (shown: Shown): FetchFunction =>
   async (parameters, variables): Promise<GraphQLResponse> => {
+    let secret = pageSecret();
     let { response, body } = await post(parameters, variables, shown);
+    // Refused before anything was done.
+    while (response.status === 401 && shown.signIn === null && isSignedInSince(secret)) {
+      secret = pageSecret();
+      ({ response, body } = await post(parameters, variables, shown));
+    }
     if (response.status === 401) {
       // Refused before anything was done: for the same person it is asked once more.
       if (shown.signIn === null) noteSignedOut(body?.errors?.[0]?.message ?? null);

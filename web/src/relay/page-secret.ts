@@ -16,6 +16,15 @@ export function pageSecret(): string | null {
   }
 }
 
+/**
+ * True if another tab has signed in since a request with the page secret `before` was sent. A refusal of that request says
+ * nothing about the new sign-in. Tabs do not see a new page secret at the same time as other news of the sign-in.
+ */
+export function isSignedInSince(before: string | null): boolean {
+  const now = pageSecret();
+  return now !== null && now !== before;
+}
+
 /** Keeps the page secret of a sign-in; null: nobody is signed in any more. */
 export function keepPageSecret(secret: string | null): void {
   try {

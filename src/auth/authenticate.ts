@@ -98,6 +98,9 @@ export interface KeyUsage {
 /** What is said of a missing, unknown, expired or revoked key: the wire's words (wire-facts 1). */
 export const noGoodKey = 'Missing or invalid Authorization header.';
 
+/** Message for a browser without a sign-in to the console, or whose sign-in has ended. */
+export const notSignedIn = "You aren't signed in. Sign in again.";
+
 /**
  * The viewer of a token that comes from a network address. UNAUTHENTICATED for one that is unknown, expired or revoked, in
  * the same words for all three: the answer must not say whether a token was ever good. Also, in other words, for a good
@@ -179,7 +182,7 @@ export async function authenticateConsole(
   const now = services.now();
   const isRight = row && isAmong(row.sessionHash, hashes) && isAmong(row.pageSecretHash, secretHashes);
   if (!isRight || row.sessionExpiresAt <= now || !isLive(row, now)) {
-    throw new DomainError('UNAUTHENTICATED', 'You are not signed in, or not any more.');
+    throw new DomainError('UNAUTHENTICATED', notSignedIn);
   }
   requireAddress(row, address);
   services.keyUsage.note(row.id, null);

@@ -1,4 +1,4 @@
-import { authenticateConsole } from '../auth/authenticate.ts';
+import { authenticateConsole, noGoodKey, notSignedIn } from '../auth/authenticate.ts';
 import { readToken } from '../auth/tokens.ts';
 import type { Services } from '../domain/context.ts';
 import { DomainError, RateLimitedError, UnavailableError } from '../domain/errors.ts';
@@ -18,7 +18,8 @@ import { readJson } from './read-json.ts';
 type SignInDoor = (request: Request, address: string | null) => Promise<Response>;
 type Acts = Readonly<Record<string, SignInDoor>>;
 
-const mistyped = 'This is not good, or not any more: it may be mistyped, used up, expired or revoked.';
+const invalidToken =
+  "That token isn't valid. Check for typos, or create a new one: it may have expired or been revoked.";
 const needsInput = 'A JSON object with "token" or "link" is needed, of at most 4 KiB.';
 const needsToken = 'A JSON object with "token" is needed, of at most 4 KiB.';
 
@@ -48,7 +49,7 @@ export function createSignIn(
       // The browser forgets the cookie either way. A cookie alone ends no sign-in: other servers of the host know it.
       const response = isEnded
         ? new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
-        : say(401, 'UNAUTHENTICATED', 'You are not signed in, or not any more.');
+        : say(401, 'UNAUTHENTICATED', notSignedIn);
       for (const cookie of noConsoleCookies) response.headers.append('set-cookie', cookie);
       return response;
     },
@@ -91,7 +92,7 @@ const pageSecretOf = ({ headers }: Request) => readPageSecret(headers.get(pageSe
 function readSignIn(body: Readonly<Record<string, unknown>> | null): SignInInput | null {
   const { token, link } = body ?? {};
   if (typeof link === 'string') return { link };
-  // As in other places, "Bearer " may stand before it. A text that cannot be a token is one that is not good.
+  // As in other places, "Bearer " may stand before it. A text that cannot be a token is an invalid one.
   return typeof token === 'string' ? { token: readToken(token, true) } : null;
 }
 
@@ -101,7 +102,10 @@ function failed(services: Services, failure: unknown): Response {
     const status = error instanceof RateLimitedError ? 429 : 503;
     return say(status, error.code, error.message, { 'retry-after': String(error.retryAfterSeconds) });
   }
-  if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') return say(401, error.code, mistyped);
+  if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') {
+    // The words for a request header do not fit a form.
+    return say(401, error.code, error.message === noGoodKey ? invalidToken : error.message);
+  }
   if (error instanceof DomainError && error.code === 'FORBIDDEN') return say(403, error.code, error.message);
   services.log.error({ err: error }, 'Somebody could not sign in to the console.');
   return say(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');

@@ -142,7 +142,7 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
         .getByRole('button', { name: /^Delete/ })
         .first()
         .click();
-      await page.getByText('This cannot be taken back').waitFor();
+      await page.getByText('This cannot be undone').waitFor();
     },
     'roles': at(() => '/manage/roles', 'Reader'),
     'role-form': press('New role', 'Who has it may'),

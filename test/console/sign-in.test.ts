@@ -145,6 +145,24 @@ it('a browser that signs in anew is signed out of what it was in before', async 
   expect((await ask(test, after, who)).status).toBe(200);
 });
 
+it('says why it refuses a token, a link, a sign-out and a confirmation', async () => {
+  const message = async (...sent: [method: string, body: unknown, headers?: Record<string, string>, path?: string]) => {
+    const { status, body } = await send(test, ...sent);
+    return [status, body.message];
+  };
+  expect(await message('POST', { token: 'cog_nobodys' })).toEqual([
+    401,
+    expect.stringMatching(/^That token isn't valid/),
+  ]);
+  expect(await message('POST', { link: 'a'.repeat(52) })).toEqual([
+    401,
+    expect.stringMatching(/^That link isn't valid/),
+  ]);
+  const signedOut = [401, "You aren't signed in. Sign in again."];
+  expect(await message('DELETE', undefined)).toEqual(signedOut);
+  expect(await message('POST', { token: test.adminToken }, {}, '/console/session/confirmation')).toEqual(signedOut);
+});
+
 it('a page that says with which sign-in it began is not taken for another', async () => {
   const signInOf = async (halves: Required<Halves>) => {
     const body = JSON.stringify({ query: '{ __typename }' });

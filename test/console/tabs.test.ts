@@ -159,7 +159,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await second.getByRole('button', { name: 'Sign out' }).click();
     await second.getByLabel('Token').waitFor();
     await second.goto(`/sign-in?again#link=${'a'.repeat(52)}`);
-    await second.getByText('This link is not good').waitFor();
+    await second.getByText("That link isn't valid").waitFor();
     expect(await second.getByLabel('Token').getAttribute('aria-invalid')).toBeNull();
     await window.page.context().close();
   });

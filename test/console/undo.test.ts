@@ -60,7 +60,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await picture('undo');
     expect(await seriousFindings(page)).toEqual([]);
     await undo(page).click();
-    await page.getByText('The session is not archived any more.').waitFor();
+    await page.getByText('The session is unarchived.').waitFor();
     expect((await read(token, id)).isArchived).toBe(false);
     await page.getByLabel('Message to the agent').waitFor();
     expect(complaints).toEqual([]);
@@ -90,7 +90,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('2 sessions archived.').waitFor();
     await undo(page).click();
-    await page.getByText('2 sessions not archived any more.').waitFor();
+    await page.getByText('2 sessions unarchived.').waitFor();
     // What was awake is woken again, and what slept sleeps.
     await expect
       .poll(() => Promise.all(ids.map((id) => read(token, id))))

@@ -110,7 +110,7 @@ it('is good no longer than the key, or the sign-in, that asked for it', async ()
   await send(test, 'DELETE', undefined, { ...halves });
   expect(await put(ofConsole)).toMatchObject({
     status: 401,
-    body: { detail: 'The key that asked for this address is not good any more.' },
+    body: { detail: 'The key that asked for this address is no longer valid.' },
   });
   await runMutation(test, 'deleteServiceUser', 'deletedServiceUserId', { serviceUserId });
   expect((await put(ofKey)).status).toBe(401);

@@ -63,7 +63,7 @@ describe('behind a proxy that is trusted', () => {
     }
     expect(await attempt(test, wrong('apk_'), from, '/v1/sessions')).toMatchObject({
       status: 429,
-      body: { detail: expect.stringContaining('Too many tokens'), retry_after: 50 },
+      body: { detail: expect.stringContaining('Too many invalid tokens'), retry_after: 50 },
     });
     const query = { query: '{ viewer { principalType } }' };
     for (const accept of ['application/json', 'text/event-stream']) {

@@ -63,7 +63,7 @@ export async function openAttachmentUpload(
   const { apiKeyId, consoleSessionId } = parts;
   const use = { apiKeyId, address, consoleSessionId: consoleSessionId || undefined };
   const [viewer] = await findViewers(services, [use]);
-  if (!viewer) throw new DomainError('UNAUTHENTICATED', 'The key that asked for this address is not good any more.');
+  if (!viewer) throw new DomainError('UNAUTHENTICATED', 'The key that asked for this address is no longer valid.');
   const rows = await services.store.query(
     'select 1 from idempotency_key where organization_id = $1 and principal = $2 and operation = $3 and key = $4',
     [parts.organizationId, `${viewer.principal.type}:${viewer.principal.id}`, operation, parts.id],

@@ -1,4 +1,4 @@
-import { findViewers, noGoodKey } from '../../auth/authenticate.ts';
+import { findViewers, notSignedIn } from '../../auth/authenticate.ts';
 import type { Viewer } from '../../auth/viewer.ts';
 import { audit } from '../audit.ts';
 import type { Services } from '../context.ts';
@@ -6,7 +6,10 @@ import { DomainError } from '../errors.ts';
 import { authenticateLimited, countFailure } from '../limits/authenticate-limited.ts';
 import { type ConsoleSession, createConsoleSession, redeemConsoleLink } from './console-sessions.ts';
 
-/** With what a browser signs in: a token, or the code of a link. */
+const invalidLink =
+  "That link isn't valid. A link signs in once, within 15 minutes. Create a new one, or sign in with a token.";
+
+/** Credential of a browser that signs in: a token, or the code of a link. */
 export type SignInInput = { readonly token: string | null } | { readonly link: string };
 
 /**
@@ -25,12 +28,12 @@ async function viewerOfLink(services: Services, code: string, address: string | 
   const apiKeyId = await redeemConsoleLink(services, code);
   const [viewer] = apiKeyId === null ? [] : await findViewers(services, [{ apiKeyId, address }]);
   if (viewer) return viewer;
-  throw await countFailure(services, address, new DomainError('UNAUTHENTICATED', noGoodKey));
+  throw await countFailure(services, address, new DomainError('UNAUTHENTICATED', invalidLink));
 }
 
 /**
  * Confirms the sign-in of a console viewer by the token of the key it was signed in with, from now on, and writes an audit
- * entry. FORBIDDEN, in the same words, for a token that is not good and for one of another key; RATE_LIMITED as
+ * entry. FORBIDDEN, in the same words, for an invalid token and for one of another key; RATE_LIMITED as
  * {@link signIn}; UNAUTHENTICATED when the sign-in has ended meanwhile.
  */
 export async function confirmSignIn(
@@ -50,7 +53,7 @@ export async function confirmSignIn(
       'update console_session set confirmed_at = $2::timestamptz where id = $1 returning id',
       [viewer.consoleSessionId, services.now()],
     );
-    if (confirmed.length === 0) throw new DomainError('UNAUTHENTICATED', 'You are not signed in, or not any more.');
+    if (confirmed.length === 0) throw new DomainError('UNAUTHENTICATED', notSignedIn);
     await audit({ ...services, viewer, address }, tx, 'login', {
       organizationId: viewer.homeOrganizationId,
       ...(viewer.apiKeyId === null ? {} : { targetId: viewer.apiKeyId }),

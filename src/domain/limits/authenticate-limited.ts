@@ -33,6 +33,6 @@ export async function countFailure(
 ): Promise<DomainError> {
   const spending = address === null ? null : await services.limits.login.spend(networkOf(address));
   if (spending === null || spending.isAllowed) return refusal;
-  const said = 'Too many tokens from this address were not good. Wait and try again.';
+  const said = 'Too many invalid tokens from this address. Wait and try again.';
   return new RateLimitedError(said, { resetSeconds: spending.resetSeconds, cause: refusal });
 }

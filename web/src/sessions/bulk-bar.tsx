@@ -159,7 +159,7 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
     const wasAwake = new Set(chosen.flatMap(({ sessionId, status }) => (awake.has(status) ? [sessionId] : [])));
     return run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), async ({ sessionIds }) => {
       const undone = await actOnAll({ sessionIds }, putAll(isArchived), () => false);
-      if (undone.count > 0) toasts.say(sentence(undone.count, isArchived ? 'archived again' : 'not archived any more'));
+      if (undone.count > 0) toasts.say(sentence(undone.count, isArchived ? 'archived again' : 'unarchived'));
       if (isArchived) return;
       for (const sessionId of undone.sessionIds) if (wasAwake.has(sessionId)) await resume({ input: { sessionId } });
     });

@@ -15,8 +15,6 @@ function takeLink(): string | null {
   return link;
 }
 
-const badLink = 'This link is not good, or not any more: each signs in once, within 15 minutes. A token does it too.';
-
 interface Answer {
   readonly pageSecret?: string;
   readonly message?: string;
@@ -68,11 +66,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     setBusy(false);
     if (refusal === null) return goIn();
     setOffer(null);
-    setError(
-      refusal.status === 401 && 'link' in input
-        ? { isOfLink: true, message: badLink }
-        : { isOfLink: false, ...refusal },
-    );
+    setError({ isOfLink: refusal.status === 401 && 'link' in input, message: refusal.message });
     field.current?.focus();
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a link is used once.
@@ -107,8 +101,8 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           <Mark size={44} />
           <h1>{offer.name === null ? 'You were signed in before' : 'You are signed in already'}</h1>
           <p>
-            {offer.name === null ? 'That sign-in has ended.' : `As ${offer.name}.`} The link would sign this browser in
-            anew, as whoever it was made for: use it only if it is yours.
+            {offer.name === null ? 'That sign-in has ended.' : `As ${offer.name}.`} The link signs this browser in as
+            the user it was made for. Use it only if it is yours.
           </p>
           <Button type="submit" tone="primary" autoFocus>
             {offer.name === null ? 'Sign in with a token' : 'Stay as I am'}

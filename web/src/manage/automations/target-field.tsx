@@ -40,7 +40,7 @@ export function TargetField({ draft, problems, onChange }: TargetFieldProps) {
           checked={draft.autoCreate}
           onChange={({ target }) => onChange({ ...draft, autoCreate: target.checked })}
         />
-        Start a session where there is none, or it takes no messages any more
+        Start a session if there is none, or if it no longer takes messages
       </label>
       {problemOf(problems, 'autoCreate') && (
         <p className="problem" role="alert">

@@ -207,7 +207,7 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       {leaving && (
         <ConfirmAct
           title={`Delete ${leaving.name}?`}
-          text="Agents are not told of it any more. It cannot be brought back."
+          text="Agents no longer get this note. This cannot be undone."
           act="Delete"
           said={`${leaving.name} is deleted.`}
           run={() =>

@@ -87,8 +87,8 @@ function Calls({ organization }: { readonly organization: legacyPage_organizatio
   return (
     <Page title="Legacy API">
       <p className="lead">
-        Calls of this organization’s keys to routes of REST that are deprecated. When nothing stands here for a while,
-        nobody needs them any more.
+        Calls of this organization’s keys to deprecated REST routes. When this list stays empty for a while, nobody
+        needs them.
       </p>
       <List
         label="Calls of deprecated routes"

@@ -56,8 +56,8 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
       onSubmit={(given) => void submit(given)}
     >
       <p>
-        Its sessions are stopped, its keys and service users end, and nothing in it can be reached any more. This cannot
-        be taken back.
+        Its sessions are stopped, its keys and service users are revoked, and nothing in it can be accessed. This cannot
+        be undone.
       </p>
       <TextField
         label="Its name, to be sure"

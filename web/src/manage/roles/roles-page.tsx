@@ -137,7 +137,7 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
       {leaving && (
         <ConfirmAct
           title={`Delete ${leaving.name}?`}
-          text="It can be deleted when nobody has it any more."
+          text="A role can be deleted only when nobody has it."
           act="Delete"
           said={`${leaving.name} is deleted.`}
           run={() => remove({ input: { roleId: leaving.roleId }, connections })}

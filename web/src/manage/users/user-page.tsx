@@ -111,7 +111,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
         : await unassign({ input: { userId, organizationId: leaving.organizationId ?? null } });
     setLeaving(null);
     if (errors !== null) return;
-    toasts.say(leaving === 'all' ? `${called} is deleted.` : `${called} has no role there any more.`);
+    toasts.say(leaving === 'all' ? `${called} is deleted.` : `${called} no longer has a role there.`);
     if (leaving === 'all') go('/manage/users');
     else onChanged();
   };

@@ -158,7 +158,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       {leaving && (
         <ConfirmAct
           title="Delete this webhook?"
-          text={`${leaving.url} is told of nothing any more, and what was sent to it is forgotten.`}
+          text={`${leaving.url} gets no further events, and the record of what was sent to it is deleted.`}
           act="Delete"
           said="The webhook is deleted."
           run={() => remove({ input: { webhookEndpointId: leaving.webhookEndpointId }, connections })}

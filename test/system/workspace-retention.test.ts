@@ -2,48 +2,20 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { asSystem } from '../../src/domain/sessions/as-system.ts';
 import { deletedIn, sessionsIn } from '../../src/domain/workspaces/session-directories.ts';
-import { emptyDeleted, type SweepOptions, sweepWorkspaces } from '../../src/domain/workspaces/sweep.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { createSession } from '../support/sessions.ts';
 import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
+import { directoryOf, homeWorkerOf, readDeletedAt, sweep, untilReleased } from '../support/workspaces.ts';
 
 const dayMs = 86_400_000;
-const never = () => false;
 
 async function start(): Promise<TestApp> {
   const test = await startApp({ roles: ['api', 'worker'] });
   onTestFinished(() => test.close());
   return test;
 }
-
-const directoryOf = (test: TestApp, id: string) => join(sessionsIn(test.dataDir), id);
-
-async function homeWorkerOf(test: TestApp, id: string): Promise<string> {
-  const [row] = await test.app.services.store.query<{ worker: string }>(
-    'select home_worker_id as worker from run where session_id = $1',
-    [id],
-  );
-  return row?.worker as string;
-}
-
-/** Sweeps the app's data directory as its worker does every ten minutes. */
-async function sweep(test: TestApp, options: Partial<SweepOptions> & { workerId: string }): Promise<number> {
-  const context = asSystem(test.app.services, test.app.installation.enterpriseId);
-  const times = { workspaceRetentionMs: 14 * dayMs, workspaceInactiveMs: 90 * dayMs };
-  const isHeld = never;
-  const count = await sweepWorkspaces(context, { dataDir: test.dataDir, ...times, isHeld, ...options }, never);
-  await emptyDeleted(context, test.dataDir, never);
-  return count;
-}
-
-/** Resolves when no worker holds the session any more. */
-const untilReleased = (test: TestApp, id: string) =>
-  expect
-    .poll(() => test.app.services.store.query('select 1 from lease where session_id = $1', [id]), { interval: 20 })
-    .toEqual([]);
 
 async function mutate(test: TestApp, name: string, id: string) {
   const input = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
@@ -57,10 +29,6 @@ async function mutate(test: TestApp, name: string, id: string) {
   if (errors) throw new Error(JSON.stringify(errors));
   return data[name];
 }
-
-const readDeletedAt = async (test: TestApp, id: string): Promise<string | null> =>
-  (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { workspaceDeletedAt } }', { id })).data
-    .session.workspaceDeletedAt;
 
 it('a session that is over loses its workspace and home after WORKSPACE_RETENTION_DAYS, and keeps its log', async () => {
   const test = await start();

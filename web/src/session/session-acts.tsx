@@ -11,8 +11,9 @@ import { useAct } from '../relay/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
+import { DeleteWorkspace } from './delete-workspace.tsx';
 
-/** What can be done with a session as it stands: suspend or resume, terminate, archive. */
+/** Buttons for what can be done with a session as it stands: suspend or resume, terminate, archive, delete its workspace. */
 export function SessionActs({
   session: reference,
   children,
@@ -28,6 +29,7 @@ export function SessionActs({
         status
         endReason
         isArchived
+        ...deleteWorkspace_session
       }
     `,
     reference,
@@ -111,7 +113,7 @@ export function SessionActs({
   const put = async (isArchived: boolean, isUndoing = false) => {
     const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
     if (errors !== null) return;
-    const text = isArchived ? 'The session is archived.' : 'The session is not archived any more.';
+    const text = isArchived ? 'The session is archived.' : 'The session is unarchived.';
     const undo = async () => {
       await put(!isArchived, true);
       if (isArchived && isAwake) await resume(variables);
@@ -155,6 +157,7 @@ export function SessionActs({
       >
         {session.isArchived ? 'Unarchive' : 'Archive'}
       </Button>
+      {!isAwake && <DeleteWorkspace session={session} />}
       {isAsking && (
         <Confirm
           title="Terminate this session?"

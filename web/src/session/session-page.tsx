@@ -21,6 +21,7 @@ import { SessionActs } from './session-acts.tsx';
 import { Transcript } from './transcript.tsx';
 import { useChoose } from './use-answer.ts';
 import { useFeed } from './use-feed.ts';
+import { WorkspaceNote } from './workspace-note.tsx';
 
 const query = graphql`
   query sessionPageQuery($id: ID!) @throwOnFieldError {
@@ -51,6 +52,7 @@ const query = graphql`
       }
       ...sessionActs_session
       ...details_session
+      ...workspaceNote_session
       events(kinds: [PLAN], last: 1) {
         nodes {
           ... on PlanEvent {
@@ -87,6 +89,7 @@ const subscription = graphql`
       }
       ...sessionActs_session
       ...details_session
+      ...workspaceNote_session
     }
   }
 `;
@@ -166,6 +169,7 @@ function Known({ session }: { readonly session: Session }) {
           {feed.error ?? 'Not connected. Trying again; nothing will be missing.'}
         </p>
       )}
+      <WorkspaceNote session={session} />
       <div className="session-body" data-details={isOpen ? 'open' : undefined}>
         <section className="conversation" aria-label="Conversation">
           <FilesContext value={session.attachments.nodes}>

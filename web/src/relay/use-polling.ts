@@ -1,0 +1,34 @@
+import { useEffect } from 'react';
+import { fetchQuery, useRelayEnvironment } from 'react-relay';
+import type { GraphQLTaggedNode, OperationType, Subscription } from 'relay-runtime';
+
+interface PollingOptions<T extends OperationType> {
+  readonly query: GraphQLTaggedNode;
+  /** Must keep its identity while it says the same. */
+  readonly variables: T['variables'];
+  /** Null: do not read. */
+  readonly everyMs: number | null;
+}
+
+/**
+ * Reads a query at intervals, and when the user comes back to the page; not while the page is hidden. For changes that no
+ * subscription reports. Components that show the same fields are rendered with the answer; a failed read is ignored.
+ */
+export function usePolling<T extends OperationType>({ query, variables, everyMs }: PollingOptions<T>): void {
+  const environment = useRelayEnvironment();
+  useEffect(() => {
+    if (everyMs === null) return;
+    let reading: Subscription | null = null;
+    const read = () => {
+      if (document.visibilityState !== 'visible' || reading?.closed === false) return;
+      reading = fetchQuery<T>(environment, query, variables).subscribe({ error: () => undefined });
+    };
+    const timer = window.setInterval(read, everyMs);
+    document.addEventListener('visibilitychange', read);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', read);
+      reading?.unsubscribe();
+    };
+  }, [environment, query, variables, everyMs]);
+}

@@ -1,0 +1,68 @@
+import { useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type { deleteWorkspace_session$key } from '../__generated__/deleteWorkspace_session.graphql.ts';
+import type { deleteWorkspaceMutation } from '../__generated__/deleteWorkspaceMutation.graphql.ts';
+import { useAct } from '../relay/use-act.ts';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { useToasts } from '../ui/toasts.tsx';
+
+const warning =
+  "All files in the workspace and in the agent's home directory are deleted, also changes that are saved nowhere else. " +
+  'This cannot be undone. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.';
+
+/** Button that deletes the workspace of a session that is not at work. Nothing while it is being deleted, and afterwards. */
+export function DeleteWorkspace({ session: reference }: { readonly session: deleteWorkspace_session$key }) {
+  const { sessionId, workspaceDeletedAt, workspaceDeletionRequestedAt } = useFragment(
+    graphql`
+      fragment deleteWorkspace_session on Session {
+        sessionId
+        workspaceDeletedAt
+        workspaceDeletionRequestedAt
+      }
+    `,
+    reference,
+  );
+  const [remove, isRemoving] = useAct<deleteWorkspaceMutation>(graphql`
+    mutation deleteWorkspaceMutation($input: DeleteSessionWorkspaceInput!) {
+      deleteSessionWorkspace(input: $input) {
+        session {
+          workspaceDeletedAt
+          workspaceDeletionRequestedAt
+          ...deleteWorkspace_session
+          ...workspaceNote_session
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const toasts = useToasts();
+  const [isAsking, setAsking] = useState(false);
+  if (workspaceDeletedAt || workspaceDeletionRequestedAt) return null;
+  const confirm = async () => {
+    setAsking(false);
+    const { payload } = await remove({ input: { sessionId } });
+    const session = payload?.session;
+    // A session that no worker has run yet.
+    if (session && !session.workspaceDeletedAt && !session.workspaceDeletionRequestedAt)
+      toasts.say('This session has no workspace.');
+  };
+  return (
+    <>
+      <Button size="small" icon="trash" tone="danger" isBusy={isRemoving} onClick={() => setAsking(true)}>
+        Delete workspace
+      </Button>
+      {isAsking && (
+        <Confirm
+          title="Delete the workspace of this session?"
+          text={warning}
+          act="Delete workspace"
+          onClose={() => setAsking(false)}
+          onConfirm={() => void confirm()}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { useMemo } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type { workspaceNote_session$key } from '../__generated__/workspaceNote_session.graphql.ts';
+import type { workspaceNoteQuery } from '../__generated__/workspaceNoteQuery.graphql.ts';
+import { usePolling } from '../relay/use-polling.ts';
+import { Icon } from '../ui/icons.tsx';
+import { Time } from '../ui/time.tsx';
+
+const query = graphql`
+  query workspaceNoteQuery($id: ID!) {
+    session(id: $id) {
+      ...workspaceNote_session
+      ...deleteWorkspace_session
+    }
+  }
+`;
+
+/** Interval between two reads while the workspace is being deleted, in milliseconds. */
+const everyMs = 2_000;
+
+/** Line that says that the session's workspace was deleted, by a user or by retention, or is being deleted. */
+export function WorkspaceNote({ session: reference }: { readonly session: workspaceNote_session$key }) {
+  const session = useFragment(
+    graphql`
+      fragment workspaceNote_session on Session {
+        id
+        endReason
+        workspaceDeletedAt
+        workspaceDeletionRequestedAt
+      }
+    `,
+    reference,
+  );
+  const { id, endReason, workspaceDeletedAt, workspaceDeletionRequestedAt } = session;
+  const variables = useMemo(() => ({ id }), [id]);
+  const isUnderWay = Boolean(workspaceDeletionRequestedAt);
+  usePolling<workspaceNoteQuery>({ query, variables, everyMs: isUnderWay ? everyMs : null });
+  const at = workspaceDeletedAt ?? workspaceDeletionRequestedAt;
+  if (!at) return null;
+  const isFinal = endReason === 'TERMINATED' || endReason === 'EXPIRED';
+  return (
+    <p className="banner quiet">
+      <Icon name="trash" />
+      {/* Without the time, which would be read out again each time that it changes. */}
+      <span role="status">
+        {isUnderWay
+          ? 'The workspace is being deleted. If its worker is not running, this happens when the worker starts.'
+          : `Workspace deleted: its files are gone. Messages, attachments and usage are kept.${isFinal ? '' : resumed}`}
+      </span>
+      <Time at={at} />
+    </p>
+  );
+}
+
+const resumed = ' If the session is resumed, it starts with an empty workspace.';

@@ -18,8 +18,9 @@ import { Splash } from '../ui/states.tsx';
 
 type Organization = gateQuery$data['organizations']['nodes'][number];
 type Viewer = gateQuery$data['viewer'];
+type Maintenance = gateQuery$data['maintenance'];
 
-/** Who is signed in, and in which organization's pages. */
+/** The user who is signed in, the organization whose pages are shown, and the service's maintenance mode. */
 export interface Signed {
   readonly viewer: Viewer;
   readonly name: string;
@@ -27,6 +28,8 @@ export interface Signed {
   readonly hasSeveral: boolean;
   /** The one whose things lists show. Null for who may use none. */
   readonly organization: Organization | null;
+  /** Null: the service works normally. */
+  readonly maintenance: Maintenance;
   choose(organizationId: string): void;
   /** Asks again which organizations there are: one was made, or is gone. */
   reload(): void;
@@ -65,7 +68,12 @@ function Known({ children, onKnown }: GateProps) {
   const [fetchKey, setFetchKey] = useState(0);
   // What is there stays until the other organization is known.
   const [, change] = useTransition();
-  const { viewer, organizations, organization } = useLazyLoadQuery<gateQuery>(
+  const {
+    viewer,
+    organizations,
+    organization,
+    maintenance = null,
+  } = useLazyLoadQuery<gateQuery>(
     graphql`
       query gateQuery($chosen: ID!, $hasChosen: Boolean!) {
         viewer {
@@ -96,6 +104,10 @@ function Known({ children, onKnown }: GateProps) {
             organizationId
             name
           }
+        }
+        maintenance {
+          since
+          reason
         }
       }
     `,
@@ -128,10 +140,11 @@ function Known({ children, onKnown }: GateProps) {
       name: nameOf(viewer.principal) ?? 'Service key',
       hasSeveral: organizations.nodes.length > 1,
       organization: current,
+      maintenance,
       choose,
       reload,
       may: (permission) => viewer.permissions.includes(permission),
     };
-  }, [viewer, organizations, current, choose, reload]);
+  }, [viewer, organizations, current, maintenance, choose, reload]);
   return <SignedContext value={signed}>{children}</SignedContext>;
 }

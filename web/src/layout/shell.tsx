@@ -11,6 +11,7 @@ import { applyTheme, readTheme, type Theme } from '../ui/theme.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { visible } from '../ui/visible.ts';
 import { commandKey, Keys } from './keys.tsx';
+import { MaintenanceBanner } from './maintenance-banner.tsx';
 import { navigation } from './navigation.ts';
 import { Palette, usePaletteKey } from './palette.tsx';
 
@@ -51,6 +52,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
       <div className="veil" onClick={() => setOpen(false)} />
       <main id="main" tabIndex={-1} ref={page}>
+        <MaintenanceBanner />
         {children}
       </main>
       <Keys onSearch={search} />

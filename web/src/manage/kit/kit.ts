@@ -1,6 +1,6 @@
 import './manage.css';
 
-export { ConfirmAct } from './confirm-act.tsx';
+export { ConfirmAct } from '../../ui/confirm-act.tsx';
 export { Editor } from './editor.tsx';
 export { EditorPage, type SaveResult, saveResultOf } from './editor-page.tsx';
 export { FormErrors, type FormProblem, Given } from './form.tsx';

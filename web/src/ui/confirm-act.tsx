@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
-import { Confirm } from '../../ui/dialog.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
+import { Confirm } from './dialog.tsx';
+import { useToasts } from './toasts.tsx';
 
 interface ConfirmActProps {
   readonly title: string;

@@ -1,0 +1,103 @@
+import { useEffect, useState } from 'react';
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
+import type { RecordSourceSelectorProxy } from 'relay-runtime';
+import type { maintenanceBannerEndMutation } from '../__generated__/maintenanceBannerEndMutation.graphql.ts';
+import type { maintenanceBannerQuery } from '../__generated__/maintenanceBannerQuery.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
+import { liveClient } from '../relay/live-client.ts';
+import { useAct } from '../relay/use-act.ts';
+import { usePolling } from '../relay/use-polling.ts';
+import { Button } from '../ui/button.tsx';
+import { ConfirmAct } from '../ui/confirm-act.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Time } from '../ui/time.tsx';
+
+const query = graphql`
+  query maintenanceBannerQuery {
+    maintenance {
+      since
+      reason
+    }
+  }
+`;
+const noVariables = {};
+
+/** Interval between two reads while the mode is on, in milliseconds: another user, or the operator, may end it. */
+const everyMs = 15_000;
+
+const reasons = {
+  copied: 'This database is a copy, for example restored from a backup, and its original may still be in use.',
+  configured: 'The operator started the service with MAINTENANCE=true. It ends with a start without that variable.',
+} as const;
+
+const warning =
+  'Sessions, automations and webhooks run again, in every process on this database. If the original database is still in use, ' +
+  'both installations do the same work: waiting sessions and automations run twice, and webhooks are sent twice.';
+
+/** Banner above every page while the service is in maintenance mode, with a button that ends it for users who may do so. */
+export function MaintenanceBanner() {
+  const { maintenance, may } = useSigned();
+  const environment = useRelayEnvironment();
+  const [isAsking, setAsking] = useState(false);
+  const [end] = useAct<maintenanceBannerEndMutation>(
+    graphql`
+      mutation maintenanceBannerEndMutation($input: EndMaintenanceInput!) {
+        endMaintenance(input: $input) {
+          isEnded
+          userErrors {
+            message
+          }
+        }
+      }
+    `,
+    { updater: forget },
+  );
+  usePolling<maintenanceBannerQuery>({ query, variables: noVariables, everyMs: maintenance ? everyMs : null });
+  // The mode begins at a start of the service, after which the connection is a new one.
+  useEffect(
+    () =>
+      liveClient.on('connected', () => {
+        fetchQuery<maintenanceBannerQuery>(environment, query, noVariables).subscribe({ error: () => undefined });
+      }),
+    [environment],
+  );
+  if (!maintenance) return null;
+  const isCopy = maintenance.reason === 'COPIED_DATABASE';
+  return (
+    <>
+      <section className="banner maintenance" aria-label="Maintenance mode">
+        <Icon name="warning" />
+        <div>
+          {/* Without the time, which would be read out again each time that it changes. */}
+          <p role="status">
+            <b>Maintenance mode.</b> No session or automation runs, and no webhook is sent.{' '}
+            {isCopy ? reasons.copied : reasons.configured}
+          </p>
+          <p>
+            Started <Time at={maintenance.since} />
+          </p>
+        </div>
+        {isCopy && may('MANAGE_ENTERPRISE_SETTINGS') && (
+          <Button size="small" onClick={() => setAsking(true)}>
+            End maintenance mode
+          </Button>
+        )}
+      </section>
+      {isAsking && (
+        <ConfirmAct
+          title="End maintenance mode?"
+          text={warning}
+          act="End maintenance mode"
+          said="Maintenance mode has ended."
+          run={() => end({ input: {} })}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Takes the banner away at once: a process may need some seconds to notice that the mode has ended. */
+function forget(store: RecordSourceSelectorProxy, data: maintenanceBannerEndMutation['response'] | null | undefined) {
+  if (data?.endMaintenance?.isEnded) store.getRoot().setValue(null, 'maintenance');
+}

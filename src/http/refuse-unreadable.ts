@@ -25,8 +25,8 @@ const tooLarge = closingAnswer(
 );
 const cookiesTooLarge = closingAnswer(
   status,
-  `${sentence} In a browser the cookies of this host are too large: the browser is asked to delete them. Reload the page; if ` +
-    'that does not help, delete the cookies of this host yourself.',
+  `${sentence} In a browser the cookies of this host are too large: the browser is asked to delete all cookies of this site. ` +
+    'Reload the page; if that does not help, delete the cookies of this host yourself.',
   ['Cache-Control: no-store', 'Clear-Site-Data: "cookies"'],
 );
 

@@ -1,8 +1,11 @@
 import { MissingPermissionError } from '../domain/errors.ts';
 import {
   type EnterprisePermission,
+  enterprisePermissions,
   manageOwnSessions,
   type OrganizationPermission,
+  organizationPermissions,
+  type Permission,
   type RolePermission,
 } from './permissions.ts';
 
@@ -61,6 +64,20 @@ export function holds(
   const inOrganization = viewer.organizations.get(organizationId);
   const has = (name: RolePermission) => viewer.everywhere.has(name) || (inOrganization?.has(name) ?? false);
   return has(permission) || (own && permission === 'ManageOrgSessions' && has(manageOwnSessions));
+}
+
+/** The permissions that the viewer holds in an organization of its enterprise, in the order of their table. */
+export function heldIn(viewer: Viewer, organizationId: string): OrganizationPermission[] {
+  return organizationPermissions.filter((permission) => holds(viewer, permission, organizationId));
+}
+
+/**
+ * The permissions that the viewer holds on the enterprise, in the order of their tables: those of an organization among them are
+ * held in every organization.
+ */
+export function heldOnEnterprise({ enterprisePermissions: held, everywhere }: Viewer): Permission[] {
+  const all: readonly Permission[] = [...enterprisePermissions, ...organizationPermissions];
+  return all.filter((permission) => held.has(permission) || everywhere.has(permission));
 }
 
 /** FORBIDDEN, naming the permission, unless the viewer holds it in the organization. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { EnterprisePermission, OrganizationPermission } from '../../auth/permissions.ts';
+import type { EnterprisePermission, OrganizationPermission, Permission } from '../../auth/permissions.ts';
 import {
+  holds,
+  missingPermission,
   organizationsWith,
   requireEnterprisePermission,
-  requirePermission,
   requireSomewhere,
   type Viewer,
 } from '../../auth/viewer.ts';
@@ -110,9 +111,19 @@ export function requireInSomePlace(viewer: Viewer, permissions: PlacePermissions
 
 /** FORBIDDEN, naming the permission, unless the viewer may act on what belongs there. `organizationId` null: the enterprise. */
 export function requireInPlace(viewer: Viewer, organizationId: string | null, permissions: PlacePermissions): void {
-  if (viewer.enterprisePermissions.has(permissions.enterprise)) return;
-  if (organizationId === null) requireEnterprisePermission(viewer, permissions.enterprise);
-  else requirePermission(viewer, permissions.organization, organizationId);
+  const missing = findMissingInPlace(viewer, organizationId, permissions);
+  if (missing !== null) throw missingPermission(missing);
+}
+
+/** The permission that {@link requireInPlace} names; null where it refuses nothing. */
+export function findMissingInPlace(
+  viewer: Viewer,
+  organizationId: string | null,
+  { enterprise, organization }: PlacePermissions,
+): Permission | null {
+  if (viewer.enterprisePermissions.has(enterprise)) return null;
+  if (organizationId === null) return enterprise;
+  return holds(viewer, organization, organizationId) ? null : organization;
 }
 
 /**

@@ -29,7 +29,7 @@ import { type PlaybookRecord, playbookColumns, viewPlaybooks } from './playbooks
 export const maxPlaybookBodyLength = 100_000;
 
 /** What changing playbooks needs. */
-const changePlaybooks: PlacePermissions = {
+export const changePlaybooks: PlacePermissions = {
   organization: permissionFor.changePlaybooks,
   enterprise: permissionFor.changeEnterprisePlaybooks,
 };

@@ -3,6 +3,7 @@ import { builder } from '../builder.ts';
 import { deferDirective } from '../defer.ts';
 import { withContract } from '../directives.ts';
 import { withPlainIds } from '../plain-ids.ts';
+import './abilities.ts';
 import './acu-limits.ts';
 import './agents.ts';
 import './api-keys.ts';

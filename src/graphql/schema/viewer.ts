@@ -44,7 +44,10 @@ export const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
     }),
     permissions: t.field({
       type: [PermissionEnum],
-      description: 'What it may do on the enterprise, or in any of its organizations.',
+      description:
+        'The union of the permissions that the caller holds on the enterprise and in its organizations: it does not say where.',
+      deprecationReason:
+        'Use Organization.viewerPermissions and Viewer.enterprisePermissions. Removed after 2027-06-30.',
       resolve: (viewer) => {
         const held = [viewer.enterprisePermissions, viewer.everywhere, ...viewer.organizations.values()].flatMap(
           (set) => [...set],

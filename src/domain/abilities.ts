@@ -1,0 +1,48 @@
+import { type OrganizationPermission, type Permission, permissionFor } from '../auth/permissions.ts';
+import { holds } from '../auth/viewer.ts';
+import type { Context } from './context.ts';
+import { changeNotes } from './knowledge/change-notes.ts';
+import { findMissingInPlace } from './organizations/place.ts';
+import { changePlaybooks } from './playbooks/change-playbooks.ts';
+import { viewerOfAnySession } from './sessions/enterprise-scope.ts';
+import { isOwn } from './sessions/find-session.ts';
+import type { SessionRecord } from './sessions/session.ts';
+
+interface InOrganization {
+  readonly organizationId: string;
+}
+
+interface InPlace {
+  readonly organizationId: string | null;
+}
+
+type Owned = Pick<SessionRecord, 'organizationId' | 'userId' | 'serviceUserId'>;
+
+/**
+ * The permission that the viewer lacks to change and delete a thing that it has been given, by kind of thing; null: it may. The
+ * acts ask for the same. A state of the thing can refuse an act all the same.
+ */
+export const missingToManage = {
+  session: (context: Context, session: Owned): Permission | null => {
+    const { changeSession } = permissionFor;
+    const viewer = viewerOfAnySession(context, 'manage');
+    return holds(viewer, changeSession, session.organizationId, isOwn(context, session)) ? null : changeSession;
+  },
+  automation: (context: Context, automation: InOrganization) => lacks(context, automation, 'changeAutomations'),
+  secret: (context: Context, secret: InOrganization) => lacks(context, secret, 'changeSecrets'),
+  webhookEndpoint: (context: Context, endpoint: InOrganization) =>
+    lacks(context, endpoint, 'manageWebhooks') ?? lacks(context, endpoint, 'viewSession'),
+  knowledge: ({ viewer }: Context, { organizationId }: InPlace) =>
+    findMissingInPlace(viewer, organizationId, changeNotes),
+  playbook: ({ viewer }: Context, { organizationId }: InPlace) =>
+    findMissingInPlace(viewer, organizationId, changePlaybooks),
+} as const;
+
+type OrganizationAct = {
+  [K in keyof typeof permissionFor]: (typeof permissionFor)[K] extends OrganizationPermission ? K : never;
+}[keyof typeof permissionFor];
+
+function lacks({ viewer }: Context, { organizationId }: InOrganization, act: OrganizationAct): Permission | null {
+  const permission: OrganizationPermission = permissionFor[act];
+  return holds(viewer, permission, organizationId) ? null : permission;
+}

@@ -1,0 +1,98 @@
+import type { ObjectRef } from '@pothos/core';
+import type { Permission } from '../../auth/permissions.ts';
+import { heldIn, heldOnEnterprise } from '../../auth/viewer.ts';
+import { missingToManage } from '../../domain/abilities.ts';
+import type { Context } from '../../domain/context.ts';
+import { builder, type SchemaTypes } from '../builder.ts';
+import { Automation } from './automations.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { PermissionEnum } from './enums.ts';
+import { KnowledgeFolder, KnowledgeNote } from './knowledge.ts';
+import { Organization } from './organization-ref.ts';
+import { Playbook } from './playbooks.ts';
+import { Secret } from './secrets.ts';
+import { Session } from './sessions.ts';
+import { ViewerType } from './viewer.ts';
+import { WebhookEndpoint } from './webhooks.ts';
+
+interface Ability {
+  readonly missing: Permission | null;
+}
+
+const ViewerAbility = builder.objectRef<Ability>('ViewerAbility').implement({
+  description: 'The answer to whether the viewer may do something, by its permissions.',
+  fields: (t) => ({
+    isAllowed: t.boolean({
+      description: 'Whether the viewer has the permission. The state of the thing can refuse an act all the same.',
+      resolve: ({ missing }) => missing === null,
+    }),
+    missingPermission: t.field({
+      type: PermissionEnum,
+      nullable: true,
+      description: 'The permission that the viewer lacks; null if it may.',
+      resolve: ({ missing }) => missing,
+    }),
+  }),
+});
+
+function addAbility<T>(
+  ref: ObjectRef<SchemaTypes, T>,
+  description: string,
+  findMissing: (context: Context, thing: T) => Permission | null,
+): void {
+  builder.objectField(ref, 'viewerCanManage', (t) =>
+    t.field({
+      type: ViewerAbility,
+      description,
+      resolve: (thing, _args, { domain }) => ({ missing: findMissing(domain, thing as T) }),
+    }),
+  );
+}
+
+addAbility(
+  Session,
+  'Whether the viewer may send messages to the session, suspend, resume, archive, tag, change and terminate it. A viewer that may manage its own sessions may for those.',
+  missingToManage.session,
+);
+addAbility(
+  Automation,
+  'Whether the viewer may change, enable, disable, run and delete the automation. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
+  missingToManage.automation,
+);
+addAbility(Playbook, 'Whether the viewer may change and delete the playbook.', missingToManage.playbook);
+addAbility(KnowledgeNote, 'Whether the viewer may change and delete the note.', missingToManage.knowledge);
+addAbility(KnowledgeFolder, 'Whether the viewer may change, move and delete the folder.', missingToManage.knowledge);
+addAbility(Secret, 'Whether the viewer may change and delete the secret.', missingToManage.secret);
+addAbility(
+  WebhookEndpoint,
+  'Whether the viewer may change, test and delete the endpoint.',
+  missingToManage.webhookEndpoint,
+);
+
+builder.objectField(Organization, 'viewerPermissions', (t) =>
+  t.field({
+    type: [PermissionEnum],
+    description:
+      'The permissions that the viewer holds in this organization, by a role there or on the enterprise. Permissions on the enterprise itself are in Viewer.enterprisePermissions.',
+    resolve: ({ id }, _args, { domain }) => heldIn(domain.viewer, id),
+  }),
+);
+
+const onEnterprise =
+  'The permissions that the viewer holds on the enterprise. Those of an organization among them are held in every organization.';
+
+builder.objectField(Enterprise, 'viewerPermissions', (t) =>
+  t.field({
+    type: [PermissionEnum],
+    description: onEnterprise,
+    resolve: (_enterprise, _args, { domain }) => heldOnEnterprise(domain.viewer),
+  }),
+);
+
+builder.objectField(ViewerType, 'enterprisePermissions', (t) =>
+  t.field({
+    type: [PermissionEnum],
+    description: `${onEnterprise} The same as Enterprise.viewerPermissions, also for who may not read the enterprise.`,
+    resolve: (viewer) => heldOnEnterprise(viewer),
+  }),
+);

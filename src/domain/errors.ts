@@ -1,5 +1,3 @@
-import type { RolePermission } from '../auth/permissions.ts';
-
 /**
  * Every way in which the domain refuses, and what it means. `docs/errors.md` lists the same codes, and each door has a
  * complete table from code to answer.
@@ -49,9 +47,10 @@ export class DomainError extends Error {
 
 /** FORBIDDEN because the caller lacks one permission. */
 export class MissingPermissionError extends DomainError {
-  readonly permission: RolePermission;
+  /** A name in the table of permissions of `auth/permissions.ts`, which this file must not import. */
+  readonly permission: string;
 
-  constructor(permission: RolePermission, message: string, issues: readonly Issue[] = []) {
+  constructor(permission: string, message: string, issues: readonly Issue[] = []) {
     super('FORBIDDEN', message, issues);
     this.permission = permission;
   }

@@ -12,7 +12,7 @@ const asksForWhatComes = (page: Page) =>
   new Promise<void>((resolve) => {
     page.on('websocket', (socket) => {
       socket.on('framesent', ({ payload }) => {
-        if (String(payload).includes('sessionListMatchingSubscription')) resolve();
+        if (String(payload).includes('sessionListSubscription')) resolve();
       });
     });
   });

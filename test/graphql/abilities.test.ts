@@ -35,7 +35,11 @@ it('says of resources whether the viewer may change them', async () => {
   }`;
   const { organizationId } = test;
   const { data: made } = await graphql(test, test.adminToken, create, { organizationId });
-  const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS', 'USE_SESSIONS', 'MANAGE_ORG_PLAYBOOKS']);
+  const { roleId } = await makeRole(test, 'ORGANIZATION', [
+    'VIEW_ORG_SESSIONS',
+    'USE_SESSIONS',
+    'MANAGE_ORG_PLAYBOOKS',
+  ]);
   const { token } = await makeUser(test, { roleId });
   const query = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Playbook { ${ability} } ... on Secret { ${ability} } } }`;
   const ids = [made.createPlaybook.playbook.id, made.createSecret.secret.id];
@@ -49,8 +53,7 @@ it('says in which organization the viewer holds what', async () => {
   const other = await makeOrganization(test, 'Other');
   const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);
   const { token } = await makeUser(test, { roleId });
-  const query = (id: string) =>
-    `{ viewer { enterprisePermissions } organization(id: "${id}") { viewerPermissions } }`;
+  const query = (id: string) => `{ viewer { enterprisePermissions } organization(id: "${id}") { viewerPermissions } }`;
   expect((await graphql(test, token, query(test.organizationId))).data).toEqual({
     viewer: { enterprisePermissions: [] },
     organization: { viewerPermissions: ['VIEW_ORG_SESSIONS'] },

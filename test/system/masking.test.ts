@@ -96,7 +96,7 @@ it('blots out lines of a secret of several lines, and leaves short values and wh
     session_secrets: [
       { key: 'KEY', value: key },
       { key: 'SHORT', value: 'abcde' },
-      { key: 'OPEN', value: 'may be seen', isSensitive: false },
+      { key: 'OPEN', value: 'may be seen', sensitive: false },
     ],
   });
   const said = session.messages.nodes.slice(1).map(({ body }: { body: string }) => body);

@@ -61,7 +61,7 @@ it('lets a session’s own secret win, and leaves other organizations’, cookie
   await make(organizationId, 'SHARED', 'of the organization');
   await make(organizationId, 'COOKIE', 'sid=1', { type: 'cookie' });
   await make(organizationId, 'SEED', 'JBSWY3DPEHPK3PXP', { type: 'totp' });
-  const sessionSecrets = [{ key: 'SHARED', value: 'of the session', isSensitive: false }];
+  const sessionSecrets = [{ key: 'SHARED', value: 'of the session', sensitive: false }];
   const prompt = 'env SHARED\nenv THEIRS\nenv COOKIE\nenv SEED';
   expect(await run(organizationId, prompt, { session_secrets: sessionSecrets })).toEqual([
     'SHARED=of the session',

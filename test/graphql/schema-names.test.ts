@@ -38,6 +38,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   terminate: ['Session', 'Sessions'],
   tag: ['Sessions'],
   send: ['Message'],
+  answer: ['Question'],
   assign: ['Role'],
   unassign: ['Role'],
   invite: ['Users'],

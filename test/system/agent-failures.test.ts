@@ -30,8 +30,8 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const eventQuery = `query($id: ID!) { session(id: $id) { events(first: 100) { nodes {
-  kind ... on ErrorEvent { body data } ... on NoticeEvent { body data } } } } }`;
-const readNotices = async (id: string): Promise<{ kind: string; body: string; data: any }[]> => {
+  kind ... on ErrorEvent { body failure agentOutput } ... on NoticeEvent { body failure agentOutput } } } } }`;
+const readNotices = async (id: string): Promise<{ kind: string; body: string; failure: string | null; agentOutput: string }[]> => {
   const { data } = await graphql(test, test.adminToken, eventQuery, { id });
   return data.session.events.nodes.filter(({ kind }: { kind: string }) => kind === 'ERROR' || kind === 'NOTICE');
 };
@@ -43,10 +43,10 @@ it('shows the team what an agent wrote last when it crashed, without secrets', a
   const id = await createSession(test, { prompt, sessionSecrets });
   await untilOver(test, id);
   const [notice, error] = await readNotices(id);
-  expect(notice).toMatchObject({ kind: 'NOTICE', data: { code: 'agent_failed' } });
+  expect(notice).toMatchObject({ kind: 'NOTICE', failure: 'AGENT_FAILED' });
   expect(error).toMatchObject({ kind: 'ERROR', body: 'The agent process ended unexpectedly (exit code 1).' });
   for (const each of [notice, error]) {
-    expect(each?.data.stderr).toContain('********\nThe demo agent was told to crash.');
+    expect(each?.agentOutput).toContain('********\nThe demo agent was told to crash.');
     expect(JSON.stringify(each)).not.toContain(value);
   }
 });
@@ -55,10 +55,10 @@ it('shows the last two thousand characters of why an agent did not start', async
   const id = await createSession(test, { agent: 'unready' });
   await untilOver(test, id);
   const error = (await readNotices(id)).at(-1);
-  expect(error).toMatchObject({ kind: 'ERROR', data: { code: 'agent_failed' } });
-  expect(error?.data.stderr).toMatch(/^x+ no display$/);
-  expect(error?.data.stderr.length).toBeGreaterThan(1_900);
-  expect(error?.data.stderr.length).toBeLessThanOrEqual(2_000);
+  expect(error).toMatchObject({ kind: 'ERROR', failure: 'AGENT_FAILED' });
+  expect(error?.agentOutput).toMatch(/^x+ no display$/);
+  expect(error?.agentOutput.length).toBeGreaterThan(1_900);
+  expect(error?.agentOutput.length).toBeLessThanOrEqual(2_000);
 });
 
 it('blots a secret out before it cuts what is wrong with an output', async () => {

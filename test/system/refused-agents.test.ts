@@ -26,11 +26,11 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const errorsOf = async (id: string): Promise<{ body: string; data: { code: string } }[]> => {
+const errorsOf = async (id: string): Promise<{ body: string; failure: string }[]> => {
   const { data } = await graphql(
     test,
     test.adminToken,
-    'query($id: ID!) { session(id: $id) { events(first: 100, kinds: [ERROR]) { nodes { ... on ErrorEvent { body data } } } } }',
+    'query($id: ID!) { session(id: $id) { events(first: 100, kinds: [ERROR]) { nodes { ... on ErrorEvent { body failure } } } } }',
     { id },
   );
   return data.session.events.nodes;
@@ -49,7 +49,7 @@ it.each([
   expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR', statusDetail: null });
   const [error, ...others] = await errorsOf(id);
   expect(others).toEqual([]);
-  expect(error?.data).toMatchObject({ code: 'agent_request_refused' });
+  expect(error?.failure).toBe('AGENT_REQUEST_REFUSED');
   expect(error?.body).toContain(`The agent refused ${said} The same would be refused again.`);
   expect(await startedTurns(id)).toBe(1);
   const messages = await readMessages(test, id);
@@ -74,7 +74,7 @@ it.each(['refuse 429 Too many requests', 'refuse -32603 HTTP 503: overloaded'])(
   async (prompt) => {
     const id = await createSession(test, { prompt });
     await untilSession(test, id, ({ status }) => status === 'ERROR');
-    expect((await errorsOf(id)).map(({ data }) => data.code)).toEqual(['agent_failed']);
+    expect((await errorsOf(id)).map(({ failure }) => failure)).toEqual(['AGENT_FAILED']);
     expect(await startedTurns(id)).toBe(3);
   },
 );
@@ -88,7 +88,7 @@ it.each([
   expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
   const [error, ...others] = await errorsOf(id);
   expect(others).toEqual([]);
-  expect(error?.data).toMatchObject({ code: 'agent_settings_refused' });
+  expect(error?.failure).toBe('AGENT_SETTINGS_REFUSED');
   expect(error?.body).toMatch(/Correct its profile, then send a message to let it go on\.$/);
   expect(error?.body).toContain(`The agent did not take ${what}.`);
   expect(await startedTurns(id)).toBe(0);

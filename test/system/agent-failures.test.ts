@@ -31,7 +31,9 @@ afterAll(() => test.close());
 
 const eventQuery = `query($id: ID!) { session(id: $id) { events(first: 100) { nodes {
   kind ... on ErrorEvent { body failure agentOutput } ... on NoticeEvent { body failure agentOutput } } } } }`;
-const readNotices = async (id: string): Promise<{ kind: string; body: string; failure: string | null; agentOutput: string }[]> => {
+const readNotices = async (
+  id: string,
+): Promise<{ kind: string; body: string; failure: string | null; agentOutput: string }[]> => {
   const { data } = await graphql(test, test.adminToken, eventQuery, { id });
   return data.session.events.nodes.filter(({ kind }: { kind: string }) => kind === 'ERROR' || kind === 'NOTICE');
 };

@@ -26,7 +26,7 @@ const makeFolder = async (token: string, input: Record<string, unknown>) =>
 
 /** The names of an organization's notes that match, and how many there are. */
 async function names(token: string, organizationId: string, args: string): Promise<[string[], number]> {
-  const document = `query($id: ID!) { organization(id: $id) { knowledgeNotes(first: 100 ${args}) { nodes { name } totalCount } } }`;
+  const document = `query($id: ID!) { organization(id: $id) { knowledgeNotes(first: 100, filter: {${args}}) { nodes { name } totalCount } } }`;
   const { data, errors } = await graphql(test, token, document, { id: organizationId });
   expect(errors).toBeUndefined();
   const { nodes, totalCount } = data.organization.knowledgeNotes;
@@ -217,7 +217,7 @@ describe('the enterprise', () => {
       expect(errors).toBeUndefined();
       return data.enterprise;
     };
-    const both = await all('search: "Push", first: 100');
+    const both = await all('filter: {search: "Push"}, first: 100');
     const listed = both.knowledgeNotes.nodes.map(({ name }: { name: string }) => name);
     expect(listed).toEqual(expect.arrayContaining(['Shared', 'Own']));
     expect(both.knowledgeNotes).toMatchObject({ totalCount: listed.length, totalCountIsExact: true });
@@ -225,7 +225,7 @@ describe('the enterprise', () => {
       name: 'Everywhere',
       notes: { nodes: [{ name: 'Shared' }], totalCount: 1 },
     });
-    const own = (await all('accessType: ENTERPRISE')).knowledgeNotes.nodes;
+    const own = (await all('filter: {accessType: ENTERPRISE}')).knowledgeNotes.nodes;
     expect(own).toContainEqual({ name: 'Shared' });
     expect(own).not.toContainEqual({ name: 'Own' });
     expect(await run('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: made.id }, token)).toEqual({

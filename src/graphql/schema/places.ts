@@ -7,3 +7,7 @@ export const placeDescriptions = {
 /** The description of a thing's `organization`. */
 export const ownerDescription =
   'The organization that it belongs to; null: the enterprise itself, for every organization.';
+
+/** The description of the `accessType` of a filter. */
+export const accessTypeDescription =
+  'ENTERPRISE: only what belongs to the enterprise itself, which its organizations may use too. ORGANIZATION: only what belongs to organizations. Left out: of an organization its own, of the enterprise everything.';

@@ -9,6 +9,7 @@ import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { bootstrapToken, freePort, type ServerProcess, startRefused, startServer } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
@@ -35,7 +36,7 @@ async function create(server: ServerProcess, prompt: string): Promise<string> {
     bootstrapToken,
     'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } } }',
     {
-      input: { prompt },
+      input: { organizationId: await firstOrganizationId(server, bootstrapToken), prompt },
     },
   );
   return data.createSession.session.sessionId;

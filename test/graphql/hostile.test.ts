@@ -143,7 +143,7 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
       what,
       isQuick: true,
     });
-    expect(text).not.toContain('INTERNAL_SERVER_ERROR');
+    expect(text).not.toContain('"code":"INTERNAL_SERVER_ERROR"');
     figures[what] = {
       http: `${status}, ${Math.round(between - startedAt)} ms`,
       socket: said.startsWith('closed') ? said : 'answered',

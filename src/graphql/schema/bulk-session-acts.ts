@@ -1,3 +1,4 @@
+import type { InputObjectRef } from '@pothos/core';
 import type { Context } from '../../domain/context.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { parseId, prefixedId } from '../../domain/ids.ts';
@@ -17,7 +18,7 @@ import { toItemErrors } from '../errors.ts';
 import { addMutation } from './add-mutation.ts';
 import { clientMutationIdDescription, payloadType, UserErrorType } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
-import { parseSessionFilter, SessionFilterInput, type SessionListArgs } from './session-filter.ts';
+import { parseSessionFilter, SessionFilterInput } from './session-filter.ts';
 import { Session } from './sessions.ts';
 
 const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').implement({
@@ -39,7 +40,7 @@ const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').imp
       description:
         'Why nothing was done to it; empty when it was done. One that is not there, or that the viewer may not act on, is an UNKNOWN_REFERENCE.',
       resolve: ({ outcome, index }) => {
-        const path = index === null ? ['sessionIds'] : ['sessionIds', String(index)];
+        const path = ['selection', 'sessionIds', ...(index === null ? [] : [String(index)])];
         return outcome instanceof DomainError ? toItemErrors(outcome, ['input'], path) : [];
       },
     }),
@@ -61,34 +62,74 @@ const TagModeEnum = builder.enumType('TagMode', {
   } as const satisfies Record<Uppercase<TagMode>, { value: TagMode; description: string }>,
 });
 
-function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
-  return {
-    sessionIds: t.idList({ description: 'These sessions, by any form of their ids: 1 to 100. Either this or filter.' }),
+const SessionSelection = builder.inputType('SessionSelection', {
+  isOneOf: true,
+  description: 'Sessions, by their ids or by a filter. Exactly one member.',
+  fields: (t) => ({
+    sessionIds: t.idList({ description: 'These sessions, by any form of their ids: 1 to 100.' }),
     filter: t.field({
       type: SessionFilterInput,
-      description: 'The sessions of an organization that match, newest first, and that the viewer may act on.',
+      description:
+        'The sessions of an organization that match and that the viewer may act on, newest first. INVALID_INPUT without any condition, since that would be every session.',
     }),
+  }),
+});
+
+function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
+  return {
+    selection: t.field({ type: SessionSelection, required: true, description: 'The sessions to act on.' }),
     organizationId: t.id({
       description: `With filter only. ${organizationIdDescription}`,
     }),
-    first: t.int({ description: 'With filter: at most so many (1 to 100, 100 when left out).' }),
-    after: t.string({ description: 'With filter: only what comes after this endCursor of an earlier batch.' }),
+    first: t.int({ description: 'With filter only: the most sessions to act on, 1 to 100; 100 when left out.' }),
+    after: t.string({ description: 'With filter only: act on sessions after this endCursor of an earlier batch.' }),
+    dryRun: t.boolean({
+      defaultValue: false,
+      description:
+        'Changes nothing, and gives the sessions that would be changed, as they are, and why others would not be.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   };
 }
 
-type TargetInput = Omit<BulkTarget, 'filter'> & Pick<SessionListArgs, 'filter'>;
-
-function parseTarget({ sessionIds, organizationId, filter, first, after }: TargetInput): BulkTarget {
-  return { sessionIds, organizationId, first, after, filter: filter ? parseSessionFilter(filter) : null };
+interface TargetInput extends Pick<BulkTarget, 'organizationId' | 'first' | 'after'> {
+  readonly selection: typeof SessionSelection.$inferInput;
+  readonly dryRun?: boolean | null | undefined;
 }
 
-function bulkPayload(name: string, description: string) {
-  return payloadType<BulkOutcome>(name, description, (t) => ({
+function parseTarget({ selection, organizationId, first, after, dryRun }: TargetInput): BulkTarget {
+  const { sessionIds, filter } = selection;
+  const target = { organizationId, first, after, isDryRun: dryRun };
+  return sessionIds ? { ...target, sessionIds } : { ...target, filter: parseSessionFilter(filter) };
+}
+
+/** Adds a bulk mutation, which is charged for the sessions that it found. */
+function addBulkMutation<Input extends TargetInput & { readonly clientMutationId?: string | null | undefined }>(
+  name: string,
+  description: string,
+  input: InputObjectRef<SchemaTypes, Input>,
+  run: (domain: Context, target: BulkTarget, input: Input) => Promise<BulkOutcome>,
+): void {
+  addMutation(name, {
+    input,
+    payload: bulkPayload(`${name[0]?.toUpperCase()}${name.slice(1)}Payload`),
+    description: `${description} Sessions are acted on one by one: what is refused for one is told in its result, and holds up no other.`,
+    names: { sessionIds: 'selection.sessionIds', filter: 'selection.filter' },
+    act: async (given, { domain, charge }, info) => {
+      charge.ran.set(info.path.key, 0);
+      const outcome = await run(contextOf(domain), parseTarget(given), given);
+      charge.ran.set(info.path.key, outcome.results.length);
+      return outcome;
+    },
+  });
+}
+
+function bulkPayload(name: string) {
+  return payloadType<BulkOutcome>(name, 'The results of a bulk act, by session.', (t) => ({
     results: t.field({
       type: [BulkSessionResult],
       nullable: true,
-      description: 'What became of each session, in the order of the ids or of the list.',
+      description: 'The result for each session, in the order of the ids or of the list, the newest first.',
       resolve: ({ results }) => results && [...results],
     }),
     hasMore: t.exposeBoolean('hasMore', {
@@ -106,46 +147,27 @@ function bulkPayload(name: string, description: string) {
 const contextOf = (domain: Context) => ofAnySession(ofAnySession(domain, 'view'), 'manage');
 
 const ArchiveSessionsInput = builder.inputType('ArchiveSessionsInput', {
-  description: 'Which sessions to archive.',
-  fields: (t) => ({
-    ...targetFields(t),
-  }),
+  description: 'The sessions to archive.',
+  fields: targetFields,
 });
-
-const ArchiveSessionsPayload = bulkPayload(
-  'ArchiveSessionsPayload',
-  'What became of sessions that were to be acted on.',
-);
 
 const UnarchiveSessionsInput = builder.inputType('UnarchiveSessionsInput', {
-  description: 'Which sessions to take out of the archive.',
-  fields: (t) => ({
-    ...targetFields(t),
-  }),
+  description: 'The sessions to take out of the archive.',
+  fields: targetFields,
 });
-
-const UnarchiveSessionsPayload = bulkPayload(
-  'UnarchiveSessionsPayload',
-  'What became of sessions that were to be acted on.',
-);
 
 const TerminateSessionsInput = builder.inputType('TerminateSessionsInput', {
-  description: 'Which sessions to end for good.',
+  description: 'The sessions to end for good.',
   fields: (t) => ({
-    archive: t.boolean({ defaultValue: false, description: 'Whether to put them away, too.' }),
+    archive: t.boolean({ defaultValue: false, description: 'Whether to archive the sessions too.' }),
     ...targetFields(t),
   }),
 });
 
-const TerminateSessionsPayload = bulkPayload(
-  'TerminateSessionsPayload',
-  'What became of sessions that were to be acted on.',
-);
-
 const TagSessionsInput = builder.inputType('TagSessionsInput', {
-  description: 'Which sessions to tag.',
+  description: 'The sessions to tag, and the tags.',
   fields: (t) => ({
-    tags: t.stringList({ required: true, description: 'At most 50, each of 1 to 200 characters.' }),
+    tags: t.stringList({ required: true, description: 'At most 50 tags, each of 1 to 200 characters.' }),
     mode: t.field({
       type: TagModeEnum,
       defaultValue: 'add',
@@ -155,36 +177,30 @@ const TagSessionsInput = builder.inputType('TagSessionsInput', {
   }),
 });
 
-const TagSessionsPayload = bulkPayload('TagSessionsPayload', 'What became of sessions that were to be acted on.');
+addBulkMutation(
+  'archiveSessions',
+  'Archives up to 100 sessions, each as archiveSession does. A filter passes over those that are archived.',
+  ArchiveSessionsInput,
+  archiveSessions,
+);
 
-addMutation('archiveSessions', {
-  input: ArchiveSessionsInput,
-  payload: ArchiveSessionsPayload,
-  description:
-    'Archives up to 100 sessions, as archiveSession does each. By filter, those that are archived already are passed over.',
-  act: (input, { domain }) => archiveSessions(contextOf(domain), parseTarget(input)),
-});
+addBulkMutation(
+  'unarchiveSessions',
+  'Takes up to 100 sessions out of the archive, each as unarchiveSession does. A filter passes over those that are not archived.',
+  UnarchiveSessionsInput,
+  unarchiveSessions,
+);
 
-addMutation('unarchiveSessions', {
-  input: UnarchiveSessionsInput,
-  payload: UnarchiveSessionsPayload,
-  description:
-    'Takes up to 100 sessions out of the archive, as unarchiveSession does each. By filter, those that are not archived are passed over.',
-  act: (input, { domain }) => unarchiveSessions(contextOf(domain), parseTarget(input)),
-});
+addBulkMutation(
+  'terminateSessions',
+  'Ends up to 100 sessions for good, each as terminateSession does. A filter passes over those that have ended, unless they are to be archived.',
+  TerminateSessionsInput,
+  (domain, target, { archive }) => terminateSessions(domain, target, archive ?? false),
+);
 
-addMutation('terminateSessions', {
-  input: TerminateSessionsInput,
-  payload: TerminateSessionsPayload,
-  description:
-    'Ends up to 100 sessions for good, as terminateSession does each. By filter, those that are over already are passed over, unless they are to be archived; a filter without a condition needs "first".',
-  act: (input, { domain }) => terminateSessions(contextOf(domain), parseTarget(input), input.archive ?? false),
-});
-
-addMutation('tagSessions', {
-  input: TagSessionsInput,
-  payload: TagSessionsPayload,
-  description:
-    'Changes the tags of up to 100 sessions, each as addSessionTags, removeSessionTags or replaceSessionTags does.',
-  act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'add'),
-});
+addBulkMutation(
+  'tagSessions',
+  'Changes the tags of up to 100 sessions, each as addSessionTags, removeSessionTags or replaceSessionTags does.',
+  TagSessionsInput,
+  (domain, target, { tags, mode }) => tagSessions(domain, target, tags, mode ?? 'add'),
+);

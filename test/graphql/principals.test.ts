@@ -73,7 +73,7 @@ describe('the principal that made something', () => {
     const { organizationId, key } = await withKey('Said');
     const sessionId = await createSession(test, { organizationId }, key);
     for (const more of [{}, { idempotencyKey: 'one' }]) {
-      await runMutation(test, 'sendMessage', 'message { id }', { sessionId, message: 'go on', ...more }, key);
+      await runMutation(test, 'sendMessage', 'message { id }', { sessionId, body: 'go on', ...more }, key);
     }
     await say(test, sessionId, 'done');
     const document = 'query($id: ID!) { session(id: $id) { messages { nodes { type author { displayName } } } } }';
@@ -141,7 +141,7 @@ const resources: readonly (readonly [string, Record<string, unknown>, Record<str
   ['WebhookEndpoint', { url: 'https://example.test/' }, { description: 'd' }, 'webhookEndpoint'],
   [
     'Automation',
-    { name: 'a', triggers: [], actions: [{ type: 'start_session', prompt: 'go' }] },
+    { name: 'a', triggers: [], actions: [{ startSession: { prompt: 'go' } }] },
     { name: 'b' },
     'automation',
   ],

@@ -1,8 +1,11 @@
 import {
   type GraphQLArgument,
   type GraphQLInputField,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
+  GraphQLNonNull,
   getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -30,14 +33,6 @@ const plainTexts: Readonly<Record<string, string>> = {
   eventType: 'github:push',
   url: 'https://walk.example/',
 };
-
-/** What is said where it goes by something else that is given: only a message has a session that gets it. */
-const dependentTexts: Readonly<Record<string, (fill: Fill) => string>> = {
-  'input.actions.type': ({ ids }) => (ids.has('input.actions.targetSessionId') ? 'message_session' : 'start_session'),
-};
-
-/** What may be left out of an input, but not of what is made with it here. */
-const alwaysGiven = new Set(['input.actions.prompt']);
 
 /** What some arguments take: their ids, their texts, and how a call is filled. */
 export interface Inputs {
@@ -70,7 +65,12 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
       if (isInputObjectType(type)) {
         if (depth >= 4 || open.has(type)) continue;
         open.add(type);
-        read(Object.values(type.getFields()), `${name}.`, needed, depth + 1);
+        const members = Object.values(type.getFields());
+        // Of a choice the first is taken where none is asked for.
+        if (type.isOneOf)
+          for (const [n, each] of members.entries())
+            read([n === 0 ? needOf(each) : each], `${name}.`, needed, depth + 1);
+        else read(members, `${name}.`, needed, depth + 1);
         open.delete(type);
         continue;
       }
@@ -119,7 +119,7 @@ function build(list: readonly Input[], prefix: string, fill: Fill): Record<strin
       const isWanted = isRequired(input) || isAsked || (fill.isFull && prefix === '');
       value =
         isWanted && prefix.split('.').length < 5
-          ? (build(Object.values(type.getFields()), `${name}.`, fill) ?? {})
+          ? (build(membersOf(type, `${name}.`, fill), `${name}.`, fill) ?? {})
           : undefined;
     } else {
       value = leaf(input, name, fill);
@@ -127,6 +127,19 @@ function build(list: readonly Input[], prefix: string, fill: Fill): Record<strin
     if (value !== undefined) values[input.name] = wrap(input.type, value);
   }
   return Object.keys(values).length > 0 ? values : undefined;
+}
+
+/** A member as one that must be given. */
+const needOf = (input: Input): Input => ({ ...input, type: new GraphQLNonNull(getNullableType(input.type)) });
+
+/** The members to fill: of a choice one alone, the last that is asked for, else the first. */
+function membersOf(type: GraphQLInputObjectType, prefix: string, { ids, texts }: Fill): readonly Input[] {
+  const members = Object.values(type.getFields());
+  if (!type.isOneOf) return members;
+  const asked = [...ids.keys(), ...texts.keys()].filter((name) => name.startsWith(prefix));
+  const isAsked = ({ name }: Input) => asked.some((each) => `${each}.`.startsWith(`${prefix}${name}.`));
+  const chosen = members.findLast(isAsked) ?? members[0];
+  return chosen ? [needOf(chosen)] : [];
 }
 
 function leaf(input: Input, name: string, fill: Fill): unknown {
@@ -137,14 +150,14 @@ function leaf(input: Input, name: string, fill: Fill): unknown {
   if (text !== undefined) return text;
   const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
   if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
-  const isWanted = isRequired(input) || alwaysGiven.has(name) || (fill.isFull && !leftOut.has(input.name));
+  const isWanted = isRequired(input) || (fill.isFull && !leftOut.has(input.name));
   if (type.name === 'ID' || !isWanted) return undefined;
   if (isEnumType(type)) {
     const known = type.getValues();
     return known[fill.variant % known.length]?.name;
   }
   if (type.name !== 'String') return plain[type.name];
-  return dependentTexts[name]?.(fill) ?? plainTexts[input.name] ?? plain.String;
+  return plainTexts[input.name] ?? plain.String;
 }
 
 function wrap(type: GraphQLInputType, value: unknown): unknown {

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 export const authorColumns = (row: string): string =>
   `${row}.user_id as "userId", ${row}.service_user_id as "serviceUserId", ${row}.service_key_id as "serviceKeyId"`;
 
-/** Who changed a thing last, as bare ids, of which at most one is set (none: the service itself), and how often it was changed. */
+/** The last editor of a resource as bare ids, of which at most one is set (none: the service itself), and its version. */
 export interface Editor {
   /** 1 when it was created; each change adds 1. */
   readonly version: number;
@@ -47,7 +47,7 @@ export function changedBy(
   };
 }
 
-/** Who changed a thing last, in the form of who made it. */
+/** Returns the last editor of a resource in the form of its creator. */
 export function editorOf(thing: Editor): Owner {
   return {
     userId: thing.updatedByUserId,

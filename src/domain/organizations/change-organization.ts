@@ -39,7 +39,7 @@ export interface OrganizationChange {
 
 /**
  * Changes an organization of the enterprise, named by an id in any form. The name and the agent need ManageOrganizations;
- * the limits are also for whoever has ManageBilling, which is what their own REST routes ask for; the default tag needs
+ * callers with ManageBilling may also change the limits, which is what their own REST routes ask for; the default tag needs
  * ManageEnterpriseSettings. FORBIDDEN, NOT_FOUND, INVALID_INPUT; UNKNOWN_REFERENCE for an agent that does not exist, and for a
  * tag that is not allowed.
  */

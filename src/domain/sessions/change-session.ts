@@ -5,7 +5,7 @@ import { appendEntries, FencedError, type NewEntry } from './log.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { requireTransition } from './status.ts';
 
-/** The fields that tell a session's status (pinned 3), and the question that it waits with. What is left out stays. */
+/** The fields that hold a session's status, and the question that it waits with. What is left out stays. */
 export type StatusChange = Partial<
   Pick<
     SessionRecord,

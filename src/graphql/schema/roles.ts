@@ -103,7 +103,7 @@ addMutation('deleteRole', {
   input: DeleteRoleInput,
   payload: DeleteRolePayload,
   needs: ['changeRoles'],
-  description: 'Deletes a custom role that nobody has any more.',
+  description: 'Deletes a custom role. The role must not be assigned to anybody.',
   act: async (input, { domain }) => ({
     deletedRoleId: globalId('role', await deleteRole(domain, input.roleId, input)),
   }),

@@ -67,7 +67,7 @@ builder.subscriptionField('sessionChanges', (t) =>
       }),
       after: t.arg.string({
         description:
-          'Any cursor of `sessionChanges`: changes since then are reported first. From now on when left out. A text that is none, or one of another database, is a BAD_CURSOR.',
+          'A cursor of `sessionChanges`. Changes since then are reported first. Left out: only changes from now on. Any other text, and a cursor that is newer than the database, gets BAD_CURSOR.',
       }),
     },
     subscribe: (_root, { organizationId = null, filter, after = null }, { domain, watches, place }) => {

@@ -156,7 +156,7 @@ addMutation('createWebhookEndpoint', {
   input: CreateWebhookEndpointInput,
   payload: CreateWebhookEndpointPayload,
   needs: ['manageWebhooks', 'viewSession'],
-  description: 'Makes an endpoint for webhooks: it hears of what happens from now on.',
+  description: 'Creates an endpoint for webhooks. It receives the events that happen from now on.',
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...wanted } = input;
     const idempotencyKey = idempotencyKeyOf(context, input, info);

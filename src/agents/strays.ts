@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { sep } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { processStart, signalProcess } from './process-identity.ts';
 
 /** A process, told apart from a later one of the same id. */
@@ -41,9 +42,14 @@ export function findInDirectories(directories: readonly string[], since: string)
   });
 }
 
-/** SIGKILL to each that still is the same process. */
-export function killKnown(processes: readonly KnownProcess[]): void {
-  for (const { pid, startedAt } of processes) if (processStart(pid) === startedAt) signalProcess(pid, 'SIGKILL');
+/**
+ * Sends SIGKILL to each that still is the same process, and waits until they have ended, for a second at most: the kernel
+ * ends a process some time after it took the signal.
+ */
+export async function killKnown(processes: readonly KnownProcess[]): Promise<void> {
+  const running = () => processes.filter(({ pid, startedAt }) => processStart(pid) === startedAt);
+  for (const { pid } of running()) signalProcess(pid, 'SIGKILL');
+  for (let rounds = 0; rounds < 200 && running().length > 0; rounds++) await wait(5);
 }
 
 function readTable(): TableRow[] {

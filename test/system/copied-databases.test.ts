@@ -97,10 +97,12 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     const first = await start();
     const databaseUrl = await copyDatabase(first.databaseUrl as string, older);
     const original = await startOn(first, { databaseUrl, maintenance: false });
+    // Entries of the first cluster: if that one is ahead of this one, this start has moved them to the beginning.
+    const moved = await edgesOf(original);
     const id = await createSession(original, { prompt: 'say done' });
-    const edges = await edgesOf(original);
-    const before = edges.map(({ node }) => node.action);
-    expect(before).toContain('CREATE_SESSION');
+    const before = await followAudit(original);
+    const edges = (await edgesOf(original)).slice(moved.length);
+    expect(edges.map(({ node }) => node.action)).toEqual(['CREATE_SESSION']);
 
     const copied = await copyDatabase(databaseUrl, younger);
     const copy = await startOn(first, { ...everything, databaseUrl: copied });

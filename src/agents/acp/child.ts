@@ -151,8 +151,8 @@ async function superviseChild(
     const isGone = await isGoneWithin(killedMs);
     // Also after an orderly end: what the agent started may still run, in its group or out of it.
     signalProcess(-pid, 'SIGKILL');
-    killKnown(known);
-    killKnown(strays());
+    await killKnown(known);
+    await killKnown(strays());
     await end();
     // What could not be found may hold the pipes; they must not hold this process.
     for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.destroy();

@@ -87,7 +87,7 @@ export async function emptyDeleted(
   const directory = deletedIn(dataDir);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // Whatever an agent left running there could add files as fast as they are deleted.
-  killKnown(findInDirectories([directory], '0'));
+  await killKnown(findInDirectories([directory], '0'));
   const { files, problems } = await emptyTree(directory, isStopped);
   if (files > 0) log.info({ files }, 'Files of deleted workspaces were deleted.');
   if (problems.length > 0)

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
-import { makeRole } from '../support/people.ts';
+import { makeRole, runMutation } from '../support/people.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
-import { createSession, say } from '../support/sessions.ts';
+import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('the console for whoever may do less', { timeout: 120_000 }, () => {
   let test: TestApp;
@@ -52,6 +52,39 @@ describe.skipIf(missing !== null)('the console for whoever may do less', { timeo
     const { token } = await makeUser(test, { roleId });
     const page = await read(token);
     expect(await page.getByRole('button', { name: 'New session' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('offers in each of two organizations what the user may do there', async () => {
+    const { userId, token } = await makeUser(test);
+    const other = await makeOrganization(test, 'Where it manages');
+    const { organizationId } = other;
+    const role = { userId, organizationId, roleId: 'org_admin' };
+    expect((await runMutation(test, 'assignRole', '', role)).userErrors).toEqual([]);
+    const managed = await createSession(test, { title: 'Of the other' }, other.token);
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    const choose = async (name: string) => {
+      await page.getByRole('combobox', { name: 'Organization' }).click();
+      await page.getByRole('listbox').getByRole('option', { name }).click();
+    };
+    const secrets = page.getByRole('link', { name: 'Secrets' });
+    await page.getByRole('link', { name: 'Of the other' }).waitFor();
+    await secrets.waitFor();
+    const { data } = await graphql(test, token, `{ organization(id: "${test.organizationId}") { name } }`);
+    await choose(data.organization.name);
+    await page.getByRole('link', { name: 'Of somebody else' }).waitFor();
+    expect(await secrets.count()).toBe(0);
+    // A session by its address offers what may be done in its own organization, not in the one that the page shows.
+    await page.goto(`/sessions/${managed}`);
+    await page.getByRole('button', { name: 'Terminate' }).waitFor();
+    await page.goto(`/sessions/${id}`);
+    await page.getByText('you need the permission MANAGE_ORG_SESSIONS').waitFor();
+    await choose('Where it manages');
+    await secrets.waitFor();
+    await page.goto(`/sessions/${id}`);
+    await page.getByText('you need the permission MANAGE_ORG_SESSIONS').waitFor();
+    expect(await page.getByRole('button', { name: 'Terminate' }).count()).toBe(0);
+    expect(complaints).toEqual([]);
     await page.context().close();
   });
 

@@ -10,8 +10,8 @@ import {
   useTransition,
 } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
-import type { gateQuery, gateQuery$data } from '../__generated__/gateQuery.graphql.ts';
-import { nowShown, wordOf } from '../relay/who.ts';
+import type { gateQuery, gateQuery$data, Permission } from '../__generated__/gateQuery.graphql.ts';
+import { nowShown, personOf, wordOf } from '../relay/who.ts';
 import { nameOf } from '../ui/actor.ts';
 import { forgetOthersDrafts } from '../ui/drafts.ts';
 import { Splash } from '../ui/states.tsx';
@@ -33,8 +33,11 @@ export interface Signed {
   choose(organizationId: string): void;
   /** Asks again which organizations there are: one was made, or is gone. */
   reload(): void;
-  /** Whether something may be offered. The service decides: this only hides what it would refuse. */
-  may(permission: Viewer['permissions'][number]): boolean;
+  /**
+   * Whether the viewer holds a permission on the enterprise or in the organization shown, so that a page may offer what it needs.
+   * The service decides. For a thing that may belong to another organization, ask its `viewerCanManage` instead.
+   */
+  may(permission: Permission): boolean;
 }
 
 const SignedContext = createContext<Signed | null>(null);
@@ -78,7 +81,7 @@ function Known({ children, onKnown }: GateProps) {
       query gateQuery($chosen: ID!, $hasChosen: Boolean!) {
         viewer {
           principalType
-          permissions
+          enterprisePermissions
           principal {
             id
             displayName
@@ -97,12 +100,14 @@ function Known({ children, onKnown }: GateProps) {
           id
           organizationId
           name
+          viewerPermissions
         }
         organizations(first: 2) {
           nodes {
             id
             organizationId
             name
+            viewerPermissions
           }
         }
         maintenance {
@@ -114,14 +119,14 @@ function Known({ children, onKnown }: GateProps) {
     { chosen: chosen ?? '', hasChosen: chosen !== null },
     { fetchKey, fetchPolicy: fetchKey === 0 ? 'store-or-network' : 'network-only' },
   );
-  const word = wordOf(viewer);
-  useEffect(() => {
-    nowShown().who = word;
-  }, [word]);
-  useState(() => forgetOthersDrafts(wordOf({ ...viewer, permissions: [] })));
+  useState(() => forgetOthersDrafts(personOf(viewer)));
   const choose = useCallback((organizationId: string) => change(() => setChosen(organizationId)), []);
   const current = organization ?? organizations.nodes[0] ?? null;
   const currentId = current?.organizationId ?? null;
+  const word = wordOf(viewer, current);
+  useEffect(() => {
+    Object.assign(nowShown(), { who: word, organizationId: currentId });
+  }, [word, currentId]);
   // One that is made later comes first of all, and would take the place of the one whose pages are shown.
   useEffect(() => {
     if (currentId !== null) localStorage.setItem(chosenKey, currentId);
@@ -143,7 +148,8 @@ function Known({ children, onKnown }: GateProps) {
       maintenance,
       choose,
       reload,
-      may: (permission) => viewer.permissions.includes(permission),
+      may: (permission) =>
+        viewer.enterprisePermissions.includes(permission) || (current?.viewerPermissions.includes(permission) ?? false),
     };
   }, [viewer, organizations, current, maintenance, choose, reload]);
   return <SignedContext value={signed}>{children}</SignedContext>;

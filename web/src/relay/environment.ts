@@ -11,7 +11,7 @@ export interface Known {
 
 /** See {@link Known}. */
 export function createKnown(): Known {
-  const shown: Shown = { signIn: null, who: null };
+  const shown: Shown = { signIn: null, who: null, organizationId: null };
   const network = Network.create(fetchFor(shown), subscribeOperation);
   return {
     environment: new Environment({

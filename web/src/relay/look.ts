@@ -22,10 +22,13 @@ export function look(): Promise<Found> {
 
 async function find(shown: Shown): Promise<Found> {
   const secret = pageSecret();
-  const asked = await askWho();
+  const { organizationId } = shown;
+  const asked = await askWho(organizationId);
   if (asked === null) return 'unknown';
-  // It began anew meanwhile, and knows better.
+  // The page began again meanwhile, and knows better.
   if (shown !== nowShown()) return 'other';
+  // The user changed to another organization meanwhile.
+  if (shown.organizationId !== organizationId) return find(shown);
   if ('refusal' in asked) {
     if (isSignedInSince(secret)) return find(shown);
     noteSignedOut(asked.refusal);
@@ -39,15 +42,19 @@ async function find(shown: Shown): Promise<Found> {
   return 'same';
 }
 
-/** Who is signed in now, or why nobody is; null where the service does not say. */
-export async function askWho() {
+/**
+ * Asks who is signed in now, and what they may do in the organization. Resolves with that, or with the reason why nobody is;
+ * with null where the service does not say.
+ */
+export async function askWho(organizationId: string | null = null) {
   const { params } = whoDocument as ConcreteRequest;
+  const variables = { organization: organizationId ?? '', hasOrganization: organizationId !== null };
   try {
     const response = await fetch('/graphql', {
       method: 'POST',
       credentials: 'same-origin',
       headers: { 'content-type': 'application/json', ...consoleHeaders() },
-      body: JSON.stringify({ query: params.text, operationName: params.name, variables: {} }),
+      body: JSON.stringify({ query: params.text, operationName: params.name, variables }),
     });
     const body = (await response.json()) as {
       readonly data?: whoQuery$data | null;
@@ -56,7 +63,7 @@ export async function askWho() {
     if (response.status === 401) return { refusal: body.errors?.[0]?.message ?? '' };
     if (!body.data?.viewer) return null;
     const name = body.data.viewer.principal?.displayName ?? 'a service key';
-    return { name, who: wordOf(body.data.viewer), signIn: response.headers.get('switchyard-sign-in') };
+    return { name, who: wordOf(body.data.viewer, body.data.organization), signIn: response.headers.get('switchyard-sign-in') };
   } catch {
     return null;
   }

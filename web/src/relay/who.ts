@@ -1,12 +1,12 @@
 import { graphql } from 'relay-runtime';
 import type { whoQuery$data } from '../__generated__/whoQuery.graphql.ts';
 
-/** Asks who is signed in in this browser now, which another tab may have changed. */
+/** Asks who is signed in in this browser now, which another tab may have changed, and what they may do in an organization. */
 export const whoDocument = graphql`
-  query whoQuery {
+  query whoQuery($organization: ID!, $hasOrganization: Boolean!) {
     viewer {
       principalType
-      permissions
+      enterprisePermissions
       principal {
         id
         displayName
@@ -21,6 +21,9 @@ export const whoDocument = graphql`
         id
       }
     }
+    organization(id: $organization) @include(if: $hasOrganization) {
+      viewerPermissions
+    }
   }
 `;
 
@@ -30,15 +33,23 @@ export interface Shown {
   signIn: string | null;
   /** By {@link wordOf}; null until it is known. */
   who: string | null;
+  /** The organization whose pages are shown, which `who` is about too; null for none. */
+  organizationId: string | null;
 }
 
-/** A word for who is signed in, and for what they may do: to be compared. */
-export function wordOf(viewer: whoQuery$data['viewer']): string {
-  const { principalType, permissions, user, serviceUser, organization } = viewer;
-  return JSON.stringify([principalType, permissions, user?.userId, serviceUser?.serviceUserId, organization?.id]);
+type Viewer = whoQuery$data['viewer'];
+
+/** A word for who is signed in: to be compared. */
+export function personOf({ principalType, user, serviceUser, organization }: Omit<Viewer, 'enterprisePermissions'>) {
+  return JSON.stringify([principalType, user?.userId, serviceUser?.serviceUserId, organization?.id]);
 }
 
-let shown: Shown = { signIn: null, who: null };
+/** A word for who is signed in, and for what they may do on the enterprise and in the organization shown: to be compared. */
+export function wordOf(viewer: Viewer, organization: whoQuery$data['organization']): string {
+  return JSON.stringify([personOf(viewer), viewer.enterprisePermissions, organization?.viewerPermissions ?? null]);
+}
+
+let shown: Shown = { signIn: null, who: null, organizationId: null };
 
 /** The page begins anew. */
 export function beginShown(next: Shown): void {

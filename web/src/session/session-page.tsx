@@ -4,7 +4,6 @@ import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'reac
 import { Link } from 'wouter';
 import type { sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
 import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
-import { useSigned } from '../app/gate.tsx';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
 import { StatusBadge } from '../ui/badge.tsx';
@@ -40,8 +39,9 @@ const query = graphql`
         questionId
         reason
       }
-      createdBy {
-        id
+      viewerCanManage {
+        isAllowed
+        missingPermission
       }
       attachments(first: 50) {
         nodes {
@@ -139,7 +139,7 @@ function Known({ session }: { readonly session: Session }) {
   const [isOpen, setOpen] = useState(false);
   const choose = useChoose(sessionId);
   const stored = session.events.nodes[0]?.entries ?? null;
-  const mayChange = useMayChange(session.createdBy);
+  const { isAllowed: mayChange, missingPermission } = session.viewerCanManage;
   const toggle = (
     <span className="details-toggle">
       <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -179,7 +179,7 @@ function Known({ session }: { readonly session: Session }) {
           <Composer
             sessionId={sessionId}
             organizationId={session.organization.organizationId}
-            refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly)}
+            refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly(missingPermission))}
             placeholder={placeholderOf(status, statusDetail)}
             questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
           />
@@ -192,14 +192,8 @@ function Known({ session }: { readonly session: Session }) {
   );
 }
 
-const readOnly = 'You may read this session. To write to it needs a permission that you do not have.';
-
-/** Whether acts may be offered: one's own sessions need less, and the service decides. */
-function useMayChange(createdBy: Session['createdBy']): boolean {
-  const { may, viewer } = useSigned();
-  if (may('MANAGE_ORG_SESSIONS') || may('MANAGE_ACCOUNT_SESSIONS')) return true;
-  return createdBy != null && createdBy.id === viewer.principal?.id;
-}
+const readOnly = (missing: string | null | undefined) =>
+  `You may read this session. To write to it, you need the permission ${missing ?? 'to manage sessions'}.`;
 
 function refusalOf(endReason: string | null | undefined, isArchived: boolean): string | null {
   // Unarchived it would take none either.

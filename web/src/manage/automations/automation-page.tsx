@@ -7,7 +7,6 @@ import type {
 } from '../../__generated__/automationPage_automation.graphql.ts';
 import type { automationPageQuery } from '../../__generated__/automationPageQuery.graphql.ts';
 import type { automationPageRotateMutation } from '../../__generated__/automationPageRotateMutation.graphql.ts';
-import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useAct } from '../../relay/use-act.ts';
 import { nameOf } from '../../ui/actor.ts';
@@ -92,6 +91,9 @@ function Shown({ found, onChanged }: ShownProps) {
         createdBy {
           displayName
         }
+        viewerCanManage {
+          isAllowed
+        }
         triggers {
           eventType
           timeZone
@@ -105,13 +107,12 @@ function Shown({ found, onChanged }: ShownProps) {
     `,
     found,
   );
-  const { may } = useSigned();
   const [, go] = useLocation();
   const [isChanging, setChanging] = useState(() => isHalfWritten(automation.automationId));
   const [made, setMade] = useState<MadeWebhook | null>(null);
   const { name, isEnabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
-  const mayChange = may('MANAGE_ORG_AUTOMATIONS');
+  const { isAllowed: mayChange } = automation.viewerCanManage;
   if (isChanging) {
     return (
       <Page title={`Change ${name}`}>

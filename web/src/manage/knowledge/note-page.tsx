@@ -50,6 +50,9 @@ const query = graphql`
         organization {
           id
         }
+        viewerCanManage {
+          isAllowed
+        }
       }
     }
   }
@@ -94,7 +97,8 @@ function NoteForm({ note }: { readonly note: Note | null }) {
   const toasts = useToasts();
   const asked = new URLSearchParams(location.search);
   const isOfEnterprise = note ? note.organization === null : asked.get('whose') === 'ENTERPRISE';
-  const mayChange = may(isOfEnterprise ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
+  const mayCreate = may(isOfEnterprise ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
+  const mayChange = note?.viewerCanManage.isAllowed ?? mayCreate;
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const folders = useFolderChoices(organization?.organizationId ?? '');
   const [create, isCreating] = useAct<notePageCreateMutation>(

@@ -48,6 +48,9 @@ const query = graphql`
         organization {
           id
         }
+        viewerCanManage {
+          isAllowed
+        }
       }
     }
   }
@@ -126,7 +129,8 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
   const isOfEnterprise = playbook
     ? playbook.organization === null
     : new URLSearchParams(location.search).get('whose') === 'ENTERPRISE';
-  const mayChange = may(isOfEnterprise ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
+  const mayCreate = may(isOfEnterprise ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
+  const mayChange = playbook?.viewerCanManage.isAllowed ?? mayCreate;
   const environment = useRelayEnvironment();
   const look = async (id: string): Promise<Saved | null> => {
     const found = await fetchQuery<playbookPageQuery>(environment, query, { id }).toPromise();

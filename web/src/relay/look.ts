@@ -63,7 +63,11 @@ export async function askWho(organizationId: string | null = null) {
     if (response.status === 401) return { refusal: body.errors?.[0]?.message ?? '' };
     if (!body.data?.viewer) return null;
     const name = body.data.viewer.principal?.displayName ?? 'a service key';
-    return { name, who: wordOf(body.data.viewer, body.data.organization), signIn: response.headers.get('switchyard-sign-in') };
+    return {
+      name,
+      who: wordOf(body.data.viewer, body.data.organization),
+      signIn: response.headers.get('switchyard-sign-in'),
+    };
   } catch {
     return null;
   }

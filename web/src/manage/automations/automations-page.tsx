@@ -102,7 +102,9 @@ function Automations({ organization }: { readonly organization: automationsPage_
     { label: 'Next', cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : null) },
     { label: 'Last', cell: ({ lastRunAt }) => (lastRunAt ? <Time at={lastRunAt} /> : null) },
     actsColumn((automation) =>
-      automation.viewerCanManage.isAllowed ? <AutomationActs automation={automation} connections={[data.automations.__id]} /> : null,
+      automation.viewerCanManage.isAllowed ? (
+        <AutomationActs automation={automation} connections={[data.automations.__id]} />
+      ) : null,
     ),
   ];
   const add = mayChange ? (

@@ -16,6 +16,7 @@ import { DeferLabelsRule, isDeferrable, maskParts, withoutDefer } from './defer.
 import { findExcess, parseBounded } from './document-limits.ts';
 import type { OperationPlan } from './execution/plan.ts';
 import type { Plans } from './execution/plans.ts';
+import { OneOfVariablesRule } from './one-of-variables.ts';
 import { findExcessItems } from './page-budget.ts';
 import { isIterable } from './prepare-operation.ts';
 import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
@@ -56,6 +57,7 @@ export function operationGate({ trusted, plans, isIntrospectable, maskError }: G
         return;
       }
       addValidationRule(DeferLabelsRule);
+      addValidationRule(OneOfVariablesRule);
       if (isIntrospectable) return;
       addValidationRule(NoSchemaIntrospectionCustomRule);
       // "Did you mean …" would tell the schema piece by piece.

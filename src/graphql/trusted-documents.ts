@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { DeferLabelsRule } from './defer.ts';
 import { findExcess, parseBounded } from './document-limits.ts';
 import type { RequestErrorCode } from './error-codes.ts';
+import { OneOfVariablesRule } from './one-of-variables.ts';
 
 /** Documents that were given to the service beforehand, by their ids. */
 export interface TrustedDocuments {
@@ -87,7 +88,7 @@ function problemOf(schema: GraphQLSchema, id: string, text: string): string[] {
     const excess = findExcess(document);
     if (excess) return complain(excess);
     const [error] = validate(schema, document);
-    return complain(error ?? validate(schema, document, [DeferLabelsRule])[0]);
+    return complain(error ?? validate(schema, document, [DeferLabelsRule, OneOfVariablesRule])[0]);
   } catch (error) {
     if (error instanceof GraphQLError) return complain(error);
     throw error;

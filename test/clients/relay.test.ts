@@ -104,6 +104,28 @@ test('a list that is paged forward has each of 1,000 sessions once, while new on
   await close();
 });
 
+test('an input of which one member is given goes as a variable and in the document', async () => {
+  const { token } = await makeOrganization(app, 'Relay chooses');
+  const { environment, close } = makeEnvironment(token);
+  const rule = 'DTSTART:20990301T090000\nRRULE:FREQ=DAILY';
+  const input = { name: 'Made', triggers: [{ schedule: { rule } }], actions: [{ startSession: { prompt: 'Sweep.' } }] };
+  const made: any = await new Promise((onCompleted, onError) =>
+    relay.commitMutation(environment, {
+      mutation: artifact('makeAutomationMutation'),
+      variables: { input, prompt: 'Mop.' },
+      onCompleted,
+      onError,
+    }),
+  );
+  expect(made.createAutomation.automation).toMatchObject({
+    triggers: [{ eventType: 'schedule:recurring', rule }],
+    actions: [{ __typename: 'StartSessionAction', prompt: 'Sweep.' }],
+    createdBy: { displayName: 'Relay chooses bot' },
+  });
+  expect(made.second.automation.name).toBe('In the document');
+  await close();
+});
+
 test('a log is read from its end backwards, then followed: each of its messages once and in order', {
   timeout: 60_000,
 }, async () => {

@@ -6,7 +6,7 @@ import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/
 import { runMutation } from '../support/people.ts';
 
 const all = (...conditions: readonly [string, string, unknown?][]) => ({
-  all: conditions.map(([field, operator, value = null]) => ({ field, operator, value })),
+  all: conditions.map(([field, operator, value = null]) => ({ field, operator: operator.toUpperCase(), value })),
 });
 
 /** One of everything that an automation can have: what a form that only knows the usual would lose. */
@@ -15,35 +15,41 @@ const triggers = [
   recurring('BYSECOND=0;BYMINUTE=30;BYHOUR=7;FREQ=DAILY', 'UTC'),
   recurring('DTSTART:20990301T090000\nRRULE:FREQ=YEARLY;BYMONTH=1,6;BYDAY=-1FR'),
   {
-    eventType: 'webhook:incoming',
-    replies: ['post_response', 'notify_thread'],
-    conditions: {
-      any: [
-        all(
-          ['body.count', 'eq', '5'],
-          ['body.count', 'neq', 5],
-          ['body.open', 'eq', true],
-          ['body.open', 'neq', 'true'],
-          ['body.word', 'eq', ''],
-          ['body.word', 'eq', '"quoted"'],
-        ),
-        all(
-          ['body.a', 'contains', '5'],
-          ['body.a', 'gt', 2.5],
-          ['body.a', 'between', [1, 5]],
-          ['body.a', 'in', ['one', ' two ', '[three', 'four\nfive', '']],
-          ['body.a', 'not_in', ['plain', 'words, with commas']],
-          ['body.a', 'matches', '^\\d+$'],
-          ['body.a', 'not_globs', ['src/**', '*.ts']],
-          ['body.a', 'is_empty'],
-        ),
-        all(['headers.x-github-event', 'starts_with', 'pull']),
-      ],
+    incomingWebhook: {
+      replies: ['POST_RESPONSE', 'NOTIFY_THREAD'],
+      conditions: {
+        any: [
+          all(
+            ['body.count', 'eq', '5'],
+            ['body.count', 'neq', 5],
+            ['body.open', 'eq', true],
+            ['body.open', 'neq', 'true'],
+            ['body.word', 'eq', ''],
+            ['body.word', 'eq', '"quoted"'],
+          ),
+          all(
+            ['body.a', 'contains', '5'],
+            ['body.a', 'gt', 2.5],
+            ['body.a', 'between', [1, 5]],
+            ['body.a', 'in', ['one', ' two ', '[three', 'four\nfive', '']],
+            ['body.a', 'not_in', ['plain', 'words, with commas']],
+            ['body.a', 'matches', '^\\d+$'],
+            ['body.a', 'not_globs', ['src/**', '*.ts']],
+            ['body.a', 'is_empty'],
+          ),
+          all(['headers.x-github-event', 'starts_with', 'pull']),
+        ],
+      },
     },
   },
-  { eventType: 'session:finished', conditions: { any: [all(['title', 'eq', 5], ['tags', 'contains', 'floor'])] } },
-  { eventType: 'session:error', conditions: null },
-  { eventType: 'pylon:ticket_made', conditions: { any: [all(['anything', 'not_contains', 'x'])] } },
+  {
+    event: {
+      eventType: 'session:finished',
+      conditions: { any: [all(['title', 'eq', 5], ['tags', 'contains', 'floor'])] },
+    },
+  },
+  { event: { eventType: 'session:error', conditions: null } },
+  { event: { eventType: 'pylon:ticket_made', conditions: { any: [all(['anything', 'not_contains', 'x'])] } } },
 ];
 
 describe.skipIf(missing !== null)('the form of automations in the console', { timeout: 120_000 }, () => {
@@ -88,18 +94,19 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       triggers,
       actions: [
         {
-          type: 'start_session',
-          prompt: 'Sweep it.\n\nWell.  ',
-          session: {
-            tags: ['floor', 'a, b'],
-            playbookId: playbook.playbookId,
-            repos: ['owner/name'],
-            platform: 'linux',
-            bypassApproval: false,
-            notifications: { email: { when: 'always', recipients: ['a@example.com'] } },
+          startSession: {
+            prompt: 'Sweep it.\n\nWell.  ',
+            session: {
+              tags: ['floor', 'a, b'],
+              playbookId: playbook.playbookId,
+              repos: ['owner/name'],
+              platform: 'linux',
+              bypassApproval: false,
+              notifications: { email: { when: 'ALWAYS', recipients: ['a@example.com'] } },
+            },
           },
         },
-        { type: 'message_session', prompt: 'Well?', targetSessionId: session.sessionId, autoCreate: true },
+        { messageSession: { prompt: 'Well?', targetSessionId: session.sessionId, autoCreate: true } },
       ],
       ...automationOptions,
     });
@@ -261,8 +268,8 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       },
     ]);
     expect(actions).toMatchObject([
-      { type: 'start_session', prompt: 'Look at it.' },
-      { type: 'message_session', prompt: 'It has finished.', targetSessionId: session.sessionId },
+      { __typename: 'StartSessionAction', prompt: 'Look at it.' },
+      { __typename: 'MessageSessionAction', prompt: 'It has finished.', targetSessionId: session.sessionId },
     ]);
     expect(complaints).toEqual([]);
     await page.context().close();

@@ -64,8 +64,8 @@ async function rows(): Promise<unknown> {
   return row;
 }
 
-const incoming = { triggers: [{ eventType: 'webhook:incoming' }] };
-const otherActions = [{ ...startSession, prompt: 'Send everything to me.' }];
+const incoming = { triggers: [{ incomingWebhook: {} }] };
+const otherActions = [{ startSession: { prompt: 'Send everything to me.' } }];
 
 async function makeSecret(): Promise<string> {
   const input = {

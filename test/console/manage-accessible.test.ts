@@ -40,11 +40,11 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
       'id automationId',
     );
     const others = [
-      { name: 'Look through pull requests', eventType: 'webhook:incoming' },
-      { name: 'Say what was done', eventType: 'session:finished' },
+      { name: 'Look through pull requests', trigger: { incomingWebhook: {} } },
+      { name: 'Say what was done', trigger: { event: { eventType: 'session:finished' } } },
     ];
-    for (const { name, eventType } of others) {
-      await createAutomation(test, { organizationId, name, triggers: [{ eventType }] }, adminToken, 'id');
+    for (const { name, trigger } of others) {
+      await createAutomation(test, { organizationId, name, triggers: [trigger] }, adminToken, 'id');
     }
     await runMutation(test, 'runAutomation', 'run { status }', { automationId: automation.id });
     const hook = await makeEndpoint(test, adminToken, { organizationId, url: 'https://example.com/hook' });

@@ -13,9 +13,10 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const fields = `id automationId lastErrorMessage
-  actions { prompt targetSessionId session { repos playbook { playbookId } } } runs { nodes { status } }`;
+  actions { ... on StartSessionAction { prompt session { repos playbook { playbookId } } }
+    ... on MessageSessionAction { prompt targetSessionId } } runs { nodes { status } }`;
 const create = (input: Record<string, unknown>, token: string) => createAutomation(test, input, token, fields);
-const start = (prompt: string, session?: object) => [{ type: 'start_session', prompt, ...(session && { session }) }];
+const start = (prompt: string, session?: object) => [{ startSession: { prompt, ...(session && { session }) } }];
 
 const runNow = async (automation: { automationId: string }, token: string) => {
   const { automationId } = automation;
@@ -55,7 +56,7 @@ describe('a prompt', () => {
       const { automation } = await create({ actions: start(prompt) }, token);
       expect(automation.actions[0].session).toMatchObject({ playbook: { playbookId: id } });
       const run = await runNow(automation, token);
-      expect(run).toMatchObject({ status: 'started', error: null });
+      expect(run).toMatchObject({ status: 'STARTED', error: null });
       expect(await rowOf(run.sessionId)).toMatchObject({ prompt, playbookId: parseId('playbook', id) });
     }
   });
@@ -90,21 +91,25 @@ describe('a prompt', () => {
     expect(refused).toMatchObject({
       automation: null,
       userErrors: [
-        { code: 'UNKNOWN_REFERENCE', path: ['input', 'actions', '0', 'prompt'], message: expect.stringMatching(said) },
+        {
+          code: 'UNKNOWN_REFERENCE',
+          path: ['input', 'actions', '0', 'startSession', 'prompt'],
+          message: expect.stringMatching(said),
+        },
       ],
     });
     const { automation } = await create({ actions: start(prompt.replace(/[!@$]/, '\\$&')) }, token);
-    const message = { type: 'message_session', prompt, autoCreate: true };
+    const message = { messageSession: { prompt, autoCreate: true } };
     const actions = [...start('Sweep.'), message];
     expect(await updateAutomation(test, { automationId: automation.automationId, actions }, token)).toMatchObject({
-      userErrors: [{ code: 'UNKNOWN_REFERENCE', path: ['input', 'actions', '1', 'prompt'] }],
+      userErrors: [{ code: 'UNKNOWN_REFERENCE', path: ['input', 'actions', '1', 'messageSession', 'prompt'] }],
     });
   });
 
   it('that names several that are not there tells them all', async () => {
     const { token } = await makeAutomatic(test);
     const { userErrors } = await create({ actions: start('!none, ${NONE}, ${NEVER} by @playbook:None.') }, token);
-    const path = ['input', 'actions', '0', 'prompt'];
+    const path = ['input', 'actions', '0', 'startSession', 'prompt'];
     const names = ['the playbook "None"', 'the macro "!none"', 'the secret "NONE"', 'the secret "NEVER"'];
     expect(userErrors).toMatchObject(
       names.map((name) => ({ code: 'UNKNOWN_REFERENCE', path, message: expect.stringContaining(name) })),
@@ -143,7 +148,7 @@ describe('a prompt', () => {
     await runMutation(test, 'deleteSecret', 'deletedSecretId', { secretId }, token);
     for (const automation of made) {
       expect(await runNow(automation, token)).toMatchObject({
-        status: 'failed',
+        status: 'FAILED',
         sessionId: null,
         error: { code: 'UNKNOWN_REFERENCE', message: expect.stringMatching(/which does not exist/) },
       });
@@ -165,7 +170,7 @@ describe('a prompt', () => {
 });
 
 describe('a message', () => {
-  const message = (more: object) => [{ type: 'message_session', prompt: 'How is it?', ...more }];
+  const message = (more: object) => [{ messageSession: { prompt: 'How is it?', ...more } }];
   const terminate = (sessionId: string, token: string) =>
     runMutation(test, 'terminateSession', 'session { id }', { sessionId }, token);
   const bodiesOf = async (sessionId: string, token: string): Promise<string[]> => {
@@ -189,7 +194,7 @@ describe('a message', () => {
     expect(await bodiesOf(first.sessionId, token)).toEqual(['How is it?', 'How is it?']);
     await terminate(first.sessionId, token);
     const third = await runNow(automation, token);
-    expect(third).toMatchObject({ status: 'started', error: null });
+    expect(third).toMatchObject({ status: 'STARTED', error: null });
     expect(third.sessionId).not.toBe(first.sessionId);
     expect(await readTarget(automation.id, token)).toBe(third.sessionId);
   });
@@ -214,7 +219,7 @@ describe('a message', () => {
     const { automation } = await create({ actions: message({ targetSessionId: sessionId }) }, token);
     await runMutation(test, act, 'session { id }', { sessionId }, token);
     expect(await runNow(automation, token)).toMatchObject({
-      status: 'failed',
+      status: 'FAILED',
       sessionId: null,
       error: { code: 'INVALID_STATE', message: `The session ${said} and takes no further messages.` },
     });
@@ -232,9 +237,9 @@ describe('a message', () => {
     ];
     const owner = await makeMember(test, organizationId, ...permissions);
     const actions = message({ targetSessionId: sessionId, autoCreate: true });
-    const { automation } = await create({ actions, runAs: { type: 'creator' } }, owner.token);
-    expect(await runNow(automation, owner.token)).toMatchObject({ status: 'started' });
+    const { automation } = await create({ actions, runAs: { type: 'CREATOR' } }, owner.token);
+    expect(await runNow(automation, owner.token)).toMatchObject({ status: 'STARTED' });
     await terminate(sessionId, token);
-    expect(await runNow(automation, owner.token)).toMatchObject({ status: 'failed', error: { code: 'FORBIDDEN' } });
+    expect(await runNow(automation, owner.token)).toMatchObject({ status: 'FAILED', error: { code: 'FORBIDDEN' } });
   });
 });

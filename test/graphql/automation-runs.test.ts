@@ -32,7 +32,7 @@ describe('telling an automation to act', () => {
     const { token } = await world();
     const { automation } = await create({ isEnabled: false }, token);
     const { run } = await runNow({ automationId: automation.automationId }, token);
-    expect(run).toMatchObject({ status: 'started', attempts: 1, session: { title: 'Sweep the floor.' } });
+    expect(run).toMatchObject({ status: 'STARTED', attempts: 1, session: { title: 'Sweep the floor.' } });
     const { automation: after } = await update({ automationId: automation.automationId, name: 'Swept' }, token);
     expect(after).toMatchObject({ isEnabled: false, nextRunAt: null, consecutiveFailures: 0 });
     expect(after.lastRunAt).not.toBeNull();
@@ -55,8 +55,8 @@ describe('telling an automation to act', () => {
     const { organizationId, token } = await world();
     const session = await createSession(test, {}, token);
     const actions = [
-      { type: 'start_session', prompt: 'Sweep.' },
-      { type: 'message_session', prompt: 'Done?', targetSessionId: session },
+      { startSession: { prompt: 'Sweep.' } },
+      { messageSession: { prompt: 'Done?', targetSessionId: session } },
     ];
     const { automation } = await create({ actions }, token);
     await graphql(
@@ -66,7 +66,7 @@ describe('telling an automation to act', () => {
       { input: { sessionId: session } },
     );
     const { run } = await runNow({ automationId: automation.automationId }, token);
-    expect(run).toMatchObject({ status: 'failed', sessionId: null, startedAt: null, error: { code: 'INVALID_STATE' } });
+    expect(run).toMatchObject({ status: 'FAILED', sessionId: null, startedAt: null, error: { code: 'INVALID_STATE' } });
     const [count] = await test.app.services.store.query<{ count: number }>(
       'select count(*)::int as count from session where organization_id = $1',
       [parseId('organization', organizationId)],
@@ -77,7 +77,7 @@ describe('telling an automation to act', () => {
   it('needs what changing it needs, and leave to act as the user that it runs as', async () => {
     const { organizationId } = await world();
     const creator = await makeUser(test, { organizationId, roleId: 'org_admin' });
-    const { automation } = await create({ runAs: { type: 'creator' } }, creator.token);
+    const { automation } = await create({ runAs: { type: 'CREATOR' } }, creator.token);
     const input = { automationId: automation.automationId };
     const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
     expect(await runNow(input, viewer.token)).toMatchObject({ error: 'FORBIDDEN' });
@@ -122,7 +122,7 @@ describe('telling an automation to act', () => {
   it('fails for a creator who may no longer do what the automation does', async () => {
     const { organizationId, token } = await world();
     const user = await makeUser(test, { organizationId, roleId: 'org_admin' });
-    const { automation } = await create({ runAs: { type: 'creator' } }, user.token);
+    const { automation } = await create({ runAs: { type: 'CREATOR' } }, user.token);
     const input = { automationId: automation.automationId };
     const roles = (roleId: string) =>
       test.app.services.store.execute('update role_assignment set role_id = $2 where user_id = $1', [
@@ -136,14 +136,14 @@ describe('telling an automation to act', () => {
     );
     await roles(assigned?.roleId ?? '');
     expect((await runNow(input, token)).run).toMatchObject({
-      status: 'failed',
+      status: 'FAILED',
       error: { code: 'FORBIDDEN', message: expect.stringContaining('UsePersonalAutomations') },
     });
     await test.app.services.store.execute('update user_account set deleted_at = now() where id = $1', [
       parseId('user', user.userId),
     ]);
     expect((await runNow(input, token)).run).toMatchObject({
-      status: 'failed',
+      status: 'FAILED',
       error: { message: 'The user whom the automation runs as is no longer there.' },
     });
   });
@@ -156,7 +156,7 @@ describe('the runs of an automation', () => {
     const ids: string[] = [];
     for (const { automation } of [one, one, other, one]) {
       const { run } = await runNow({ automationId: automation.automationId }, token);
-      expect(run).toMatchObject({ status: 'started', eventType: 'manual', error: null, scheduledFor: null });
+      expect(run).toMatchObject({ status: 'STARTED', eventType: 'manual', error: null, scheduledFor: null });
       if (automation === one.automation) ids.unshift(run.sessionId);
     }
     const runs = async (args: string, as = token) => {
@@ -223,10 +223,10 @@ describe('who may do what with automations', () => {
   it('runs as its creator for a user who may have that', async () => {
     const { organizationId } = await world();
     const user = await makeUser(test, { organizationId, roleId: 'org_admin' });
-    const { automation } = await create({ runAs: { type: 'creator' } }, user.token);
-    expect(automation.runAs).toEqual({ type: 'creator', user: { userId: user.userId } });
+    const { automation } = await create({ runAs: { type: 'CREATOR' } }, user.token);
+    expect(automation.runAs).toEqual({ type: 'CREATOR', user: { userId: user.userId } });
     const weak = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
-    expect(await create({ runAs: { type: 'creator' } }, weak.token)).toMatchObject({ error: 'FORBIDDEN' });
+    expect(await create({ runAs: { type: 'CREATOR' } }, weak.token)).toMatchObject({ error: 'FORBIDDEN' });
   });
 
   it('needs an organization to be named where a key can act in several', async () => {

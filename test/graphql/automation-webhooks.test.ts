@@ -14,13 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const incoming = { eventType: 'webhook:incoming' };
+const incoming = { incomingWebhook: {} };
 
 const rotate = (automationId: string, token: string) =>
   runMutation(
     test,
     'rotateAutomationWebhookSecret',
-    'webhookSecret automation { automationId triggers { webhookUrl } }',
+    'webhookSecret automation { automationId triggers { ... on IncomingWebhookTrigger { webhookUrl } } }',
     { automationId },
     token,
   );
@@ -80,7 +80,7 @@ describe('the secret of an incoming webhook', () => {
     const creator = await makeUser(test, { organizationId, roleId: 'org_admin' });
     const { automation } = await createAutomation(
       test,
-      { triggers: [incoming], runAs: { type: 'creator' } },
+      { triggers: [incoming], runAs: { type: 'CREATOR' } },
       creator.token,
     );
     const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
@@ -130,24 +130,26 @@ it('automationSchemas lists the events, their fields and the operators', async (
     '{ automationSchemas { operators { name operand } eventTypes { name hasSource description fields { name type isRequired description operators } } } }',
   );
   const { operators, eventTypes } = data.automationSchemas;
-  expect(operators).toContainEqual({ name: 'between', operand: 'two numbers, the lower one first' });
+  expect(operators).toContainEqual({ name: 'BETWEEN', operand: 'two numbers, the lower one first' });
   const named = (name: string) => eventTypes.find((each: any) => each.name === name);
   expect(named('github:push')).toMatchObject({ hasSource: false, fields: [] });
   expect(named('pylon:*')).toMatchObject({ hasSource: false });
   expect(named('session:finished').fields).toContainEqual({
     name: 'acus_consumed',
-    type: 'number',
+    type: 'NUMBER',
     isRequired: true,
     description: 'The ACUs that the session has used.',
-    operators: ['eq', 'neq', 'gt', 'lt', 'gte', 'lte', 'between', 'in', 'not_in', 'is_empty', 'is_not_empty'],
+    operators: ['EQ', 'NEQ', 'GT', 'LT', 'GTE', 'LTE', 'BETWEEN', 'IN', 'NOT_IN', 'IS_EMPTY', 'IS_NOT_EMPTY'],
   });
   // What is listed with a source can be saved as it stands.
   for (const { name, hasSource, fields } of eventTypes) {
     if (!hasSource || name === 'schedule:recurring') continue;
-    const all = fields.map((field: any) => ({ field: field.name, operator: 'is_not_empty' }));
+    const all = fields.map((field: any) => ({ field: field.name, operator: 'IS_NOT_EMPTY' }));
+    const conditions = { any: [{ all }] };
+    const isIncoming = name === 'webhook:incoming';
     const made = await createAutomation(
       test,
-      { triggers: [{ eventType: name, conditions: { any: [{ all }] } }] },
+      { triggers: [isIncoming ? { incomingWebhook: { conditions } } : { event: { eventType: name, conditions } }] },
       token,
     );
     expect([name, made.userErrors]).toEqual([name, []]);

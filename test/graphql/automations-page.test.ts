@@ -58,7 +58,7 @@ test('its runs have started sessions', async () => {
   );
   const runs = data.organization.automations.nodes.flatMap((each: any) => each.runs.nodes);
   expect(runs.length).toBeGreaterThan(1);
-  expect(runs.filter(({ status }: any) => status === 'failed')).toEqual([]);
+  expect(runs.filter(({ status }: any) => status === 'FAILED')).toEqual([]);
 });
 
 const rules = [...page.matchAll(/^\| `([^`]*FREQ=[^`]*)` \| [^|]* \| (\d{4}-\d\d-\d\d \d\d:\d\d) \|$/gm)].map(

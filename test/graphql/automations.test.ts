@@ -38,30 +38,14 @@ describe('an automation', () => {
       organization: { organizationId },
       name: 'Sweep',
       isEnabled: true,
-      runAs: { type: 'organization', user: null },
+      runAs: { type: 'ORGANIZATION', user: null },
       triggers: [
-        {
-          eventType: 'schedule:recurring',
-          timeZone: null,
-          replies: [],
-          webhookUrl: null,
-          conditions: recurring(daily).conditions,
-        },
+        { __typename: 'ScheduleTrigger', eventType: 'schedule:recurring', rule: daily, timeZone: null, replies: [] },
       ],
-      actions: [
-        {
-          ...startSession,
-          targetSessionId: null,
-          targetSession: null,
-          autoCreate: null,
-          setupPrompt: null,
-          slackMonitorConfig: null,
-          session: null,
-        },
-      ],
+      actions: [{ __typename: 'StartSessionAction', ...startSession.startSession, session: null }],
       ...automationOptions,
       sessionSettings: {
-        sessionMode: 'fast',
+        sessionMode: 'FAST',
         netPolicy: {
           allow: [
             { hostname: 'example.com', ipv4: null, ipv6: null },
@@ -109,7 +93,8 @@ describe('an automation', () => {
       automation: { ...automation, name: 'Mop', limits: null, templateId: null, updatedAt: expect.any(String) },
       userErrors: [],
     });
-    const other = { ...startSession, session: { tags: ['floor'], repos: ['a/b'], bypassApproval: true } };
+    const session = { tags: ['floor'], repos: ['a/b'], bypassApproval: true };
+    const other = { startSession: { ...startSession.startSession, session } };
     const acted = await update({ automationId: automation.id, actions: [other] }, token);
     expect(acted.automation.actions[0].session).toMatchObject({ tags: ['floor'], repos: ['a/b'], playbook: null });
     for (const name of ['name', 'triggers', 'actions']) {
@@ -165,7 +150,7 @@ describe('an automation', () => {
 
   it('has a webhook whose secret is shown once', async () => {
     const { token } = await world();
-    const made = await create({ triggers: [{ eventType: 'webhook:incoming' }] }, token);
+    const made = await create({ triggers: [{ incomingWebhook: {} }] }, token);
     expect(made.webhookSecret).toMatch(/^whsec_/);
     const { automationId, triggers } = made.automation;
     expect(triggers[0].webhookUrl).toBe(
@@ -176,7 +161,7 @@ describe('an automation', () => {
 
   it('is made once by the same key and input', async () => {
     const { organizationId, token } = await world();
-    const triggers = [{ eventType: 'webhook:incoming' }];
+    const triggers = [{ incomingWebhook: {} }];
     const made = await create({ triggers, idempotencyKey: 'k1' }, token);
     const again = await create({ triggers, idempotencyKey: 'k1' }, token);
     expect(again).toEqual({ ...made, webhookSecret: null });
@@ -201,15 +186,16 @@ describe('an automation', () => {
       token,
     );
     const { playbookId } = playbook.playbook;
+    const message = { prompt: 'Go on.', targetSessionId: `devin-${target}`, autoCreate: true };
     const actions = [
-      { ...startSession, session: { playbookId } },
-      { type: 'message_session', prompt: 'Go on.', targetSessionId: `devin-${target}`, autoCreate: true },
+      { startSession: { ...startSession.startSession, session: { playbookId } } },
+      { messageSession: message },
     ];
     const { automation } = await create({ actions }, token);
     expect(automation.actions).toMatchObject([
-      { type: 'start_session', session: { playbook: { playbookId } } },
+      { __typename: 'StartSessionAction', session: { playbook: { playbookId } } },
       {
-        type: 'message_session',
+        __typename: 'MessageSessionAction',
         prompt: 'Go on.',
         targetSessionId: `devin-${target}`,
         targetSession: { sessionId: `devin-${target}` },
@@ -217,51 +203,85 @@ describe('an automation', () => {
       },
     ]);
     const foreign = await createSession(test, {}, (await world()).token);
-    const refused = await create({ actions: [{ ...actions[1], targetSessionId: foreign }] }, token);
+    const refused = await create({ actions: [{ messageSession: { ...message, targetSessionId: foreign } }] }, token);
     expect(refused.userErrors).toMatchObject([
-      { code: 'UNKNOWN_REFERENCE', path: ['input', 'actions', '0', 'targetSessionId'] },
+      { code: 'UNKNOWN_REFERENCE', path: ['input', 'actions', '0', 'messageSession', 'targetSessionId'] },
     ]);
   });
 
   it.each([
     ['a name that is empty', { name: '' }, ['name'], 'must not be empty'],
-    ['an event that is none', { triggers: [{ eventType: 'moon:rises' }] }, ['triggers', '0', 'eventType'], 'eventType'],
     [
-      'a schedule without a rule',
-      { triggers: [{ eventType: 'schedule:recurring' }] },
-      ['triggers', '0', 'conditions'],
-      'exactly one',
+      'an event that is none',
+      { triggers: [{ event: { eventType: 'moon:rises' } }] },
+      ['triggers', '0', 'event', 'eventType'],
+      'eventType',
+    ],
+    [
+      'a schedule that is given as an event',
+      { triggers: [{ event: { eventType: 'schedule:recurring' } }] },
+      ['triggers', '0', 'event', 'eventType'],
+      '"schedule"',
+    ],
+    [
+      'an incoming webhook that is given as an event',
+      { triggers: [{ event: { eventType: 'webhook:incoming' } }] },
+      ['triggers', '0', 'event', 'eventType'],
+      '"incomingWebhook"',
+    ],
+    [
+      'a condition on what an event does not have',
+      {
+        triggers: [
+          {
+            event: {
+              eventType: 'session:error',
+              conditions: { any: [{ all: [{ field: 'colour', operator: 'EQ', value: 'red' }] }] },
+            },
+          },
+        ],
+      },
+      ['triggers', '0', 'event', 'conditions', 'any', '0', 'all', '0', 'field'],
+      'must begin with',
     ],
     [
       'a rule that is none',
       { triggers: [recurring('FREQ=NEVER')] },
-      ['triggers', '0', 'conditions', 'any', '0', 'all', '0', 'value'],
-      'FREQ',
+      ['triggers', '0', 'schedule', 'rule'],
+      '"rule" is no recurrence',
     ],
     [
       'a rule that fires too often',
       { triggers: [recurring('FREQ=MINUTELY', 'Europe/Berlin')] },
-      ['triggers', '0', 'conditions', 'any', '0', 'all', '0', 'value'],
+      ['triggers', '0', 'schedule', 'rule'],
       '15 minutes',
     ],
-    ['a time zone that is none', { triggers: [recurring(daily, 'Berlin')] }, ['triggers', '0', 'timeZone'], 'IANA'],
-    ['an offset for a time zone', { triggers: [recurring(daily, '+01:00')] }, ['triggers', '0', 'timeZone'], 'IANA'],
     [
-      'a time zone where nothing recurs',
-      { triggers: [{ eventType: 'github:push', timeZone: 'UTC' }] },
-      ['triggers', '0', 'timeZone'],
-      'only',
+      'a time zone that is none',
+      { triggers: [recurring(daily, 'Berlin')] },
+      ['triggers', '0', 'schedule', 'timeZone'],
+      'IANA',
     ],
-    ['an action that is none', { actions: [{ type: 'dance' }] }, ['actions', '0', 'type'], 'start_session'],
+    [
+      'an offset for a time zone',
+      { triggers: [recurring(daily, '+01:00')] },
+      ['triggers', '0', 'schedule', 'timeZone'],
+      'IANA',
+    ],
+    [
+      'an action without a prompt',
+      { actions: [{ startSession: { prompt: ' ' } }] },
+      ['actions', '0', 'startSession', 'prompt'],
+      'prompt',
+    ],
+    [
+      'a message to nobody',
+      { actions: [{ messageSession: { prompt: 'Well?' } }] },
+      ['actions', '0', 'messageSession', 'targetSessionId'],
+      'required',
+    ],
     ['no action', { actions: [] }, ['actions'], 'at least one'],
-    [
-      'an answer that is none',
-      { triggers: [{ eventType: 'slack:message', replies: ['shout'] }] },
-      ['triggers', '0', 'replies', '0', 'type'],
-      'notify_thread',
-    ],
-    ['somebody else to run as', { runAs: { type: 'everybody' } }, ['runAs', 'type'], 'organization'],
-    ['a service user as creator', { runAs: { type: 'creator' } }, ['runAs', 'type'], 'organization'],
+    ['a service user as creator', { runAs: { type: 'CREATOR' } }, ['runAs', 'type'], 'organization'],
   ] as const)('is refused with %s', async (_what, wrong, path, said) => {
     const { token } = await world();
     expect(await create(wrong, token)).toMatchObject({
@@ -270,6 +290,56 @@ describe('an automation', () => {
       userErrors: [{ code: 'INVALID_INPUT', path: ['input', ...path], message: expect.stringContaining(said) }],
     });
   });
+});
+
+const someOf = (what: string) => `Exactly one key must be specified for OneOf type "${what}".`;
+
+// What the types of the schema say is refused before anything is asked of the automation.
+it.each<[string, Record<string, unknown>, string]>([
+  ['no member of a trigger', { triggers: [{}] }, someOf('AutomationTriggerInput')],
+  [
+    'two members of a trigger',
+    { triggers: [{ incomingWebhook: {}, schedule: { rule: 'x' } }] },
+    someOf('AutomationTriggerInput'),
+  ],
+  ['a member that is null', { triggers: [{ schedule: null }] }, 'must be non-null'],
+  ['no member of an action', { actions: [{}] }, someOf('AutomationActionInput')],
+  [
+    'two members of an action',
+    { actions: [{ ...startSession, messageSession: { prompt: 'x', autoCreate: true } }] },
+    someOf('AutomationActionInput'),
+  ],
+  ['an action that is none', { actions: [{ dance: {} }] }, 'Field "dance" is not defined'],
+  ['an answer that is none', { triggers: [{ event: { eventType: 'slack:message', replies: ['SHOUT'] } }] }, 'SHOUT'],
+  ['a word of REST', { missedRuns: 'skip' }, 'does not exist in "AutomationMissedRuns" enum'],
+  ['somebody else to run as', { runAs: { type: 'EVERYBODY' } }, 'AutomationRunAsType'],
+  [
+    'two kinds of address',
+    { sessionSettings: { netPolicy: { allow: [{ hostname: 'a.example', ipv4: '10.0.0.1' }] } } },
+    someOf('AutomationNetAddressInput'),
+  ],
+])('refuses %s as a variable, before it runs', async (_what, wrong, said) => {
+  const { token } = await world();
+  const refused = await create(wrong, token);
+  expect(refused).toMatchObject({ error: expect.stringMatching(/INVALID_INPUT|BAD_USER_INPUT/) });
+  expect(refused.message).toContain(said);
+});
+
+it('refuses a literal with two members, and a variable in a member that may be null', async () => {
+  const { token } = await world();
+  const literal = (action: string, variables = '') =>
+    graphql(
+      test,
+      token,
+      `mutation${variables} { createAutomation(input: {name: "x", triggers: [], actions: [${action}]}) { automation { id } } }`,
+      { action: null },
+    );
+  const two = await literal('{startSession: {prompt: "a"}, messageSession: {prompt: "b"}}');
+  expect(two.errors?.[0].message).toContain('AutomationActionInput');
+  const nullable = await literal('{startSession: $action}', '($action: StartSessionActionInput)');
+  expect(nullable.errors?.[0].message).toContain('must be non-nullable');
+  const left = await literal('{startSession: $action}', '($action: StartSessionActionInput!)');
+  expect(left.errors?.[0].message).toContain('must not be null');
 });
 
 describe('a recurring trigger with a time zone', () => {

@@ -82,7 +82,7 @@ it('says where the types of events are listed', async () => {
   const { data } = await graphql(
     test,
     test.v1Key,
-    `mutation { createAutomation(input: {name: "x", triggers: [{eventType: "no:such"}], actions: [{type: "start_session", prompt: "x"}]}) {
+    `mutation { createAutomation(input: {name: "x", triggers: [{event: {eventType: "no:such"}}], actions: [{startSession: {prompt: "x"}}]}) {
       userErrors { message } } }`,
   );
   expect(data.createAutomation.userErrors[0].message).toContain('/automations/schemas');

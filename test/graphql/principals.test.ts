@@ -141,7 +141,7 @@ const resources: readonly (readonly [string, Record<string, unknown>, Record<str
   ['WebhookEndpoint', { url: 'https://example.test/' }, { description: 'd' }, 'webhookEndpoint'],
   [
     'Automation',
-    { name: 'a', triggers: [], actions: [{ type: 'start_session', prompt: 'go' }] },
+    { name: 'a', triggers: [], actions: [{ startSession: { prompt: 'go' } }] },
     { name: 'b' },
     'automation',
   ],

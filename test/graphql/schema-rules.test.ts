@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLNamedType,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
+  isNonNullType,
   isObjectType,
   isSpecifiedDirective,
   isSpecifiedScalarType,
@@ -263,12 +266,15 @@ const promisedInputs: Record<string, string> = {
     'name: String!, organizationId: ID, roleId: ID, idempotencyKey: String, clientMutationId: String',
   CreateAutomationInput:
     'organizationId: ID, name: String!, triggers: [AutomationTriggerInput!]!, actions: [AutomationActionInput!]!, runAs: AutomationRunAsInput, clientMutationId: String',
-  AutomationTriggerInput: 'eventType: String!, conditions: AutomationConditionsInput, timeZone: String',
+  AutomationTriggerInput:
+    'schedule: ScheduleTriggerInput, incomingWebhook: IncomingWebhookTriggerInput, event: EventTriggerInput',
   AutomationConditionsInput: 'any: [AutomationConditionGroupInput!]!',
   AutomationConditionGroupInput: 'all: [AutomationConditionInput!]!',
-  AutomationConditionInput: 'field: String!, operator: String!, value: JSON',
-  AutomationActionInput: 'type: String!, prompt: String',
-  AutomationRunAsInput: 'type: String!',
+  AutomationConditionInput: 'field: String!, operator: AutomationConditionOperator!, value: JSON',
+  AutomationActionInput:
+    'startSession: StartSessionActionInput, messageSession: MessageSessionActionInput, monitorSession: MonitorSessionActionInput',
+  StartSessionActionInput: 'prompt: String!, session: AutomationSessionInput',
+  AutomationRunAsInput: 'type: AutomationRunAsType!',
   SessionFilter:
     'status: [SessionStatus!], tags: [String!], isArchived: Boolean, origin: [SessionOrigin!], playbookId: ID, automationId: ID, createdByIds: [ID!], createdAfter: DateTime, createdBefore: DateTime, updatedAfter: DateTime, updatedBefore: DateTime, search: String, statusDetail: [SessionStatusDetail!], endReason: [SessionEndReason!], allTags: [String!], isUnlisted: Boolean, organizationIds: [ID!], parentId: ID, hasParent: Boolean, ids: [ID!], and: [SessionFilter!], or: [SessionFilter!], not: SessionFilter',
   SessionOrder: 'field: SessionOrderField!, direction: OrderDirection!',
@@ -317,6 +323,42 @@ it('writes permissions in upper snake, without another product’s name', () => 
   const values = isEnumType(type) ? type.getValues().map(({ name }) => name) : [];
   expect(values).toEqual(expect.arrayContaining(['READ_ACCOUNT_META', 'USE_SESSIONS', 'VIEW_ORG_SESSIONS']));
   expect(values.filter((value) => !/^[A-Z]+(?:_[A-Z]+)*$/.test(value) || value.includes('DEVIN'))).toEqual([]);
+});
+
+it('has an enum for each closed set of words, and no text that lists them', () => {
+  const textsOf = (type: GraphQLNamedType) => {
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return [];
+    const fields: GraphQLInputField[] | GraphQLField<unknown, unknown>[] = Object.values(type.getFields());
+    const args = fields.flatMap((field) =>
+      ('args' in field ? field.args : []).map((each) => ({ of: field.name, each })),
+    );
+    const all = [
+      ...fields.map(({ name, type: its, description }) => ({ name, its, description })),
+      ...args.map(({ of, each: { name, type: its, description } }) => ({ name: `${of}(${name}:)`, its, description })),
+    ];
+    return all.flatMap(({ name, its, description }) =>
+      getNamedType(its).name === 'String' ? [{ name: `${type.name}.${name}`, description }] : [],
+    );
+  };
+  const texts = types.flatMap(textsOf);
+  const listing = texts.filter(({ description }) => (description?.match(/"[a-z][a-z_]*"/g) ?? []).length > 1);
+  expect(texts.length).toBeGreaterThan(200);
+  expect(listing.map(({ name }) => name)).toEqual([]);
+});
+
+it('makes every input of which exactly one member is meant @oneOf, with members that are all optional', () => {
+  const inputs = types.filter(isInputObjectType).filter(({ isOneOf }) => isOneOf);
+  expect(inputs.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['AutomationActionInput', 'AutomationTriggerInput', 'AutomationNetAddressInput']),
+  );
+  for (const input of inputs) {
+    for (const { type, defaultValue } of Object.values(input.getFields())) {
+      expect([input.name, isNonNullType(type), defaultValue]).toEqual([input.name, false, undefined]);
+    }
+  }
+  // Printed, so that code generators and the compiler of Relay know it.
+  const printed = readFileSync(join(root, 'schema.graphql'), 'utf8');
+  for (const { name } of inputs) expect(printed).toContain(`input ${name} @oneOf {`);
 });
 
 it('lets one selection have members of the same name of all types of an interface or a union', () => {

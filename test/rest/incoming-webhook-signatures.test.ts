@@ -33,7 +33,7 @@ describe('GitHub', () => {
 
   it('may send its JSON in a form, which it signs as it is', async () => {
     const { send, secret, runs } = await make({
-      triggers: [incoming({ field: 'body.action', operator: 'eq', value: 'opened' })],
+      triggers: [incoming({ field: 'body.action', operator: 'EQ', value: 'opened' })],
     });
     const form = new URLSearchParams({ payload: '{"action":"opened","text":"a+b &c"}' }).toString();
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -191,7 +191,7 @@ describe('GitLab', () => {
 
   it('is refused with another token, and its token is nothing for conditions or prompts', async () => {
     const { send, secret, runs } = await make({
-      triggers: [incoming({ field: 'headers.x-gitlab-token', operator: 'is_not_empty', value: null })],
+      triggers: [incoming({ field: 'headers.x-gitlab-token', operator: 'IS_NOT_EMPTY', value: null })],
     });
     expect((await send({}, { 'x-gitlab-token': 'whsec_other' }, null)).status).toBe(401);
     expect((await send({}, { 'x-gitlab-token': 'whsec_other' })).status).toBe(401);

@@ -76,7 +76,7 @@ describe('REST', () => {
 
   it('refuses deliveries of webhooks that nest too deep', async () => {
     const { token } = await makeAutomatic(test);
-    const triggers = [{ eventType: 'webhook:incoming' }];
+    const triggers = [{ incomingWebhook: {} }];
     const { automation, webhookSecret } = await createAutomation(test, { triggers }, token);
     const send = async (body: string) => {
       const response = await fetch(test.url + new URL(automation.triggers[0].webhookUrl).pathname, {

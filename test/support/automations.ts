@@ -3,9 +3,14 @@ import { makeRole, runMutation } from './people.ts';
 import { makeUser } from './principals.ts';
 import { makeOrganization } from './sessions.ts';
 
-const trigger = `eventType timeZone replies webhookUrl conditions { any { all { field operator value } } }`;
-const action = `type prompt targetSessionId targetSession { sessionId } autoCreate setupPrompt slackMonitorConfig
-  session { tags platform bypassApproval repos playbook { playbookId } notifications { email { when recipients } slack { when channelId } } }`;
+const conditions = 'conditions { any { all { field operator value } } }';
+const trigger = `__typename eventType replies ... on ScheduleTrigger { rule timeZone }
+  ... on IncomingWebhookTrigger { webhookUrl ${conditions} } ... on EventTrigger { ${conditions} }`;
+const session = `tags platform bypassApproval repos playbook { playbookId }
+  notifications { email { when recipients } slack { when channelId } }`;
+const action = `__typename ... on StartSessionAction { prompt session { ${session} } }
+  ... on MessageSessionAction { prompt targetSessionId targetSession { sessionId } autoCreate }
+  ... on MonitorSessionAction { setupPrompt slackMonitorConfig }`;
 /** Everything that an automation is asked for. */
 export const automationFields = `id automationId organization { organizationId } name isEnabled runAs { type user { userId } }
   triggers { ${trigger} } actions { ${action} }
@@ -19,13 +24,11 @@ export const automationFields = `id automationId organization { organizationId }
   runs { totalCount nodes { startedAt sessionId session { title } } }`;
 
 /** A trigger of an RRULE. */
-export const recurring = (value: string, timeZone?: string) => ({
-  eventType: 'schedule:recurring',
-  conditions: { any: [{ all: [{ field: 'rrule', operator: 'recurrence', value }] }] },
-  ...(timeZone === undefined ? {} : { timeZone }),
+export const recurring = (rule: string, timeZone?: string) => ({
+  schedule: { rule, ...(timeZone === undefined ? {} : { timeZone }) },
 });
 /** An action that starts a session. */
-export const startSession = { type: 'start_session', prompt: 'Sweep the floor.' };
+export const startSession = { startSession: { prompt: 'Sweep the floor.' } };
 /** Daily at nine, a long time from now. */
 export const daily = 'DTSTART:20990301T090000\nRRULE:FREQ=DAILY';
 const plain = { name: 'Sweep', triggers: [recurring(daily)], actions: [startSession] };
@@ -35,16 +38,16 @@ export const automationOptions = {
   concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 0 },
   metadata: { owner_team: 'floor', camelCase: 'kept' },
   notifications: {
-    email: { when: 'dispatch_failed', recipients: ['a@example.com'] },
-    slack: { when: 'always', channelId: 'C1' },
+    email: { when: 'DISPATCH_FAILED', recipients: ['a@example.com'] },
+    slack: { when: 'ALWAYS', channelId: 'C1' },
   },
   sessionSettings: {
-    sessionMode: 'fast',
+    sessionMode: 'FAST',
     netPolicy: { allow: [{ hostname: 'example.com' }, { ipv4: '10.0.0.0/8' }] },
   },
   securityProfile: { profileId: 'p1' },
   templateId: 't1',
-  missedRuns: 'skip',
+  missedRuns: 'SKIP',
   jitterSeconds: 30,
   tools: { mcpServers: ['m'], slackChannels: ['c'], slackDmScope: 'all', isLinearEnabled: true },
 };

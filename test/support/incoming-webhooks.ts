@@ -4,8 +4,7 @@ import { createAutomation, makeAutomatic } from './automations.ts';
 
 /** A trigger of incoming webhooks, with one condition if any. */
 export const incoming = (conditions?: object) => ({
-  eventType: 'webhook:incoming',
-  ...(conditions === undefined ? {} : { conditions: { any: [{ all: [conditions] }] } }),
+  incomingWebhook: conditions === undefined ? {} : { conditions: { any: [{ all: [conditions] }] } },
 });
 
 /** An automation with a webhook, and how to call it. */

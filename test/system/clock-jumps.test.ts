@@ -65,8 +65,8 @@ it('a clock that jumps a day forward, back and forward again fires each time onc
   const first = Math.ceil(now() / 1_000) * 1_000 + 5_000;
   const triggers = [recurring(`DTSTART:${stamp(first)}\nRRULE:FREQ=HOURLY;INTERVAL=6`)];
   const latest = await make({ name: 'latest', triggers });
-  const skip = await make({ name: 'skip', triggers, missedRuns: 'skip' });
-  const all = await make({ name: 'all', triggers, missedRuns: 'all' });
+  const skip = await make({ name: 'skip', triggers, missedRuns: 'SKIP' });
+  const all = await make({ name: 'all', triggers, missedRuns: 'ALL' });
   /** The runs of each: how many hours after the first time, with an "s" where it was skipped. */
   const fired = async () => {
     const told = async (id: string) =>

@@ -63,7 +63,7 @@ describe('a recurring trigger', () => {
     expect(after).toMatchObject({ isEnabled: true, lastRunAt: due, consecutiveFailures: 0 });
     expect(new Date(after.nextRunAt).getTime()).toBe(new Date(due).getTime() + dayMs);
     expect(after.runs.nodes[0]).toMatchObject({
-      status: 'started',
+      status: 'STARTED',
       eventType: 'schedule:recurring',
       scheduledFor: due,
       attempts: 1,
@@ -140,18 +140,18 @@ describe('times that were missed', () => {
   };
 
   it('are made up for once, for the latest, when nothing else is said', async () => {
-    expect(await missed(null, 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['started'], hours: [49] });
+    expect(await missed(null, 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['STARTED'], hours: [49] });
   });
 
   it('are left out where that is asked for, which the runs tell', async () => {
-    expect(await missed('skip', 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['skipped'], hours: [49] });
+    expect(await missed('SKIP', 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['SKIPPED'], hours: [49] });
     // Not too late for the last of them.
-    expect(await missed('skip', 'FREQ=HOURLY', 50 * hourMs + minuteMs)).toEqual({ statuses: ['started'], hours: [49] });
+    expect(await missed('SKIP', 'FREQ=HOURLY', 50 * hourMs + minuteMs)).toEqual({ statuses: ['STARTED'], hours: [49] });
   });
 
   it('are each made up for where that is asked for, the first of them first', async () => {
-    const few = await missed('all', 'FREQ=HOURLY', 4.5 * hourMs);
-    expect(few).toEqual({ statuses: ['started', 'started', 'started', 'started'], hours: [3, 2, 1, 0] });
+    const few = await missed('ALL', 'FREQ=HOURLY', 4.5 * hourMs);
+    expect(few).toEqual({ statuses: ['STARTED', 'STARTED', 'STARTED', 'STARTED'], hours: [3, 2, 1, 0] });
   });
 });
 
@@ -183,7 +183,7 @@ describe('an automation that fails', () => {
       const failed = await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(failures));
       expect(failed).toMatchObject({ isEnabled: true, nextRunAt: made.nextRunAt });
       expect(failed.runs.nodes).toMatchObject([
-        { status: 'failed', attempts: failures, error: { code: 'LIMIT_EXCEEDED' }, sessionId: null },
+        { status: 'FAILED', attempts: failures, error: { code: 'LIMIT_EXCEEDED' }, sessionId: null },
       ]);
       const waitMs = Math.min(minuteMs * 2 ** (failures - 1), hourMs);
       clock.advance(waitMs - 1);
@@ -212,7 +212,7 @@ describe('an automation that fails', () => {
     clock.advance(minuteMs);
     const after = await until(made.id, token, (now) => expect(now.isEnabled).toBe(false));
     expect(after).toMatchObject({ consecutiveFailures: 0 });
-    expect(after.runs.nodes).toMatchObject([{ status: 'started', attempts: 2, error: null }]);
+    expect(after.runs.nodes).toMatchObject([{ status: 'STARTED', attempts: 2, error: null }]);
   });
 });
 
@@ -257,7 +257,7 @@ it('fires a schedule as it does an automation, once for one that comes once', as
   const id = Buffer.from(`Automation:${parseId('automation', made.scheduled_session_id)}`).toString('base64');
   const after = await until(id, token, ({ isEnabled }) => expect(isEnabled).toBe(false));
   expect(after.runs.nodes).toMatchObject([
-    { status: 'started', session: { title: 'Mop the floor.', tags: ['floor'] } },
+    { status: 'STARTED', session: { title: 'Mop the floor.', tags: ['floor'] } },
   ]);
   const { body: read } = await call(test, token, 'GET', `${path}/${made.scheduled_session_id}`);
   expect(read).toMatchObject({ enabled: false, consecutive_failures: 0, last_error_message: null });
@@ -276,7 +276,7 @@ describe('limits', () => {
     const made = await make({ concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 2 } }, token);
     const runs: any[] = [];
     for (let n = 0; n < 4; n++) runs.push(await runNow(made, token));
-    expect(runs.map(({ status }) => status)).toEqual(['started', 'queued', 'queued', 'skipped']);
+    expect(runs.map(({ status }) => status)).toEqual(['STARTED', 'QUEUED', 'QUEUED', 'SKIPPED']);
     expect(runs[3].error).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     for (const done of [0, 1]) {
       const { runs: seen } = await read(made.id, token);
@@ -289,7 +289,7 @@ describe('limits', () => {
         async () => {
           const { nodes } = (await read(made.id, token)).runs;
           const next = nodes.find(({ runId }: any) => runId === runs[done + 1].runId);
-          expect(next).toMatchObject({ status: 'started', session: { origin: 'AUTOMATION' } });
+          expect(next).toMatchObject({ status: 'STARTED', session: { origin: 'AUTOMATION' } });
         },
         { timeout: 20_000, interval: 20 },
       );
@@ -301,7 +301,7 @@ describe('limits', () => {
     const clock = stopClock(test);
     const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);
     const [first, second] = [await runNow(made, token), await runNow(made, token)];
-    expect([first.status, second.status]).toEqual(['started', 'queued']);
+    expect([first.status, second.status]).toEqual(['STARTED', 'QUEUED']);
     const { store } = test.app.services;
     await store.query(
       `create function refuse_session() returns trigger language plpgsql as 'begin raise exception ''broken''; end'`,
@@ -322,21 +322,21 @@ describe('limits', () => {
     expect(ended.status).toBe(200);
     const runOf = ({ runs }: any) => runs.nodes.find(({ runId }: any) => runId === second.runId);
     await until(made.id, token, (automation) =>
-      expect(runOf(automation)).toMatchObject({ status: 'queued', attempts: 1 }),
+      expect(runOf(automation)).toMatchObject({ status: 'QUEUED', attempts: 1 }),
     );
     await store.query('drop function refuse_session() cascade', []);
     clock.advance(5_001);
-    const after = await until(made.id, token, (automation) => expect(runOf(automation).status).toBe('started'));
+    const after = await until(made.id, token, (automation) => expect(runOf(automation).status).toBe('STARTED'));
     expect(runOf(after)).toMatchObject({ attempts: 2, error: null });
   });
 
   it('of concurrency start nothing more of what was disabled', async () => {
     const { token } = await makeAutomatic(test);
     const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);
-    for (const expected of ['started', 'queued']) expect((await runNow(made, token)).status).toBe(expected);
+    for (const expected of ['STARTED', 'QUEUED']) expect((await runNow(made, token)).status).toBe(expected);
     await switchAutomation(test, made.automationId, false, token);
     const { runs } = await read(made.id, token);
-    expect(runs.nodes).toMatchObject([{ status: 'skipped', error: { code: 'INVALID_STATE' } }, { status: 'started' }]);
+    expect(runs.nodes).toMatchObject([{ status: 'SKIPPED', error: { code: 'INVALID_STATE' } }, { status: 'STARTED' }]);
   });
 
   it('of invocations leave out what is too much in a window', async () => {
@@ -348,6 +348,6 @@ describe('limits', () => {
     for (let n = 0; n < 3; n++) statuses.push((await runNow(made, token)).status);
     clock.advance(minuteMs);
     statuses.push((await runNow(made, token)).status);
-    expect(statuses).toEqual(['started', 'started', 'skipped', 'started']);
+    expect(statuses).toEqual(['STARTED', 'STARTED', 'SKIPPED', 'STARTED']);
   });
 });

@@ -35,11 +35,11 @@ describe.skipIf(testDatabase !== 'postgres')('events of sessions, read by proces
         PORT: String(await freePort()),
       });
     const api = await start('api', 'api');
-    const actions = [{ type: 'start_session', prompt: 'say after' }];
+    const actions = [{ startSession: { prompt: 'say after' } }];
     await mutate(
       api,
       'mutation($input: CreateAutomationInput!) { createAutomation(input: $input) { automation { id } userErrors { message } } }',
-      { name: 'After', triggers: [{ eventType: 'session:terminated' }], actions },
+      { name: 'After', triggers: [{ event: { eventType: 'session:terminated' } }], actions },
     );
     const endOne = async (n: number) => {
       const { session } = await mutate(

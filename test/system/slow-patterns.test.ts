@@ -38,8 +38,8 @@ const post = (organizationId: string, token: string, ...triggers: object[]) =>
 /** An automation with an incoming webhook whose conditions have a pattern. */
 async function makeHook(pattern: string) {
   const { token, organizationId } = await makeAutomatic(test);
-  const conditions = { any: [{ all: [{ field: 'body.text', operator: 'matches', value: pattern }] }] };
-  const triggers = [{ eventType: 'webhook:incoming', conditions }];
+  const conditions = { any: [{ all: [{ field: 'body.text', operator: 'MATCHES', value: pattern }] }] };
+  const triggers = [{ incomingWebhook: { conditions } }];
   const { automation, webhookSecret } = await createAutomation(test, { triggers }, token);
   const send = async (text: string) => {
     const response = await fetch(test.url + new URL(automation.triggers[0].webhookUrl).pathname, {
@@ -105,7 +105,7 @@ describe('a pattern that takes too long to match', () => {
   it('lets an event of a session be skipped, and no event is lost', async () => {
     const { token } = await makeAutomatic(test);
     const make = async (conditions?: object) => {
-      const triggers = [{ eventType: 'session:terminated', ...(conditions ? { conditions } : {}) }];
+      const triggers = [{ event: { eventType: 'session:terminated', ...(conditions ? { conditions } : {}) } }];
       const fields = 'id runs(first: 10) { nodes { status error { message } } }';
       return (await createAutomation(test, { triggers }, token, fields)).automation as { id: string };
     };
@@ -113,14 +113,14 @@ describe('a pattern that takes too long to match', () => {
       const query = `query($id: ID!) { node(id: $id) { ... on Automation { runs(first: 10) { nodes { status error { message } } } } } }`;
       return (await graphql(test, token, query, { id })).data.node.runs.nodes as object[];
     };
-    const slow = await make({ any: [{ all: [{ field: 'title', operator: 'matches', value: '^slow+$' }] }] });
+    const slow = await make({ any: [{ all: [{ field: 'title', operator: 'MATCHES', value: '^slow+$' }] }] });
     const any = await make();
     const held = holdPatterns(test, 50);
     const sessionId = await createSession(test, { prompt: 'slow', title: 'slow' }, token);
     await runMutation(test, 'terminateSession', 'session { status }', { sessionId }, token);
     await vi.waitFor(async () => expect((await runsOf(any)).length).toBe(1), { timeout: 30_000, interval: 50 });
-    expect(await runsOf(slow)).toEqual([{ status: 'skipped', error: { message: tooSlow } }]);
-    expect(await runsOf(any)).toEqual([{ status: 'started', error: null }]);
+    expect(await runsOf(slow)).toEqual([{ status: 'SKIPPED', error: { message: tooSlow } }]);
+    expect(await runsOf(any)).toEqual([{ status: 'STARTED', error: null }]);
     await held.patterns.stop();
   });
 });

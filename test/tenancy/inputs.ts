@@ -3,7 +3,9 @@ import {
   type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
+  GraphQLNonNull,
   getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -32,14 +34,6 @@ const plainTexts: Readonly<Record<string, string>> = {
   url: 'https://walk.example/',
   optionId: '1',
 };
-
-/** What is said where it goes by something else that is given: only a message has a session that gets it. */
-const dependentTexts: Readonly<Record<string, (fill: Fill) => string>> = {
-  'input.actions.type': ({ ids }) => (ids.has('input.actions.targetSessionId') ? 'message_session' : 'start_session'),
-};
-
-/** What may be left out of an input, but not of what is made with it here. */
-const alwaysGiven = new Set(['input.actions.prompt']);
 
 /** What some arguments take: their ids, their texts, and how a call is filled. */
 export interface Inputs {
@@ -72,7 +66,12 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
       if (isInputObjectType(type)) {
         if (depth >= 4 || open.has(type)) continue;
         open.add(type);
-        read(Object.values(type.getFields()), `${name}.`, needed, depth + 1);
+        const members = Object.values(type.getFields());
+        // Of a choice the first is taken where none is asked for.
+        if (type.isOneOf)
+          for (const [n, each] of members.entries())
+            read([n === 0 ? needOf(each) : each], `${name}.`, needed, depth + 1);
+        else read(members, `${name}.`, needed, depth + 1);
         open.delete(type);
         continue;
       }
@@ -109,22 +108,7 @@ const plain: Readonly<Record<string, unknown>> = {
   BigInt: 5,
 };
 
-// Of members of which one must be given, and no second: the one that is asked for, or else the first.
-function membersOf(type: GraphQLInputObjectType, name: string, { ids, texts }: Fill): readonly GraphQLInputField[] {
-  const members = Object.values(type.getFields());
-  if (!type.isOneOf) return members;
-  const asked = [...ids.keys(), ...texts.keys()];
-  const isAsked = (member: GraphQLInputField) => asked.some((each) => `${each}.`.startsWith(`${name}.${member.name}.`));
-  return [members.find(isAsked) ?? members[0]].filter((member) => member !== undefined);
-}
-
-/** `isGiven`: what may be left out is given all the same. */
-function build(
-  list: readonly Input[],
-  prefix: string,
-  fill: Fill,
-  isGiven = false,
-): Record<string, unknown> | undefined {
+function build(list: readonly Input[], prefix: string, fill: Fill): Record<string, unknown> | undefined {
   const values: Record<string, unknown> = {};
   for (const input of list) {
     const name = prefix + input.name;
@@ -136,17 +120,30 @@ function build(
       const isWanted = isRequired(input) || isAsked || (fill.isFull && prefix === '');
       value =
         isWanted && prefix.split('.').length < 5
-          ? (build(membersOf(type, name, fill), `${name}.`, fill, type.isOneOf) ?? {})
+          ? (build(membersOf(type, `${name}.`, fill), `${name}.`, fill) ?? {})
           : undefined;
     } else {
-      value = leaf(input, name, fill, isGiven);
+      value = leaf(input, name, fill);
     }
     if (value !== undefined) values[input.name] = wrap(input.type, value);
   }
   return Object.keys(values).length > 0 ? values : undefined;
 }
 
-function leaf(input: Input, name: string, fill: Fill, isGiven: boolean): unknown {
+/** A member as one that must be given. */
+const needOf = (input: Input): Input => ({ ...input, type: new GraphQLNonNull(getNullableType(input.type)) });
+
+/** The members to fill: of a choice one alone, the last that is asked for, else the first. */
+function membersOf(type: GraphQLInputObjectType, prefix: string, { ids, texts }: Fill): readonly Input[] {
+  const members = Object.values(type.getFields());
+  if (!type.isOneOf) return members;
+  const asked = [...ids.keys(), ...texts.keys()].filter((name) => name.startsWith(prefix));
+  const isAsked = ({ name }: Input) => asked.some((each) => `${each}.`.startsWith(`${prefix}${name}.`));
+  const chosen = members.findLast(isAsked) ?? members[0];
+  return chosen ? [needOf(chosen)] : [];
+}
+
+function leaf(input: Input, name: string, fill: Fill): unknown {
   const type = getNamedType(input.type);
   const picked = fill.ids.get(name);
   if (picked) return wireId(picked.kind, picked.id, fill.isFull);
@@ -154,14 +151,14 @@ function leaf(input: Input, name: string, fill: Fill, isGiven: boolean): unknown
   if (text !== undefined) return text;
   const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
   if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
-  const isWanted = isGiven || isRequired(input) || alwaysGiven.has(name) || (fill.isFull && !leftOut.has(input.name));
+  const isWanted = isRequired(input) || (fill.isFull && !leftOut.has(input.name));
   if (type.name === 'ID' || !isWanted) return undefined;
   if (isEnumType(type)) {
     const known = type.getValues();
     return known[fill.variant % known.length]?.name;
   }
   if (type.name !== 'String') return plain[type.name];
-  return dependentTexts[name]?.(fill) ?? plainTexts[input.name] ?? plain.String;
+  return plainTexts[input.name] ?? plain.String;
 }
 
 function wrap(type: GraphQLInputType, value: unknown): unknown {

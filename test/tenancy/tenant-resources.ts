@@ -41,6 +41,8 @@ export async function plantKnowledge(test: TestApp, tx: Transaction, place: Reso
   return { playbookId, noteId };
 }
 
+const holding = (value: string) => ({ any: [{ all: [{ field: 'tags', operator: 'contains', value }] }] });
+
 /** What only organizations have: secrets and automations. */
 export async function plantAutomations(
   test: TestApp,
@@ -82,10 +84,20 @@ export async function plantAutomations(
       triggers: [
         { eventType: 'schedule:recurring', conditions, replies: [], timeZone: 'UTC' },
         { eventType: 'webhook:incoming', conditions: null, replies: [] },
+        {
+          eventType: 'session:finished',
+          conditions: holding(canary('condition')),
+          replies: [{ type: 'notify_thread' }],
+        },
       ],
       webhookSecretHash: webhook.hash,
       webhookSecretSealed: webhook.sealed,
-      actions: [{ type: 'start_session', prompt: canary('prompt'), session: sessionOf(canary) }],
+      // The session that is written to is the one that the automation has started, once that is planted.
+      actions: [
+        { type: 'start_session', prompt: canary('prompt'), session: sessionOf(canary) },
+        { type: 'message_session', prompt: canary('prompt'), targetSessionId: null, autoCreate: true },
+        { type: 'monitor_session', setupPrompt: canary('prompt'), slackMonitorConfig: { channel: canary('channel') } },
+      ],
       options: optionsOf(canary),
       // It shows as a schedule too.
       schedule: {

@@ -177,6 +177,10 @@ async function insertSession(
     },
   });
   if (automationId !== null) {
+    await tx.query(
+      `update automation set actions = jsonb_set(actions, '{1,targetSessionId}', to_jsonb($2::text)) where id = $1`,
+      [automationId, id],
+    );
     await tx.prisma.automationRun.create({
       data: {
         id: newId(),

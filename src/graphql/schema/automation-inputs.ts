@@ -1,40 +1,16 @@
 import { builder, type SchemaTypes } from '../builder.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
-
-const ConditionInput = builder.inputType('AutomationConditionInput', {
-  description: said.condition,
-  fields: (t) => ({
-    field: t.string({ required: true, description: said.field }),
-    operator: t.string({ required: true, description: said.operator }),
-    value: t.field({ type: 'JSON', description: said.value }),
-  }),
-});
-
-const ConditionGroupInput = builder.inputType('AutomationConditionGroupInput', {
-  description: said.group,
-  fields: (t) => ({ all: t.field({ type: [ConditionInput], required: true, description: said.all }) }),
-});
-
-const ConditionsInput = builder.inputType('AutomationConditionsInput', {
-  description: said.conditions,
-  fields: (t) => ({ any: t.field({ type: [ConditionGroupInput], required: true, description: said.any }) }),
-});
-
-/** AutomationTriggerInput of the contract. */
-export const AutomationTriggerInput = builder.inputType('AutomationTriggerInput', {
-  description: said.trigger,
-  fields: (t) => ({
-    eventType: t.string({ required: true, description: said.eventType }),
-    conditions: t.field({ type: ConditionsInput, description: said.conditionsOfTrigger }),
-    timeZone: t.string({ description: said.timeZone }),
-    replies: t.stringList({ description: said.replies }),
-  }),
-});
+import {
+  AutomationMissedRunsEnum,
+  AutomationNotifyWhenEnum,
+  AutomationRunAsTypeEnum,
+  AutomationSessionModeEnum,
+} from './automation-enums.ts';
 
 const EmailNotificationInput = builder.inputType('EmailNotificationInput', {
   description: said.email,
   fields: (t) => ({
-    when: t.string({ required: true, description: said.when }),
+    when: t.field({ type: AutomationNotifyWhenEnum, required: true, description: said.when }),
     recipients: t.stringList({ description: said.recipients }),
   }),
 });
@@ -42,7 +18,7 @@ const EmailNotificationInput = builder.inputType('EmailNotificationInput', {
 const SlackNotificationInput = builder.inputType('SlackNotificationInput', {
   description: said.slack,
   fields: (t) => ({
-    when: t.string({ required: true, description: said.when }),
+    when: t.field({ type: AutomationNotifyWhenEnum, required: true, description: said.when }),
     channelId: t.string({ required: true, description: said.channelId }),
   }),
 });
@@ -56,36 +32,10 @@ export const AutomationNotificationsInput = builder.inputType('AutomationNotific
   }),
 });
 
-const SessionTemplateInput = builder.inputType('AutomationSessionInput', {
-  description: said.session,
-  fields: (t) => ({
-    tags: t.stringList({ description: said.tags }),
-    platform: t.string({ description: said.platform }),
-    bypassApproval: t.boolean({ description: said.bypassApproval }),
-    notifications: t.field({ type: AutomationNotificationsInput, description: said.notifications }),
-    playbookId: t.id({ description: said.playbookId }),
-    repos: t.stringList({ description: said.repos }),
-  }),
-});
-
-/** AutomationActionInput of the contract. */
-export const AutomationActionInput = builder.inputType('AutomationActionInput', {
-  description: said.action,
-  fields: (t) => ({
-    type: t.string({ required: true, description: said.actionType }),
-    prompt: t.string({ description: said.prompt }),
-    session: t.field({ type: SessionTemplateInput, description: said.session }),
-    targetSessionId: t.id({ description: said.targetSessionId }),
-    autoCreate: t.boolean({ description: said.autoCreate }),
-    setupPrompt: t.string({ description: said.setupPrompt }),
-    slackMonitorConfig: t.field({ type: 'JSON', description: said.slackMonitorConfig }),
-  }),
-});
-
 /** AutomationRunAsInput of the contract. */
 export const AutomationRunAsInput = builder.inputType('AutomationRunAsInput', {
   description: said.runAs,
-  fields: (t) => ({ type: t.string({ required: true, description: said.runAsType }) }),
+  fields: (t) => ({ type: t.field({ type: AutomationRunAsTypeEnum, required: true, description: said.runAsType }) }),
 });
 
 const InvocationsInput = builder.inputType('AutomationInvocationLimitInput', {
@@ -113,6 +63,7 @@ const ConcurrencyInput = builder.inputType('AutomationConcurrencyInput', {
 });
 
 const AddressInput = builder.inputType('AutomationNetAddressInput', {
+  isOneOf: true,
   description: said.address,
   fields: (t) => ({
     hostname: t.string({ description: said.hostname }),
@@ -129,7 +80,7 @@ const NetPolicyInput = builder.inputType('AutomationNetPolicyInput', {
 const SessionSettingsInput = builder.inputType('AutomationSessionSettingsInput', {
   description: said.sessionSettings,
   fields: (t) => ({
-    sessionMode: t.string({ description: said.sessionMode }),
+    sessionMode: t.field({ type: AutomationSessionModeEnum, description: said.sessionMode }),
     netPolicy: t.field({ type: NetPolicyInput, description: said.netPolicy }),
   }),
 });
@@ -160,7 +111,7 @@ export function optionFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes,
     sessionSettings: t.field({ type: SessionSettingsInput, description: said.sessionSettings }),
     securityProfile: t.field({ type: SecurityProfileInput, description: said.securityProfile }),
     templateId: t.string({ description: said.templateId }),
-    missedRuns: t.string({ description: said.missedRuns }),
+    missedRuns: t.field({ type: AutomationMissedRunsEnum, description: said.missedRuns }),
     jitterSeconds: t.int({ description: said.jitterSeconds }),
     tools: t.field({ type: ToolsInput, description: said.tools }),
   };

@@ -17,8 +17,10 @@ import { getOnlyOrganizationId } from '../../domain/organizations/use-organizati
 import type { VersionCondition } from '../../domain/versions.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
+import { placingIssues, readDefinition } from './automation-definition.ts';
+import { AutomationActionInput, AutomationTriggerInput } from './automation-definition-inputs.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
-import { AutomationActionInput, AutomationTriggerInput, optionFields } from './automation-inputs.ts';
+import { optionFields } from './automation-inputs.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { Automation } from './automations.ts';
 import {
@@ -141,16 +143,11 @@ const DeleteAutomationPayload = payloadType<{ deletedAutomationId: string }>(
 
 type Definition = Partial<typeof CreateAutomationInput.$inferInput> | Partial<typeof UpdateAutomationInput.$inferInput>;
 
-// In the words of the domain. Replies are objects there, for what may come to be said of them.
-function readDefinition({ triggers, tools, ...rest }: Definition) {
+// In the words of the domain.
+function readInput({ triggers, actions, tools, ...rest }: Definition) {
   return {
     ...rest,
-    ...(triggers && {
-      triggers: triggers.map(({ replies, ...trigger }) => ({
-        ...trigger,
-        replies: replies?.map((type) => ({ type })),
-      })),
-    }),
+    ...readDefinition({ triggers, actions }),
     ...(tools !== undefined && { tools: tools && readTools(tools) }),
   };
 }
@@ -184,9 +181,11 @@ addMutation('createAutomation', {
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, isEnabled, ...rest } = input;
     const place = organizationId ?? (await getOnlyOrganizationId(context.domain));
-    const automation = { ...readDefinition(rest), enabled: isEnabled ?? true } as AutomationInput;
     const idempotencyKey = idempotencyKeyOf(context, input, info);
-    return createAutomation(context.domain, place, automation, { idempotencyKey });
+    return placingIssues(input, () => {
+      const automation = { ...readInput(rest), enabled: isEnabled ?? true } as AutomationInput;
+      return createAutomation(context.domain, place, automation, { idempotencyKey });
+    });
   },
 });
 
@@ -198,7 +197,9 @@ addMutation('updateAutomation', {
   act: async (input, { domain }) => {
     const { automationId, expectedVersion, clientMutationId: _mutation, ...rest } = input;
     requireNoNulls(input);
-    return change(domain, automationId, { ...(readDefinition(rest) as AutomationChange), expectedVersion });
+    return placingIssues(input, () =>
+      change(domain, automationId, { ...(readInput(rest) as AutomationChange), expectedVersion }),
+    );
   },
 });
 

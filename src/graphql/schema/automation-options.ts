@@ -2,6 +2,7 @@ import type { FieldMap } from '@pothos/core';
 import type { AutomationOptions } from '../../domain/automations/definition.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
+import { AutomationSessionModeEnum } from './automation-enums.ts';
 
 type Given<T> = NonNullable<T>;
 type Fields<T extends object> = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, T>) => FieldMap;
@@ -51,7 +52,11 @@ const NetPolicy = object<Policy>('AutomationNetPolicy', said.netPolicy, (t) => (
 
 /** AutomationSessionSettings. */
 export const AutomationSessionSettings = object<Settings>('AutomationSessionSettings', said.sessionSettings, (t) => ({
-  sessionMode: t.exposeString('sessionMode', { nullable: true, description: said.sessionMode }),
+  sessionMode: t.expose('sessionMode', {
+    type: AutomationSessionModeEnum,
+    nullable: true,
+    description: said.sessionMode,
+  }),
   netPolicy: t.field({
     type: NetPolicy,
     nullable: true,

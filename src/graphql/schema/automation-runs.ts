@@ -1,25 +1,28 @@
 import type { AutomationRun } from '../../domain/automations/runs.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import { builder } from '../builder.ts';
+import { AutomationRunErrorCodeEnum, AutomationRunStatusEnum } from './automation-enums.ts';
 import { Session } from './sessions.ts';
 
-const RunError = builder.objectRef<{ code: string; message: string }>('AutomationRunError').implement({
-  description: 'Why a run failed, or was left out.',
-  fields: (t) => ({
-    code: t.exposeString('code', { description: 'One of docs/errors.md; INTERNAL: the service itself is to blame.' }),
-    message: t.exposeString('message', { description: 'In words.' }),
-  }),
-});
+const RunError = builder
+  .objectRef<{ code: NonNullable<AutomationRun['errorCode']>; message: string }>('AutomationRunError')
+  .implement({
+    description: 'Why a run failed, or was left out.',
+    fields: (t) => ({
+      code: t.expose('code', {
+        type: AutomationRunErrorCodeEnum,
+        description: 'The kind of error; docs/errors.md has all.',
+      }),
+      message: t.exposeString('message', { description: 'In words.' }),
+    }),
+  });
 
 /** AutomationRun. */
 export const AutomationRunType = builder.objectRef<AutomationRun>('AutomationRun').implement({
   description: 'One time that an automation acted, or should have.',
   fields: (t) => ({
     runId: t.exposeString('id', { description: 'Its id.' }),
-    status: t.exposeString('status', {
-      description:
-        'queued: it waits until fewer of the automation’s are at work; started: there is a session; failed; skipped: a limit, or the policy for missed times, left it out.',
-    }),
+    status: t.expose('status', { type: AutomationRunStatusEnum, description: 'How far the run came.' }),
     eventType: t.string({
       description: 'What it answers: the event type of the trigger, or manual.',
       resolve: ({ trigger }) => trigger.eventType,

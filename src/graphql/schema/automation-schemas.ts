@@ -1,16 +1,18 @@
 import { type Operator, operandOf, operatorNames, operatorsOfType } from '../../domain/automations/conditions.ts';
 import { type EventField, type ListedEventType, listedEventTypes } from '../../domain/automations/event-types.ts';
 import { builder } from '../builder.ts';
+import { AutomationConditionOperatorEnum, AutomationFieldTypeEnum } from './automation-enums.ts';
 
 const FieldType = builder.objectRef<EventField & { readonly name: string }>('AutomationEventField').implement({
   description: 'A field of an event, which conditions may be about.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name, as `field` of a condition has it.' }),
-    type: t.exposeString('type', { description: '"string", "number", "boolean", "list", "json" or "recurrence".' }),
+    type: t.expose('type', { type: AutomationFieldTypeEnum, description: 'The type of its values.' }),
     isRequired: t.exposeBoolean('isRequired', { description: 'Whether every such event has it.' }),
     description: t.exposeString('description', { description: 'What it is.' }),
-    operators: t.stringList({
-      description: 'The operators that can hold for it, in the words of REST.',
+    operators: t.field({
+      type: [AutomationConditionOperatorEnum],
+      description: 'The operators that can hold for its values.',
       resolve: ({ type }) => [...operatorsOfType[type]],
     }),
   }),
@@ -38,7 +40,10 @@ const EventTypeType = builder.objectRef<ListedEventType>('AutomationEventType').
 const OperatorType = builder.objectRef<{ readonly name: Operator }>('AutomationOperator').implement({
   description: 'A way to compare a field of an event with a value.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name, as `operator` of a condition has it.' }),
+    name: t.expose('name', {
+      type: AutomationConditionOperatorEnum,
+      description: 'Its name, as `operator` of a condition has it.',
+    }),
     operand: t.string({
       description: 'What the value must be, in words.',
       resolve: ({ name }) => operandOf(name),

@@ -4,7 +4,10 @@ import { refuse } from '../../domain/errors.ts';
 import { parseId, prefixedId } from '../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
+import { AutomationAction } from './automation-actions.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
+import { AutomationMissedRunsEnum, AutomationRunAsTypeEnum } from './automation-enums.ts';
+import { AutomationNotifications } from './automation-notifications.ts';
 import {
   AutomationConcurrency,
   AutomationLimits,
@@ -13,7 +16,7 @@ import {
   AutomationTools,
 } from './automation-options.ts';
 import { AutomationRunType } from './automation-runs.ts';
-import { AutomationAction, AutomationNotifications, AutomationTrigger } from './automation-types.ts';
+import { AutomationTrigger } from './automation-triggers.ts';
 import { countedConnection } from './counted-connection.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
@@ -27,7 +30,7 @@ export const Automation = builder.objectRef<AutomationRecord>('Automation');
 const RunAs = builder.objectRef<Pick<AutomationRecord, 'runAs' | 'runAsUserId'>>('AutomationRunAs').implement({
   description: said.runAs,
   fields: (t) => ({
-    type: t.exposeString('runAs', { description: said.runAsType }),
+    type: t.expose('runAs', { type: AutomationRunAsTypeEnum, description: said.runAsType }),
     user: t.field({
       type: User,
       nullable: true,
@@ -120,7 +123,8 @@ builder.node(Automation, {
       description: said.templateId,
       resolve: ({ options }) => options.templateId,
     }),
-    missedRuns: t.string({
+    missedRuns: t.field({
+      type: AutomationMissedRunsEnum,
       nullable: true,
       description: said.missedRuns,
       resolve: ({ options }) => options.missedRuns,

@@ -21,7 +21,8 @@ import { userErrorCodes } from '../errors.ts';
 
 type Values<T extends string> = Record<string, { value: T; description: string }>;
 
-const valuesOf = <T extends string>(names: readonly T[], describe: (name: T) => string): Values<T> =>
+/** Values of an enum whose names are those of the words inside, in upper snake case. */
+export const valuesOf = <T extends string>(names: readonly T[], describe: (name: T) => string): Values<T> =>
   Object.fromEntries(names.map((value) => [enumName(value), { value, description: describe(value) }]));
 
 const statusMeaning: Record<SessionStatus, string> = {

@@ -23,14 +23,18 @@ export function AutomationFacts({ automation }: { readonly automation: automatio
     graphql`
       fragment automationFacts_automation on Automation {
         actions {
-          targetSession {
-            sessionId
-            title
-          }
-          session {
-            playbook {
-              id
+          ... on MessageSessionAction {
+            targetSession {
+              sessionId
               title
+            }
+          }
+          ... on StartSessionAction {
+            session {
+              playbook {
+                id
+                title
+              }
             }
           }
         }
@@ -72,7 +76,7 @@ function TriggerFact({ trigger }: { readonly trigger: Trigger }) {
         {conditions?.any.map(({ all }, n) => {
           const text = all
             .map(({ field, operator, value }) =>
-              operator === 'recurrence'
+              operator === 'RECURRENCE'
                 ? String(value)
                 : [field, operatorLabel(operator), ...(value == null ? [] : [JSON.stringify(value)])].join(' '),
             )
@@ -134,7 +138,7 @@ function SettingFacts({ settings }: { readonly settings: Settings }) {
     ['Waiting for those', draft.maxQueueDepth && `at most ${draft.maxQueueDepth}`],
     ['Later than its times', draft.jitterSeconds && `by at most ${draft.jitterSeconds} seconds`],
     ['Times that were missed', settings.missedRuns ? missedLabel(settings.missedRuns) : ''],
-    ['Its sessions are', draft.runAs === 'organization' ? '' : 'the user’s who made it'],
+    ['Its sessions are', draft.runAs === 'ORGANIZATION' ? '' : 'the user’s who made it'],
   ];
   return (
     <>

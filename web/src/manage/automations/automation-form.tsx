@@ -21,6 +21,7 @@ import { SavedMeanwhile, takenTheirs, unseen } from '../kit/saved-meanwhile.tsx'
 import { Actions } from './actions.tsx';
 import { automationFragment } from './automation-fragment.ts';
 import { changesOf, type Definition, type Draft, definitionOf, problemsOf, writeDraft } from './draft.ts';
+import { inputOf, placeOf } from './input.ts';
 import { type MadeWebhook, madeWebhook } from './made-webhook.tsx';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemOf, problemsIn } from './problems.ts';
@@ -105,7 +106,9 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
           automation {
             id
             triggers {
-              webhookUrl
+              ... on IncomingWebhookTrigger {
+                webhookUrl
+              }
             }
           }
           webhookSecret
@@ -125,7 +128,9 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
           automation {
             id
             triggers {
-              webhookUrl
+              ... on IncomingWebhookTrigger {
+                webhookUrl
+              }
             }
             ...automationFragment_automation
           }
@@ -172,15 +177,15 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     const { payload, errors } =
       found && given
         ? await update({
-            input: { automationId: found.automationId, ...(changesOf(draft, given, typeOf) as UpdateInput) },
+            input: { automationId: found.automationId, ...(inputOf(changesOf(draft, given, typeOf)) as UpdateInput) },
           })
         : await create({
             input: {
               organizationId: organization?.organizationId ?? null,
-              ...(writeDraft(draft, null, typeOf) as CreateInput),
+              ...(inputOf(writeDraft(draft, null, typeOf)) as CreateInput),
             },
           });
-    setProblems((errors ?? []).map(({ message, path }) => ({ message, path: path?.slice(1) ?? [] })));
+    setProblems((errors ?? []).map(({ message, path }) => ({ message, path: placeOf(path?.slice(1) ?? []) })));
     if (!payload?.automation) return setRefusals((before) => before + 1);
     half.end();
     toasts.say(`${draft.name.trim()} is saved.`);

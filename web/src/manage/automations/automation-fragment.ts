@@ -11,41 +11,64 @@ export const automationFragment = graphql`
     }
     triggers {
       eventType
-      conditions {
-        any {
-          all {
-            field
-            operator
-            value
+      replies
+      ... on ScheduleTrigger {
+        rule
+        timeZone
+      }
+      ... on IncomingWebhookTrigger {
+        conditions {
+          any {
+            all {
+              field
+              operator
+              value
+            }
           }
         }
       }
-      timeZone
-      replies
-    }
-    actions {
-      type
-      prompt
-      targetSessionId
-      autoCreate
-      setupPrompt
-      slackMonitorConfig
-      session {
-        tags
-        playbookId
-        repos
-        platform
-        bypassApproval
-        notifications {
-          email {
-            when
-            recipients
-          }
-          slack {
-            when
-            channelId
+      ... on EventTrigger {
+        conditions {
+          any {
+            all {
+              field
+              operator
+              value
+            }
           }
         }
+      }
+    }
+    actions {
+      __typename
+      ... on StartSessionAction {
+        prompt
+        session {
+          tags
+          playbookId
+          repos
+          platform
+          bypassApproval
+          notifications {
+            email {
+              when
+              recipients
+            }
+            slack {
+              when
+              channelId
+            }
+          }
+        }
+      }
+      ... on MessageSessionAction {
+        prompt
+        targetSessionId
+        autoCreate
+      }
+      ... on MonitorSessionAction {
+        setupPrompt
+        slackMonitorConfig
       }
     }
     limits {

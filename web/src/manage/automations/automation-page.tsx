@@ -96,8 +96,12 @@ function Shown({ found, onChanged }: ShownProps) {
         }
         triggers {
           eventType
-          timeZone
-          webhookUrl
+          ... on ScheduleTrigger {
+            timeZone
+          }
+          ... on IncomingWebhookTrigger {
+            webhookUrl
+          }
         }
         ...automationFacts_automation
         ...automationFragment_automation

@@ -20,7 +20,7 @@ interface ConditionGroupsProps {
 export function ConditionGroups({ groups, event, schemas, problems, onChange }: ConditionGroupsProps) {
   const listId = useId();
   const fields = event?.fields ?? [];
-  const fresh = () => newCondition(fields[0]?.name ?? '', fields[0]?.operators[0] ?? 'eq');
+  const fresh = () => newCondition(fields[0]?.name ?? '', fields[0]?.operators[0] ?? 'EQ');
   const setAll = (index: number, all: GroupDraft['all'], isOther: boolean) =>
     onChange(
       groups.flatMap((group, at) => (at === index ? (all.length > 0 ? [{ ...group, all }] : []) : [group])),

@@ -24,7 +24,7 @@ export function ConditionRow(props: ConditionRowProps) {
   const { condition, index, listId, event, schemas, problems, onChange, onRemove } = props;
   const { field, operator, text } = condition;
   const known = findField(event, field);
-  const all = schemas.operators.map(({ name }) => name).filter((name) => name !== 'recurrence');
+  const all = schemas.operators.map(({ name }) => name).filter((name) => name !== 'RECURRENCE');
   const kind = valueKind(operator, known?.type ?? null);
   const operand = schemas.operators.find(({ name }) => name === operator)?.operand ?? null;
   const asked = {
@@ -88,6 +88,6 @@ const hints: Readonly<Partial<Record<ValueKind, string>>> = {
 
 // What a text or a number is needs no words, but for those of patterns.
 function hintOf(kind: ValueKind, operator: string, operand: string | null): string | null {
-  const isPlainWord = (kind === 'text' && !operator.endsWith('matches')) || kind === 'number';
+  const isPlainWord = (kind === 'text' && !operator.endsWith('MATCHES')) || kind === 'number';
   return isPlainWord ? null : (hints[kind] ?? operand);
 }

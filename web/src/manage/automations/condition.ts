@@ -24,35 +24,35 @@ export interface ConditionDraft {
 export type ValueKind = 'plain' | 'text' | 'number' | 'range' | 'lines' | 'nothing' | 'json';
 
 const kinds: Readonly<Record<string, ValueKind>> = {
-  'eq': 'plain',
-  'neq': 'plain',
-  'contains': 'text',
-  'not_contains': 'text',
-  'starts_with': 'text',
-  'not_starts_with': 'text',
-  'ends_with': 'text',
-  'not_ends_with': 'text',
-  'gt': 'number',
-  'lt': 'number',
-  'gte': 'number',
-  'lte': 'number',
-  'between': 'range',
-  'in': 'lines',
-  'not_in': 'lines',
-  'matches': 'text',
-  'not_matches': 'text',
-  'globs': 'lines',
-  'not_globs': 'lines',
-  'is_empty': 'nothing',
-  'is_not_empty': 'nothing',
-  'recurrence': 'text',
+  EQ: 'plain',
+  NEQ: 'plain',
+  CONTAINS: 'text',
+  NOT_CONTAINS: 'text',
+  STARTS_WITH: 'text',
+  NOT_STARTS_WITH: 'text',
+  ENDS_WITH: 'text',
+  NOT_ENDS_WITH: 'text',
+  GT: 'number',
+  LT: 'number',
+  GTE: 'number',
+  LTE: 'number',
+  BETWEEN: 'range',
+  IN: 'lines',
+  NOT_IN: 'lines',
+  MATCHES: 'text',
+  NOT_MATCHES: 'text',
+  GLOBS: 'lines',
+  NOT_GLOBS: 'lines',
+  IS_EMPTY: 'nothing',
+  IS_NOT_EMPTY: 'nothing',
+  RECURRENCE: 'text',
 };
 
 /** How the value of an operator is asked for. `fieldType`: as the schemas have it, null where nothing is known of the field. */
 export function valueKind(operator: string, fieldType: string | null): ValueKind {
   const kind = kinds[operator] ?? 'json';
   if (kind !== 'plain') return kind;
-  return fieldType === 'string' || fieldType === 'list' ? 'text' : 'plain';
+  return fieldType === 'STRING' || fieldType === 'LIST' ? 'text' : 'plain';
 }
 
 let lastKey = 0;

@@ -1,9 +1,10 @@
 import type { automationFragment_automation$data } from '../../__generated__/automationFragment_automation.graphql.ts';
-import { type Action, type ActionDraft, newAction, readAction, writeAction } from './action.ts';
+import { type Action, type ActionDraft, newAction, readAction, type SessionOptions, writeAction } from './action.ts';
 import type { Problems } from './problems.ts';
 import { lacksDays, noDays } from './rule.ts';
 import { noSettings, readSettings, type Settings, type SettingsDraft, writeSettings } from './settings.ts';
 import {
+  conditionsOf,
   type FieldTypes,
   newTrigger,
   readTrigger,
@@ -50,16 +51,13 @@ export function definitionOf(automation: Omit<automationFragment_automation$data
   return {
     name,
     runAs: { type: runAs.type },
-    triggers: triggers.map(({ eventType, conditions, timeZone, replies }) => ({
+    triggers: triggers.map(({ eventType, conditions, rule, timeZone, replies }) => ({
       eventType,
-      conditions: conditions ?? null,
+      conditions: rule === undefined ? (conditions ?? null) : conditionsOf(rule),
       timeZone: timeZone ?? null,
       replies,
     })),
-    actions: actions.map(({ slackMonitorConfig, ...action }) => ({
-      ...(set(action) as object as Action),
-      ...(action.type === 'monitor_session' ? { slackMonitorConfig } : {}),
-    })),
+    actions: actions.flatMap((action) => actionOf(action) ?? []),
     limits: set(options.limits),
     concurrency: set(options.concurrency),
     missedRuns: missedRuns ?? null,
@@ -71,6 +69,26 @@ export function definitionOf(automation: Omit<automationFragment_automation$data
     templateId: templateId ?? null,
     tools: set(options.tools),
   };
+}
+
+function actionOf(given: automationFragment_automation$data['actions'][number]): Action | null {
+  switch (given.__typename) {
+    case 'StartSessionAction': {
+      const { prompt, session } = given;
+      return { type: 'start_session', prompt, ...(session && { session: set(session) as SessionOptions }) };
+    }
+    case 'MessageSessionAction': {
+      const { prompt, targetSessionId, autoCreate } = given;
+      const type = 'message_session';
+      return { type, prompt, ...(targetSessionId && { targetSessionId }), ...(autoCreate && { autoCreate }) };
+    }
+    case 'MonitorSessionAction': {
+      const { setupPrompt, slackMonitorConfig } = given;
+      return { type: 'monitor_session', setupPrompt, slackMonitorConfig };
+    }
+    default:
+      return null;
+  }
 }
 
 /** What is to be changed of `given`: nothing where the draft says the same. Throws an Error for JSON that is none. */

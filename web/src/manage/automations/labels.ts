@@ -18,19 +18,19 @@ export const eventLabel = (eventType: string): string => events[eventType] ?? ev
 export const triggerLabel = ({ eventType }: { readonly eventType: string }): string => eventLabel(eventType);
 
 const tones: Readonly<Record<string, Shown['tone']>> = {
-  started: 'good',
-  failed: 'bad',
-  skipped: 'warn',
-  queued: 'info',
+  STARTED: 'good',
+  FAILED: 'bad',
+  SKIPPED: 'warn',
+  QUEUED: 'info',
 };
 
 /** The colour of a run's state. */
 export const runTone = (status: string): Shown['tone'] => tones[status] ?? 'plain';
 
 const missed: Readonly<Record<string, string>> = {
-  latest: 'The last one is made up for',
-  skip: 'None is made up for',
-  all: 'Each is made up for',
+  LATEST: 'The last one is made up for',
+  SKIP: 'None is made up for',
+  ALL: 'Each is made up for',
 };
 
 /** What is done about times that were missed. */
@@ -46,21 +46,21 @@ const actions: Readonly<Record<string, string>> = {
 export const actionLabel = (type: string): string => actions[type] ?? type;
 
 const operators: Readonly<Record<string, string>> = {
-  eq: 'is',
-  neq: 'is not',
-  in: 'is one of',
-  'not_in': 'is none of',
-  'not_contains': 'does not contain',
-  'not_starts_with': 'does not start with',
-  'not_ends_with': 'does not end with',
-  'gt': 'is above',
-  'lt': 'is below',
-  'gte': 'is at least',
-  'lte': 'is at most',
-  'not_matches': 'does not match',
-  'globs': 'fits one of',
-  'not_globs': 'fits none of',
+  EQ: 'is',
+  NEQ: 'is not',
+  IN: 'is one of',
+  NOT_IN: 'is none of',
+  NOT_CONTAINS: 'does not contain',
+  NOT_STARTS_WITH: 'does not start with',
+  NOT_ENDS_WITH: 'does not end with',
+  GT: 'is above',
+  LT: 'is below',
+  GTE: 'is at least',
+  LTE: 'is at most',
+  NOT_MATCHES: 'does not match',
+  GLOBS: 'fits one of',
+  NOT_GLOBS: 'fits none of',
 };
 
 /** An operator of conditions in words. */
-export const operatorLabel = (name: string): string => operators[name] ?? name.replaceAll('_', ' ');
+export const operatorLabel = (name: string): string => operators[name] ?? name.replaceAll('_', ' ').toLowerCase();

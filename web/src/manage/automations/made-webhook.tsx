@@ -10,7 +10,7 @@ export interface MadeWebhook {
 /** What is to be shown of an automation that was given a secret; null where it was given none. */
 export function madeWebhook(
   secret: string | null | undefined,
-  triggers: readonly { readonly webhookUrl: string | null | undefined }[],
+  triggers: readonly { readonly webhookUrl?: string | undefined }[],
 ): MadeWebhook | null {
   const address = triggers.find(({ webhookUrl }) => webhookUrl)?.webhookUrl;
   return secret && address ? { secret, address } : null;

@@ -18,7 +18,7 @@ const columns: readonly Column<Run>[] = [
     label: 'Outcome',
     cell: ({ status, error }) => (
       <div>
-        <Badge tone={runTone(status)}>{status}</Badge>
+        <Badge tone={runTone(status)}>{status.toLowerCase()}</Badge>
         {error && <span className="under">{error.message}</span>}
       </div>
     ),

@@ -101,9 +101,9 @@ export function SettingsFields({ settings, problems, onChange }: SettingsFieldsP
           error={problemOf(problems, 'missedRuns')}
           onChange={({ target }) => set({ missedRuns: target.value })}
         >
-          <option value="latest">The last one is made up for</option>
-          <option value="skip">None is made up for</option>
-          <option value="all">Each is made up for</option>
+          <option value="LATEST">The last one is made up for</option>
+          <option value="SKIP">None is made up for</option>
+          <option value="ALL">Each is made up for</option>
         </Select>
         <Select
           label="Whose its sessions are"
@@ -111,8 +111,8 @@ export function SettingsFields({ settings, problems, onChange }: SettingsFieldsP
           error={problemOf(problems, 'runAs')}
           onChange={({ target }) => set({ runAs: target.value })}
         >
-          <option value="organization">The organization’s</option>
-          <option value="creator">The user’s who made it</option>
+          <option value="ORGANIZATION">The organization’s</option>
+          <option value="CREATOR">The user’s who made it</option>
         </Select>
       </div>
       {beside.length > 0 && <Problem text={beside.join(' ')} />}

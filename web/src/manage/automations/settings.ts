@@ -44,7 +44,7 @@ export const moreSettings = [
 
 /** What a new automation begins with. */
 export const noSettings: Settings = {
-  runAs: { type: 'organization' },
+  runAs: { type: 'ORGANIZATION' },
   limits: null,
   concurrency: null,
   missedRuns: null,
@@ -68,7 +68,7 @@ export function readSettings(settings: Settings): SettingsDraft {
     windowSeconds: typed(limits?.invocations?.windowSeconds),
     maxConcurrentRuns: typed(concurrency?.maxConcurrentRuns),
     maxQueueDepth: typed(concurrency?.maxQueueDepth),
-    missedRuns: settings.missedRuns ?? 'latest',
+    missedRuns: settings.missedRuns ?? 'LATEST',
     jitterSeconds: typed(settings.jitterSeconds),
     more: more.length > 0 ? asText(Object.fromEntries(more)) : '',
   };

@@ -72,14 +72,19 @@ export function readTrigger(trigger: Trigger, typeOf: FieldTypes): TriggerDraft 
   };
 }
 
+/** The conditions of a trigger that comes at the times of a rule. */
+export const conditionsOf = (value: string) => ({
+  any: [{ all: [{ field: 'rrule', operator: 'RECURRENCE', value }] }],
+});
+
 /** A trigger as the service takes it; what was not touched is as it came. */
 export function writeTrigger(draft: TriggerDraft, typeOf: FieldTypes): Trigger {
   const { eventType, rule, timeZone, groups, replies, given } = draft;
   const isRecurring = eventType === recurring;
-  const value: unknown = given?.rule === rule ? ruleOf(given.trigger) : writeRule(rule);
+  const value = given?.rule === rule ? ruleOf(given.trigger) : writeRule(rule);
   const zone = timeZone === (given?.trigger.timeZone ?? 'UTC') ? (given?.trigger.timeZone ?? null) : timeZone;
   const any = isRecurring
-    ? [{ all: [{ field: 'rrule', operator: 'recurrence', value }] }]
+    ? conditionsOf(value).any
     : groups.map(({ all }) => ({ all: all.map((each) => writeCondition(each, typeOf(eventType, each.field))) }));
   return {
     eventType,
@@ -89,4 +94,5 @@ export function writeTrigger(draft: TriggerDraft, typeOf: FieldTypes): Trigger {
   };
 }
 
-const ruleOf = ({ conditions }: Trigger) => String(conditions?.any[0]?.all[0]?.value ?? '');
+/** The rule of a trigger that comes at times. */
+export const ruleOf = ({ conditions }: Trigger): string => String(conditions?.any[0]?.all[0]?.value ?? '');

@@ -1,0 +1,94 @@
+import type { Action } from '../../domain/automations/definition.ts';
+import { prefixedId } from '../../domain/ids.ts';
+import { builder } from '../builder.ts';
+import { automationDescriptions as said } from './automation-descriptions.ts';
+import { AutomationNotifications } from './automation-notifications.ts';
+import { Playbook } from './playbooks.ts';
+import { Session } from './sessions.ts';
+
+type ActionOf<T extends Action['type']> = Extract<Action, { type: T }>;
+type SessionOptions = NonNullable<ActionOf<'start_session'>['session']>;
+
+const SessionTemplate = builder.objectRef<SessionOptions>('AutomationSession').implement({
+  description: said.session,
+  fields: (t) => ({
+    tags: t.stringList({ nullable: true, description: said.tags, resolve: ({ tags }) => tags ?? null }),
+    platform: t.exposeString('platform', { nullable: true, description: said.platform }),
+    bypassApproval: t.exposeBoolean('bypassApproval', { nullable: true, description: said.bypassApproval }),
+    notifications: t.field({
+      type: AutomationNotifications,
+      nullable: true,
+      description: said.notifications,
+      resolve: ({ notifications }) => notifications,
+    }),
+    playbook: t.field({
+      type: Playbook,
+      nullable: true,
+      description: 'The playbook that the session follows; null: none, or none that the viewer may read.',
+      resolve: ({ playbookId }, _args, { loaders }) => (playbookId == null ? null : loaders.playbooks.load(playbookId)),
+    }),
+    playbookId: t.string({
+      nullable: true,
+      description: 'The id of that playbook as REST writes it, also of one that is gone; null: none.',
+      resolve: ({ playbookId }) => (playbookId == null ? null : prefixedId('playbook', playbookId)),
+    }),
+    repos: t.stringList({ nullable: true, description: said.repos, resolve: ({ repos }) => repos ?? null }),
+  }),
+});
+
+const StartSession = builder.objectRef<ActionOf<'start_session'>>('StartSessionAction').implement({
+  description: said.startSession,
+  fields: (t) => ({
+    prompt: t.exposeString('prompt', { description: said.prompt }),
+    session: t.field({
+      type: SessionTemplate,
+      nullable: true,
+      description: said.session,
+      resolve: ({ session }) => session,
+    }),
+  }),
+});
+
+const MessageSession = builder.objectRef<ActionOf<'message_session'>>('MessageSessionAction').implement({
+  description: said.messageSession,
+  fields: (t) => ({
+    prompt: t.exposeString('prompt', { description: said.prompt }),
+    targetSession: t.field({
+      type: Session,
+      nullable: true,
+      description: `${said.targetSession} Null: there is none yet, or the viewer may not view it.`,
+      resolve: ({ targetSessionId: id }, _args, { loaders }) => (id == null ? null : loaders.sessions.load(id)),
+    }),
+    targetSessionId: t.string({
+      nullable: true,
+      description: 'The id of that session as REST writes it; null: there is none yet.',
+      resolve: ({ targetSessionId: id }) => (id == null ? null : prefixedId('session', id)),
+    }),
+    autoCreate: t.boolean({ description: said.autoCreate, resolve: ({ autoCreate }) => autoCreate ?? false }),
+  }),
+});
+
+const MonitorSession = builder.objectRef<ActionOf<'monitor_session'>>('MonitorSessionAction').implement({
+  description: said.monitorSession,
+  fields: (t) => ({
+    setupPrompt: t.exposeString('setupPrompt', { description: said.setupPrompt }),
+    slackMonitorConfig: t.field({
+      type: 'JSON',
+      description: said.slackMonitorConfig,
+      resolve: ({ slackMonitorConfig }) => slackMonitorConfig,
+    }),
+  }),
+});
+
+const typeOf = {
+  'start_session': 'StartSessionAction',
+  'message_session': 'MessageSessionAction',
+  'monitor_session': 'MonitorSessionAction',
+} as const satisfies Record<Action['type'], string>;
+
+/** AutomationAction of the contract. */
+export const AutomationAction = builder.unionType('AutomationAction', {
+  description: said.action,
+  types: [StartSession, MessageSession, MonitorSession],
+  resolveType: ({ type }) => typeOf[type],
+});

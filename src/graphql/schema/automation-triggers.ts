@@ -1,0 +1,98 @@
+import type { Trigger } from '../../domain/automations/definition.ts';
+import { recurringEvent, webhookEvent } from '../../domain/automations/event-types.ts';
+import { builder } from '../builder.ts';
+import { automationDescriptions as said } from './automation-descriptions.ts';
+import { AutomationConditionOperatorEnum, AutomationReplyEnum } from './automation-enums.ts';
+
+type Conditions = NonNullable<Trigger['conditions']>;
+type Group = Conditions['any'][number];
+
+const Condition = builder.objectRef<Group['all'][number]>('AutomationCondition').implement({
+  description: said.condition,
+  fields: (t) => ({
+    field: t.exposeString('field', { description: said.field }),
+    operator: t.expose('operator', { type: AutomationConditionOperatorEnum, description: said.operator }),
+    value: t.field({ type: 'JSON', nullable: true, description: said.value, resolve: ({ value }) => value }),
+  }),
+});
+
+const ConditionGroup = builder.objectRef<Group>('AutomationConditionGroup').implement({
+  description: said.group,
+  fields: (t) => ({ all: t.field({ type: [Condition], description: said.all, resolve: ({ all }) => all }) }),
+});
+
+const ConditionsType = builder.objectRef<Conditions>('AutomationConditions').implement({
+  description: said.conditions,
+  fields: (t) => ({ any: t.field({ type: [ConditionGroup], description: said.any, resolve: ({ any }) => any }) }),
+});
+
+/** A trigger, and the automation that it is of. */
+export interface TriggerOf {
+  readonly automationId: string;
+  readonly trigger: Trigger;
+}
+
+const typeOf = {
+  [recurringEvent]: 'ScheduleTrigger',
+  [webhookEvent]: 'IncomingWebhookTrigger',
+} as Readonly<Record<string, string>>;
+
+/** AutomationTrigger of the contract. */
+export const AutomationTrigger = builder.interfaceRef<TriggerOf>('AutomationTrigger').implement({
+  description: said.trigger,
+  resolveType: ({ trigger }) => typeOf[trigger.eventType] ?? 'EventTrigger',
+  fields: (t) => ({
+    eventType: t.string({ description: said.eventType, resolve: ({ trigger }) => trigger.eventType }),
+    replies: t.field({
+      type: [AutomationReplyEnum],
+      description: said.replies,
+      resolve: ({ trigger }) => trigger.replies.map(({ type }) => type),
+    }),
+  }),
+});
+
+builder.objectRef<TriggerOf>('ScheduleTrigger').implement({
+  description: said.scheduleTrigger,
+  interfaces: [AutomationTrigger],
+  fields: (t) => ({
+    rule: t.string({ description: said.rule, resolve: ({ trigger }) => ruleOf(trigger) }),
+    timeZone: t.string({
+      nullable: true,
+      description: said.timeZone,
+      resolve: ({ trigger }) => trigger.timeZone ?? null,
+    }),
+  }),
+});
+
+// The one condition of such a trigger: the definition of automations sees to that.
+const ruleOf = ({ conditions }: Trigger) => String(conditions?.any[0]?.all[0]?.value ?? '');
+
+builder.objectRef<TriggerOf>('IncomingWebhookTrigger').implement({
+  description: said.webhookTrigger,
+  interfaces: [AutomationTrigger],
+  fields: (t) => ({
+    conditions: t.field({
+      type: ConditionsType,
+      nullable: true,
+      description: said.conditionsOfTrigger,
+      resolve: ({ trigger }) => trigger.conditions,
+    }),
+    webhookUrl: t.string({
+      description: 'The address that events are posted to, with the webhook secret of the automation.',
+      resolve: ({ automationId }, _args, { domain }) => `${domain.baseUrl}/webhooks/automations/${automationId}`,
+    }),
+  }),
+});
+
+builder.objectRef<TriggerOf>('EventTrigger').implement({
+  description: said.eventTrigger,
+  interfaces: [AutomationTrigger],
+  fields: (t) => ({
+    conditions: t.field({
+      type: ConditionsType,
+      nullable: true,
+      description: said.conditionsOfTrigger,
+      resolve: ({ trigger }) => trigger.conditions,
+    }),
+  }),
+});

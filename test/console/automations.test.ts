@@ -243,7 +243,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await groups.first().getByLabel('Value').nth(1).fill('1, 2.5');
     await trigger(2).getByRole('button', { name: 'Or else' }).click();
     await groups.nth(1).getByLabel('Field').fill('tags');
-    await groups.nth(1).getByLabel('How').selectOption('in');
+    await groups.nth(1).getByLabel('How').selectOption('IN');
     await groups.nth(1).getByLabel('Value').fill('one\ntwo');
     await groups.nth(1).getByRole('button', { name: 'And another condition' }).click();
     await groups.nth(1).getByRole('button', { name: 'Leave out condition 2' }).click();

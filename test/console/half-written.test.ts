@@ -67,19 +67,26 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
+  /** Lets somebody else save after the page has looked at the version of the service, before it saves its own. */
+  async function saveBetween(page: Page, save: () => Promise<unknown>) {
+    let isOvertaken = false;
+    await page.route('**/graphql', async (route) => {
+      if (!isOvertaken && route.request().postData()?.includes('expectedVersion')) {
+        isOvertaken = true;
+        await save();
+      }
+      await route.continue();
+    });
+  }
+
   it('does not overwrite what is saved between its look and its saving', async () => {
     const { token, read, address, id } = await makePlaybook('A moment between');
     const { page, complaints } = await openSignedIn(browser, test, token);
     await page.goto(address);
     await page.getByLabel('Instructions', { exact: true }).fill('One\nMine\nThree');
-    let isOvertaken = false;
-    await page.route('**/graphql', async (route) => {
-      if (!isOvertaken && route.request().postData()?.includes('expectedVersion')) {
-        isOvertaken = true;
-        await runMutation(test, 'updatePlaybook', 'playbook { id }', { playbookId: id, body: 'Theirs' }, token);
-      }
-      await route.continue();
-    });
+    await saveBetween(page, () =>
+      runMutation(test, 'updatePlaybook', 'playbook { id }', { playbookId: id, body: 'Theirs' }, token),
+    );
     await press(page, 'Save');
     await page.getByRole('region', { name: 'has saved this while you wrote' }).getByText('+ Theirs').waitFor();
     expect(await read()).toMatchObject({ body: 'Theirs' });
@@ -116,6 +123,28 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     const { data } = await graphql(test, token, document, { id: automation.id });
     // What was not touched here stays as the other has saved it.
     expect(data.node).toEqual({ name: 'Sweep mine', jitterSeconds: 7 });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('does not overwrite what is saved of an automation between its look and its saving', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'An automation and a moment');
+    const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
+    const { page, complaints } = await openSignedIn(browser, test, token);
+    await page.goto(`/manage/automations/${automation.id}`);
+    await press(page, 'Change');
+    await page.getByLabel('Name').fill('Sweep mine');
+    await saveBetween(page, () =>
+      updateAutomation(test, { automationId: automation.automationId, name: 'Sweep theirs' }, token),
+    );
+    await press(page, 'Save');
+    await page.getByRole('region', { name: 'has saved this while you wrote' }).getByText('+ Sweep theirs').waitFor();
+    const document = 'query($id: ID!) { node(id: $id) { ... on Automation { name } } }';
+    const read = async () => (await graphql(test, token, document, { id: automation.id })).data.node.name;
+    expect(await read()).toBe('Sweep theirs');
+    await press(page, 'Save mine anyway');
+    await page.getByText('Sweep mine is saved.').waitFor();
+    expect(await read()).toBe('Sweep mine');
     expect(complaints).toEqual([]);
     await page.context().close();
   });

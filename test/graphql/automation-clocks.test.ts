@@ -72,7 +72,7 @@ describe('the next five times, where clocks are changed', () => {
   ])('%s: the same in both APIs', async (_what, zone, rule, now, times) => {
     (test.app.services as { now: () => Date }).now = () => new Date(now.replace('Z', ':00.000Z'));
     const { organizationId, token } = await makeAutomatic(test);
-    const fields = 'id automationId nextRuns nextRunAt triggers { timeZone }';
+    const fields = 'id automationId nextRuns nextRunAt triggers { ... on ScheduleTrigger { timeZone } }';
     const { automation } = await createAutomation(test, { triggers: [recurring(rule, zone)] }, token, fields);
     const wanted = times.map((time) => `2026-${time}:00.000Z`);
     expect(automation).toMatchObject({ nextRunAt: wanted[0], triggers: [{ timeZone: zone }] });

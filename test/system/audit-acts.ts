@@ -68,7 +68,7 @@ async function makeSession({ rest }: Hand, organization: string): Promise<string
 
 const note = { name: 'Note', body: words, trigger: words };
 const playbook = { title: 'Playbook', body: words };
-const automation = { name: 'Automation', triggers: [], actions: [{ startSession: { prompt: words } }] };
+const automation = { name: 'Automation', triggers: [], actions: [{ type: 'start_session', prompt: words }] };
 const secret = () => ({ type: 'key-value', key: `KEY_${Date.now()}`, value: `${secretCanary}-value`, note: words });
 
 /** Makes something in an organization over v3, and gives its id. */
@@ -355,7 +355,7 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   },
   async update_automation(hand, organization) {
     const target = await make(hand, organization, 'automations', automation, 'automation_id');
-    const actions = [{ startSession: { prompt: `${words} too` } }];
+    const actions = [{ type: 'start_session', prompt: `${words} too` }];
     await hand.rest('PATCH', `${inOrganization(organization)}/automations/${target}`, { actions });
     return { target, organization };
   },

@@ -16,6 +16,7 @@ import { useAct } from '../../relay/use-act.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import { saveResultOf } from '../kit/editor-page.tsx';
 import { Restored, thrownAway } from '../kit/restored.tsx';
 import { SavedMeanwhile, takenTheirs, unseen } from '../kit/saved-meanwhile.tsx';
 import { Actions } from './actions.tsx';
@@ -158,38 +159,46 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     wrong?.scrollIntoView({ block: 'center' });
     wrong?.focus({ preventScroll: true });
   }, [refusals]);
+  /** Looks at the version of the service; null: nothing is to be saved, and the form says why. */
+  const versionToSave = async (): Promise<{ readonly version: number | undefined } | null> => {
+    if (!found || !given) return { version: undefined };
+    const now = await look(found.id).catch(() => 'unseen' as const);
+    if (now === 'unseen') {
+      setProblems([{ message: unseen, path: [] }]);
+      setRefusals((before) => before + 1);
+      return null;
+    }
+    // One that is gone the service refuses by itself.
+    const names = now ? overtaken(changesOf(draft, given, typeOf), other?.definition ?? given, now.definition) : [];
+    setOther(now && names.length > 0 ? { ...now, names } : null);
+    return names.length > 0 ? null : { version: now?.version };
+  };
+  const send = (expectedVersion: number | undefined) => {
+    if (found && given) {
+      const changes = inputOf(changesOf(draft, given, typeOf)) as UpdateInput;
+      return update({ input: { automationId: found.automationId, expectedVersion, ...changes } });
+    }
+    const input = inputOf(writeDraft(draft, null, typeOf)) as CreateInput;
+    return create({ input: { organizationId: organization?.organizationId ?? null, ...input } });
+  };
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const own = problemsOf(draft);
     setProblems(own);
     if (own.length > 0) return setRefusals((before) => before + 1);
-    if (found && given) {
-      const now = await look(found.id).catch(() => 'unseen' as const);
-      if (now === 'unseen') {
-        setProblems([{ message: unseen, path: [] }]);
-        return setRefusals((before) => before + 1);
-      }
-      // One that is gone the service refuses by itself.
-      const names = now ? overtaken(changesOf(draft, given, typeOf), other?.definition ?? given, now.definition) : [];
-      setOther(now && names.length > 0 ? { ...now, names } : null);
-      if (names.length > 0) return;
+    for (;;) {
+      const seen = await versionToSave();
+      if (seen === null) return;
+      const { payload, errors } = await send(seen.version);
+      // Somebody saved another version since the look.
+      if (saveResultOf(errors) === 'overtaken') continue;
+      setProblems((errors ?? []).map(({ message, path }) => ({ message, path: placeOf(path?.slice(1) ?? []) })));
+      if (!payload?.automation) return setRefusals((before) => before + 1);
+      half.end();
+      toasts.say(`${draft.name.trim()} is saved.`);
+      onDone(payload.automation.id, madeWebhook(payload.webhookSecret, payload.automation.triggers));
+      return;
     }
-    const { payload, errors } =
-      found && given
-        ? await update({
-            input: { automationId: found.automationId, ...(inputOf(changesOf(draft, given, typeOf)) as UpdateInput) },
-          })
-        : await create({
-            input: {
-              organizationId: organization?.organizationId ?? null,
-              ...(inputOf(writeDraft(draft, null, typeOf)) as CreateInput),
-            },
-          });
-    setProblems((errors ?? []).map(({ message, path }) => ({ message, path: placeOf(path?.slice(1) ?? []) })));
-    if (!payload?.automation) return setRefusals((before) => before + 1);
-    half.end();
-    toasts.say(`${draft.name.trim()} is saved.`);
-    onDone(payload.automation.id, madeWebhook(payload.webhookSecret, payload.automation.triggers));
   };
   const takeTheirs = (theirs: Definition) => {
     setOther(null);

@@ -8,12 +8,14 @@ import { type Definition, definitionOf } from './draft.ts';
 export interface Now {
   readonly definition: Definition;
   readonly at: string;
+  readonly version: number;
 }
 
 const fragment = graphql`
   fragment useLook_automation on Automation @inline {
     deletedAt
     updatedAt
+    version
     ...automationFragment_automation @relay(mask: false)
   }
 `;
@@ -33,7 +35,7 @@ export function useLook(): (id: string) => Promise<Now | null> {
     const found = await fetchQuery<useLookQuery>(environment, query, { id }).toPromise();
     const automation = readInlineData<useLook_automation$key>(fragment, found?.node?.automation ?? null);
     if (!automation || automation.deletedAt) return null;
-    return { definition: definitionOf(automation), at: automation.updatedAt };
+    return { definition: definitionOf(automation), at: automation.updatedAt, version: automation.version };
   };
 }
 

@@ -42,7 +42,7 @@ const onBoth = [
   'test/graphql/{subscriptions-*,session-changes,sockets,paging,idempotency,made-once}.test.ts',
   'test/rest/{v1-sessions-list,v3-sessions-list,attachments}.test.ts',
   'test/system/readiness.test.ts',
-  'test/system/{copied-data-dirs,restarts,running-sessions,suspended-turns,answers,fair-shares,revocation,rows-read,rough-clients,key-rotation,way-back}.test.ts',
+  'test/system/{copied-data-dirs,restarts,running-sessions,suspended-turns,answers,revocation,rows-read,key-rotation,way-back}.test.ts',
 ];
 
 const onPostgres = {

@@ -1,32 +1,17 @@
-import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
 import { answerQuestion, readAnswers, readPendingQuestion, untilAsked } from '../support/questions.ts';
 import type { Script } from '../support/scripted-agent.ts';
-import { bootstrapToken, freePort, type ServerProcess, startRefused, startServer } from '../support/server.ts';
+import { bootstrapToken, type ServerProcess, startRefused, startServer } from '../support/server.ts';
+import { makeServerEnv, serverSecretKey } from '../support/server-env.ts';
 import { connect, follow } from '../support/sockets.ts';
-import { createDatabase, testDatabase } from '../support/test-store.ts';
+import { testDatabase } from '../support/test-store.ts';
 import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
-
-const dirs: string[] = [];
-afterEach(() => {
-  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
-});
-
-const secretKey = 'the same secret key at every start';
-
-async function makeEnv(): Promise<Record<string, string>> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-restart-'));
-  dirs.push(dataDir);
-  const database = testDatabase === 'postgres' ? { DATABASE_URL: await createDatabase(), SECRET_KEY: secretKey } : {};
-  return { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'warn', ...database };
-}
 
 const target = (server: ServerProcess) => ({ url: server.url, adminToken: bootstrapToken });
 
@@ -47,7 +32,7 @@ const messagesQuery =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq body } } }';
 
 it('gives every message once and in order to a client that reconnects 50 times, through two kills of the server', async () => {
-  const env = await makeEnv();
+  const env = await makeServerEnv();
   let server = await startServer(env);
   const lines = Array.from({ length: 40 }, (_, n) => `say line ${n}\nsleep 0.1`).join('\n');
   const id = await create(server, lines);
@@ -88,7 +73,7 @@ it('gives every message once and in order to a client that reconnects 50 times, 
 }, 120_000);
 
 it('does not resume a turn that a suspension stopped just before a kill', async () => {
-  const env = await makeEnv();
+  const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'say started\nask Go on?\nsay done');
   await untilWaiting(target(first), id);
@@ -117,7 +102,7 @@ it('does not resume a turn that a suspension stopped just before a kill', async 
 }, 120_000);
 
 it('goes on after a kill in the middle of a turn, loses no message, and leaves no agent', async () => {
-  const env = await makeEnv();
+  const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'say started\nask Go on?\nsay done');
   await untilWaiting(target(first), id);
@@ -149,7 +134,7 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
 }, 60_000);
 
 it('gives all messages of an interrupted turn again after a kill', async () => {
-  const env = await makeEnv();
+  const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'ask Ready?');
   await untilWaiting(target(first), id);
@@ -179,7 +164,7 @@ it('gives all messages of an interrupted turn again after a kill', async () => {
 }, 60_000);
 
 it('gives an answer that comes while no worker runs to the agent that asks again, and lets it act once', async () => {
-  const env = await makeEnv();
+  const env = await makeServerEnv();
   const AGENTS_CONFIG = await writeProfiles({ permission: 'ask' });
   const first = await startServer({ ...env, AGENTS_CONFIG });
   const id = await create(first, 'tool Deploy');
@@ -203,7 +188,7 @@ it('gives an answer that comes while no worker runs to the agent that asks again
 }, 120_000);
 
 it('stops cleanly on SIGTERM while an agent works, and takes the session up again at the next start', async () => {
-  const env = await makeEnv();
+  const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'say one\nsleep 1\nsay two');
   await untilSession(target(first), id, ({ statusDetail }) => statusDetail === 'WORKING');
@@ -216,7 +201,7 @@ it('stops cleanly on SIGTERM while an agent works, and takes the session up agai
 }, 60_000);
 
 it('does not write down what an agent says because a stop cancels its question, which stays open and is answered later', async () => {
-  const env = await makeEnv();
+  const env = await makeServerEnv();
   // It says whatever it is answered, also that nothing was, before it ends its turn.
   const params = {
     mode: 'form',
@@ -254,10 +239,10 @@ it('does not write down what an agent says because a stop cancels its question, 
 }, 60_000);
 
 it('prints what a newcomer needs at the first start, once, and its curl lines work as printed', async () => {
-  const env = await makeEnv();
+  const env = await makeServerEnv();
   const [first, another] = await Promise.all([
     startServer({ ...env, BOOTSTRAP_TOKEN: '' }),
-    startServer({ ...(await makeEnv()), BOOTSTRAP_TOKEN: '' }),
+    startServer({ ...(await makeServerEnv()), BOOTSTRAP_TOKEN: '' }),
   ]);
   const text = first.output();
   const printedBy = (server: ServerProcess) =>
@@ -289,64 +274,8 @@ it('prints what a newcomer needs at the first start, once, and its curl lines wo
   await second.stop();
 }, 60_000);
 
-it('reports every bad variable at once, by name, before it opens anything', async () => {
-  const env = await makeEnv();
-  const refused = await startRefused({
-    ...env,
-    PORT: '70000',
-    BOOTSTRAP_TOKEN: 'cog_short',
-    ROLES: 'api,cook',
-    LOG_LEVEL: 'loud',
-    DATABASE_URL: 'mysql://x',
-    SECRET_KEY: 'short',
-  });
-  expect(refused.code).toBe(1);
-  for (const name of ['PORT', 'BOOTSTRAP_TOKEN', 'ROLES', 'LOG_LEVEL', 'DATABASE_URL', 'SECRET_KEY'])
-    expect(refused.output).toContain(name);
-  expect(refused.output).not.toContain('cog_short');
-  expect(() => statSync(join(env.DATA_DIR ?? '', 'secret.key'))).toThrow();
-});
-
-it.each([
-  [
-    { DATA_DIR: resolve('package.json') },
-    /^DATA_DIR must be a directory, but \/.*package\.json is a file, or in one\.$/m,
-  ],
-  [
-    { DATA_DIR: resolve('package.json/data') },
-    /^DATA_DIR must be a directory, but \/.*\/data is a file, or in one\.$/m,
-  ],
-  [
-    { DATA_DIR: '/sys/data' },
-    /^DATA_DIR must be a directory that this process may write to, .* but \/sys\/data is none/m,
-  ],
-  [
-    { ATTACHMENTS_DIR: resolve('package.json') },
-    /^ATTACHMENTS_DIR must be a directory, but \/.*package\.json is a file, or in one\.$/m,
-  ],
-  [{ ATTACHMENTS_DIR: '/sys/files' }, /^ATTACHMENTS_DIR must be .* but \/sys\/files is none \(E[A-Z]+\)\.$/m],
-  [{ HOST: '192.0.2.1' }, /^HOST must be an address of this machine, .* but was 192\.0\.2\.1 \(EADDRNOTAVAIL\)\.$/m],
-  [{ HOST: 'nosuch.invalid' }, /^HOST must be an address of this machine, .* but was nosuch\.invalid \(E[A-Z_]+\)\.$/m],
-])('says in a sentence of the variable what cannot be used: %j', async (bad, sentence) => {
-  const refused = await startRefused({ ...(await makeEnv()), ...bad });
-  expect(refused.code).toBe(1);
-  expect(refused.output).toMatch(sentence);
-  expect(refused.output.trim().split('\n')).toHaveLength(2);
-});
-
-it('says how the service is built where it is not', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'switchyard-unbuilt-'));
-  dirs.push(dir);
-  copyFileSync('package.json', join(dir, 'package.json'));
-  const { status, stderr } = spawnSync('npm', ['--silent', 'start'], { cwd: dir, encoding: 'utf8' });
-  expect(status).toBe(1);
-  expect(stderr.match(/^.*dist.*$/gm)).toEqual([
-    'Switchyard is not built: there is no dist/main.js. "npm install" builds it, and so does "npm run build".',
-  ]);
-});
-
 it('refuses a database that belongs to another SECRET_KEY', async () => {
-  const env = { ...(await makeEnv()), SECRET_KEY: secretKey };
+  const env = { ...(await makeServerEnv()), SECRET_KEY: serverSecretKey };
   await (await startServer(env)).stop();
   const refused = await startRefused({ ...env, SECRET_KEY: 'quite another key of enough length' });
   expect(refused.code).toBe(1);
@@ -354,7 +283,7 @@ it('refuses a database that belongs to another SECRET_KEY', async () => {
   const rotated = await startServer({
     ...env,
     SECRET_KEY: 'quite another key of enough length',
-    SECRET_KEY_PREVIOUS: secretKey,
+    SECRET_KEY_PREVIOUS: serverSecretKey,
   });
   expect((await call(rotated, bootstrapToken, 'GET', '/v3/self')).status).toBe(200);
   await rotated.stop();

@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { freePort } from './server.ts';
+import { createDatabase, testDatabase } from './test-store.ts';
+
+/** The SECRET_KEY of {@link makeServerEnv} on PostgreSQL. The embedded database has one of its own in DATA_DIR. */
+export const serverSecretKey = 'the same secret key at every start';
+
+/** A directory that is deleted after the test. */
+export function makeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'switchyard-restart-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** The variables of a server process with a database of its own, on the database that the tests run on. */
+export async function makeServerEnv(): Promise<Record<string, string>> {
+  const database =
+    testDatabase === 'postgres' ? { DATABASE_URL: await createDatabase(), SECRET_KEY: serverSecretKey } : {};
+  return { DATA_DIR: makeDirectory(), PORT: String(await freePort()), LOG_LEVEL: 'warn', ...database };
+}

@@ -13,8 +13,20 @@ export interface AgentRecord {
 
 /** The agents that sessions may be given, in the order of the configuration; the same for every viewer. */
 export function listAgents({ agentProfiles, defaultAgent }: Context): AgentRecord[] {
-  return [...agentProfiles.values()].map(({ id, name }) => ({ id, name, isDefault: id === defaultAgent }));
+  return [...agentProfiles.values()].map((profile) => toRecord(profile, defaultAgent));
 }
+
+/** The agent of an id; null for none, and for one that is not configured. */
+export function findAgent({ agentProfiles, defaultAgent }: Context, id: string | null): AgentRecord | null {
+  const profile = id === null ? undefined : agentProfiles.get(id);
+  return profile ? toRecord(profile, defaultAgent) : null;
+}
+
+const toRecord = ({ id, name }: { readonly id: string; readonly name: string }, defaultAgent: string): AgentRecord => ({
+  id,
+  name,
+  isDefault: id === defaultAgent,
+});
 
 /** What is wrong with an agent that an input names, at that path; nothing with one that is left out. */
 export function agentIssues({ agentProfiles }: Context, name: string, agent: string | null | undefined): Issue[] {

@@ -69,7 +69,7 @@ export function globalId(kind: IdKind, id: string): string {
 /** A global id's type and bare id; null when it is none of ours. */
 export function parseGlobalId(text: string): { type: string; id: string } | null {
   if (!/^[A-Za-z0-9+/_-]{8,200}={0,2}$/.test(text)) return null;
-  const match = /^([A-Za-z]{1,40}):([A-Za-z0-9_]{1,64})$/.exec(Buffer.from(text, 'base64').toString('latin1'));
+  const match = /^([A-Za-z]{1,40}):([A-Za-z0-9._-]{1,64})$/.exec(Buffer.from(text, 'base64').toString('latin1'));
   return match ? { type: match[1] as string, id: match[2] as string } : null;
 }
 

@@ -30,10 +30,10 @@ async function agentOf(sessionId: string): Promise<string> {
 
 it('lists the agents to whoever asks', async () => {
   const { token } = await makeOrganization(test, 'Lookers');
-  const { data } = await graphql(test, token, '{ agents { id name isDefault } }');
+  const { data } = await graphql(test, token, '{ agents { agentId name isDefault } }');
   expect(data.agents).toEqual([
-    { id: 'demo', name: 'Demo agent', isDefault: true },
-    { id: 'second', name: 'Second', isDefault: false },
+    { agentId: 'demo', name: 'Demo agent', isDefault: true },
+    { agentId: 'second', name: 'Second', isDefault: false },
   ]);
 });
 
@@ -90,4 +90,33 @@ it('is for whoever manages organizations, and is written down', async () => {
     [organizationId.replace('org-', '')],
   );
   expect(rows.map(({ data }) => data)).toEqual([{ defaultAgent: 'second', defaultAgentBefore: null }]);
+});
+
+it('gives the profiles of agents beside their ids, and null for one that is no longer configured', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Profiles');
+  await setDefault(organizationId, 'second');
+  const id = await createSession(test, {}, token);
+  const ask = async () => {
+    const document = `query($session: ID!, $organization: ID!) {
+      session(id: $session) { agent agentProfile { id name isDefault } }
+      organization(id: $organization) { defaultAgent defaultAgentProfile { agentId name } } }`;
+    return (await graphql(test, token, document, { session: id, organization: organizationId })).data;
+  };
+  const { session, organization } = await ask();
+  expect(session).toMatchObject({ agent: 'second', agentProfile: { name: 'Second', isDefault: false } });
+  expect(organization.defaultAgentProfile).toEqual({ agentId: 'second', name: 'Second' });
+  const node = 'query($id: ID!) { node(id: $id) { __typename ... on Agent { agentId } } }';
+  const found = () => graphql(test, token, node, { id: session.agentProfile.id });
+  expect((await found()).data.node).toEqual({ __typename: 'Agent', agentId: 'second' });
+  // As after a start with another configuration.
+  await test.app.services.store.execute(`update organization set default_agent = 'gone' where id = $1`, [
+    organizationId.replace('org-', ''),
+  ]);
+  await test.app.services.store.execute(`update session set agent = 'gone' where id = $1`, [id]);
+  expect(await ask()).toEqual({
+    session: { agent: 'gone', agentProfile: null },
+    organization: { defaultAgent: 'gone', defaultAgentProfile: null },
+  });
+  await setDefault(organizationId, null);
+  expect((await ask()).organization).toEqual({ defaultAgent: null, defaultAgentProfile: null });
 });

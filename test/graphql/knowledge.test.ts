@@ -39,6 +39,27 @@ async function firstCursor(token: string, organizationId: string): Promise<strin
   return data.organization.knowledgeNotes.pageInfo.endCursor;
 }
 
+it('lists the folders in a folder, to those who may read it', async () => {
+  const { token } = await makeOrganization(test, 'Nested');
+  const outer = await makeFolder(token, { name: 'Backend' });
+  for (const name of ['Databases', 'Queues']) await makeFolder(token, { name, parentId: outer.id });
+  const inner = await makeFolder(token, { name: 'Caches', parentId: outer.id });
+  await makeFolder(token, { name: 'Redis', parentId: inner.id });
+  const document = `query($id: ID!, $after: String) { node(id: $id) { ... on KnowledgeFolder {
+    children(first: 2, after: $after) { nodes { name path } totalCount pageInfo { hasNextPage endCursor } } } } }`;
+  const { data } = await graphql(test, token, document, { id: outer.id });
+  const { nodes, totalCount, pageInfo } = data.node.children;
+  expect(nodes).toEqual([
+    { name: 'Caches', path: 'Backend/Caches' },
+    { name: 'Queues', path: 'Backend/Queues' },
+  ]);
+  expect({ totalCount, hasNextPage: pageInfo.hasNextPage }).toEqual({ totalCount: 3, hasNextPage: true });
+  const next = await graphql(test, token, document, { id: outer.id, after: pageInfo.endCursor });
+  expect(next.data.node.children.nodes).toEqual([{ name: 'Databases', path: 'Backend/Databases' }]);
+  const stranger = await makeOrganization(test, 'Not nested');
+  expect((await graphql(test, stranger.token, document, { id: outer.id })).data.node).toBeNull();
+});
+
 describe('a note', () => {
   it('is made, changed and deleted, and says who made it', async () => {
     const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Notes');

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildSchema, NoDeprecatedCustomRule, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { acceptedBreaks } from '../support/accepted-breaks.ts';
-import { badDeprecations, breakingChanges } from '../support/schema-changes.ts';
-import { root } from '../support/tree.ts';
+import { badDeprecations, breakingChanges, danglingDeprecations } from '../support/schema-changes.ts';
+import { root, treeFiles } from '../support/tree.ts';
 
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
 const today = new Date().toISOString().slice(0, 10);
@@ -18,6 +19,26 @@ it('breaks nothing of the schema that was released, but for what is accepted', a
 
 it('says of all that is deprecated what to use instead, and until when it is there', () => {
   expect(badDeprecations(read('schema.graphql'))).toEqual([]);
+});
+
+it('names members of the schema that take the place of what is deprecated', () => {
+  expect(read('schema.graphql')).toContain('@deprecated(reason: "Use UsageEvent.tokens. Removed after 2027-06-30.")');
+  expect(danglingDeprecations(read('schema.graphql'))).toEqual([]);
+});
+
+// Relay's templates hold directives of its own, which this rule does not look at.
+it('uses nothing that is deprecated in the console, and shows none in the documentation', () => {
+  const schema = buildSchema(read('schema.graphql'));
+  const files = treeFiles().filter((path) => /^(?:web\/src\/.*\.tsx?|docs\/.*\.md|README\.md)$/.test(path));
+  const documents = files.flatMap((path) => {
+    const text = path.endsWith('.md') ? /^```graphql\n([\s\S]*?)^```/gm : /\bgraphql`\s([^`]*)`/g;
+    return [...read(path).matchAll(text)].map(([, document = '']) => [path, document] as const);
+  });
+  expect(documents.length).toBeGreaterThan(100);
+  const found = documents.flatMap(([path, document]) =>
+    validate(schema, parse(document), [NoDeprecatedCustomRule]).map(({ message }) => `${path}: ${message}`),
+  );
+  expect(found).toEqual([]);
 });
 
 describe('the check itself', () => {
@@ -54,5 +75,8 @@ describe('the check itself', () => {
   it('finds a deprecation that says nothing', () => {
     expect(badDeprecations('type Query { a: Int @deprecated b: Int @deprecated(reason: "Use a.") }')).toHaveLength(2);
     expect(badDeprecations(released)).toEqual([]);
+    const dangling = 'type Query { a: Int @deprecated(reason: "Use Query.b. Removed after 2027-01-31.") c: Int }';
+    expect(danglingDeprecations(dangling)).toHaveLength(1);
+    expect(danglingDeprecations(dangling.replace(' c:', ' b:'))).toEqual([]);
   });
 });

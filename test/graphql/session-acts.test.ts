@@ -184,3 +184,58 @@ describe('what belongs to a session', () => {
     }
   });
 });
+
+describe('the title of a session', () => {
+  const update = (input: Record<string, unknown>, token?: string) =>
+    runMutation(test, 'updateSession', 'session { title maxAcuLimit }', input, token);
+
+  it('is changed for good, alone or with the limit, and stands in the log', async () => {
+    const { token } = await makeOrganization(test, 'Titles');
+    const sessionId = await createSession(test, { prompt: 'Fix the build', maxAcuLimit: 5 }, token);
+    const changed = await update({ sessionId, title: 'Build' }, token);
+    expect(changed).toMatchObject({ session: { title: 'Build', maxAcuLimit: 5 }, userErrors: [] });
+    const both = await update({ sessionId, title: 'Build and test', maxAcuLimit: 7 }, token);
+    expect(both).toMatchObject({ session: { title: 'Build and test', maxAcuLimit: 7 } });
+    expect((await update({ sessionId, maxAcuLimit: null }, token)).session.title).toBe('Build and test');
+    const { title, events } = await read(
+      token,
+      sessionId,
+      'title events(kinds: [NOTICE], first: 9) { nodes { ... on NoticeEvent { body sessionTitle } } }',
+    );
+    expect(title).toBe('Build and test');
+    expect(events.nodes.map((node: { sessionTitle: string | null }) => node.sessionTitle)).toEqual([
+      'Build',
+      'Build and test',
+      null,
+      null,
+    ]);
+    expect(events.nodes.map(({ body }: { body: string }) => body)).toEqual([
+      'The title is now: Build',
+      'The title is now: Build and test',
+      'The session may use 7 ACUs.',
+      'The session no longer has an ACU limit of its own.',
+    ]);
+    const [row] = await test.app.services.store.query<{ derived: boolean }>(
+      'select is_title_derived as derived from session where id = $1',
+      [sessionId.replace('devin-', '')],
+    );
+    expect(row).toEqual({ derived: false });
+  });
+
+  it('is refused where it is none, and to those who may not change the session', async () => {
+    const { token } = await makeOrganization(test, 'Titles refused');
+    const sessionId = await createSession(test, { title: 'As it was', maxAcuLimit: 5 }, token);
+    for (const title of [null, '', 'x'.repeat(10_001), 'a\u0000b']) {
+      // Nothing is written of the limit either.
+      const { session, userErrors } = await update({ sessionId, title, maxAcuLimit: 9 }, token);
+      expect(session).toBeNull();
+      expect(userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'title'] }]);
+    }
+    const stranger = await makeOrganization(test, 'Strangers');
+    expect(await update({ sessionId, title: 'Mine' }, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
+    const { token: reader } = await makeUser(test);
+    const own = await createSession(test);
+    expect(await update({ sessionId: own, title: 'Mine' }, reader)).toMatchObject({ error: 'FORBIDDEN' });
+    expect(await read(token, sessionId, 'title maxAcuLimit')).toEqual({ title: 'As it was', maxAcuLimit: 5 });
+  });
+});

@@ -35,6 +35,25 @@ export function badDeprecations(sdl: string): string[] {
     .map(({ path, reason }) => `${path}: "${reason}" must read "Use …. Removed after YYYY-MM-DD."`);
 }
 
+/** The deprecations whose reason names no member of the schema to use instead, or one that is deprecated itself. */
+export function danglingDeprecations(sdl: string): string[] {
+  const schema = buildSchema(sdl);
+  const all = deprecations(schema);
+  const isUsable = (name: string) => {
+    const [typeName = '', field = ''] = name.split('.');
+    const type = schema.getType(typeName);
+    const fields = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type) ? type.getFields() : {};
+    const values = isEnumType(type) ? type.getValues().map((value) => value.name) : [];
+    return (field in fields || values.includes(field)) && !all.some(({ path }) => path === name);
+  };
+  return all
+    .filter(({ reason }) => {
+      const named = reason.match(/[A-Z]\w*\.\w+/g) ?? [];
+      return named.length === 0 || !named.every(isUsable);
+    })
+    .map(({ path, reason }) => `${path}: "${reason}"`);
+}
+
 /**
  * The changes that break who uses the released schema, but for the removal of what the release itself said would be gone by
  * `today`, a date as YYYY-MM-DD.

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import type { NestedList } from '../nested-pages.ts';
 import {
+  inReach,
   listConditions,
   type Place,
   placeList,
@@ -76,6 +77,21 @@ export function foldersOf(context: Context, organizationId: string | null): Nest
     name: 'folders',
     table: 'knowledge_folder',
     columns: folderColumns,
+  };
+}
+
+/** The folders in a folder itself that the viewer may read, as one of many such lists. */
+export function foldersIn(context: Context, folder: { readonly id: string }): NestedList<FolderRecord> {
+  const reach = reachOf(context.viewer, null, viewNotes);
+  return {
+    key: 'folders in a folder',
+    name: 'folders',
+    ownerId: folder.id,
+    row: 'f',
+    table: 'knowledge_folder',
+    columns: folderColumns,
+    owners: () => '',
+    where: (bind) => ['f.parent_id = owner.id', inReach('f', reach, bind)],
   };
 }
 

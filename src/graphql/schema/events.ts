@@ -307,6 +307,8 @@ const TokenCounts = builder.objectRef<Readonly<Record<string, unknown>>>('TokenC
   }),
 });
 
+const tokensInstead = 'Use UsageEvent.tokens. Removed after 2027-06-30.';
+
 eventType('UsageEvent', 'What a part of the work used; null where nobody says.', (t) => ({
   source: t.field({
     type: usageSource.type,
@@ -318,16 +320,19 @@ eventType('UsageEvent', 'What a part of the work used; null where nobody says.',
   inputTokens: t.int({
     nullable: true,
     description: 'Tokens read; null also where `tokens` has more than an Int can say.',
+    deprecationReason: tokensInstead,
     resolve: (entry) => intOf(dataOf(entry).inputTokens),
   }),
   outputTokens: t.int({
     nullable: true,
     description: 'Tokens written; null also where `tokens` has more than an Int can say.',
+    deprecationReason: tokensInstead,
     resolve: (entry) => intOf(dataOf(entry).outputTokens),
   }),
   totalTokens: t.int({
     nullable: true,
     description: 'Tokens in all; null also where `tokens` has more than an Int can say.',
+    deprecationReason: tokensInstead,
     resolve: (entry) => intOf(dataOf(entry).totalTokens),
   }),
   tokens: t.field({

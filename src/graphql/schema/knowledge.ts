@@ -1,5 +1,5 @@
 import { prefixedId } from '../../domain/ids.ts';
-import { type FolderRecord, foldersOf } from '../../domain/knowledge/folders.ts';
+import { type FolderRecord, foldersIn, foldersOf } from '../../domain/knowledge/folders.ts';
 import { type NoteRecord, notesIn, notesOf } from '../../domain/knowledge/notes.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
@@ -86,6 +86,14 @@ builder.node(KnowledgeFolder, {
         resolve: (folder, page, context) => nestedConnection(context, notesIn(context.domain, folder), page),
       },
       KnowledgeNoteConnection,
+    ),
+    children: t.connection(
+      {
+        type: KnowledgeFolder,
+        description: 'The folders directly in it, newest first; not those inside them.',
+        resolve: (folder, page, context) => nestedConnection(context, foldersIn(context.domain, folder), page),
+      },
+      KnowledgeFolderConnection,
     ),
     organization: t.field({
       type: Organization,

@@ -1,5 +1,6 @@
 import { brandWithType } from '@pothos/core';
 import { GraphQLError } from 'graphql';
+import { findAgent } from '../../domain/agents.ts';
 import { parseGlobalId } from '../../domain/ids.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';
 import { builder } from '../builder.ts';
@@ -32,6 +33,7 @@ const loads: Record<string, Load> = {
   ServiceUser: ({ loaders }, id) => loaders.serviceUsers.load(id),
   ServiceKey: ({ loaders }, id) => loaders.serviceKeys.load(id),
   SystemPrincipal: async (_context, id) => (id === systemPrincipal.id ? { ...systemPrincipal } : null),
+  Agent: async ({ domain }, id) => findAgent(domain, id),
   Role: ({ loaders }, id) => loaders.roles.load(id),
   KnowledgeNote: ({ loaders }, id) => loaders.notes.load(id),
   KnowledgeFolder: ({ loaders }, id) => loaders.folders.load(id),

@@ -1,9 +1,9 @@
-import { updateSession } from '../../domain/sessions/acu-limit.ts';
 import { archiveSession, unarchiveSession } from '../../domain/sessions/archive-session.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { resumeSession, suspendSession } from '../../domain/sessions/suspend-session.ts';
 import { addTags, removeTags, replaceTags } from '../../domain/sessions/tags.ts';
+import { updateSession } from '../../domain/sessions/update-session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { managesSession } from './needs.ts';
@@ -53,6 +53,10 @@ const UpdateSessionInput = builder.inputType('UpdateSessionInput', {
   description: 'How a session is to change: what is left out stays.',
   fields: (t) => ({
     sessionId: t.id({ required: true, description: sessionIdDescription }),
+    title: t.string({
+      description:
+        'The new title; the agent does not replace it. Null is an INVALID_INPUT: a session always has a title.',
+    }),
     maxAcuLimit: t.int({
       description:
         'The ACUs that it may use, above 0 and at most what its organization lets a session use; null: as many as that.',
@@ -116,10 +120,10 @@ addMutation('updateSession', {
   payload: UpdateSessionPayload,
   needs: [managesSession],
   description:
-    'Changes what a session may use. One that sleeps because its limit was reached goes on with the next message.',
+    'Changes the title of a session and the ACUs that it may use. A session that sleeps because its limit was reached goes on with the next message.',
   act: async (input, { domain }) => {
-    const { sessionId, maxAcuLimit } = input;
-    return { session: await updateSession(ofAnySession(domain, 'manage'), { sessionId, maxAcuLimit }) };
+    const { sessionId, title, maxAcuLimit } = input;
+    return { session: await updateSession(ofAnySession(domain, 'manage'), { sessionId, title, maxAcuLimit }) };
   },
 });
 

@@ -46,6 +46,11 @@ eventType(
         return Array.isArray(tags) && tags.every((tag) => typeof tag === 'string') ? tags : null;
       },
     }),
+    sessionTitle: t.string({
+      nullable: true,
+      description: 'The title of the session after it was changed; null: the note is about something else.',
+      resolve: (entry) => textOf(dataOf(entry).sessionTitle),
+    }),
     maxAcuLimit: t.int({
       nullable: true,
       description:

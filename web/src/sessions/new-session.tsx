@@ -124,7 +124,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
     graphql`
       query newSessionQuery($id: ID!, $seesTags: Boolean!) {
         agents {
-          id
+          agentId
           name
           isDefault
         }
@@ -139,8 +139,8 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
   );
   const prompt = useRef<HTMLTextAreaElement>(null);
   const allowed = organization?.allowedTags ?? [];
-  const standard = agents.find(({ id, isDefault }) =>
-    organization?.defaultAgent ? id === organization.defaultAgent : isDefault,
+  const standard = agents.find(({ agentId, isDefault }) =>
+    organization?.defaultAgent ? agentId === organization.defaultAgent : isDefault,
   );
   const other = errors?.filter(({ path }) => !path?.some((part) => placed.includes(part))) ?? [];
   return (
@@ -173,8 +173,8 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
           <option value="">{standard ? `${standard.name} (default)` : 'The default'}</option>
           {agents
             .filter((agent) => agent !== standard)
-            .map(({ id, name }) => (
-              <option value={id} key={id}>
+            .map(({ agentId, name }) => (
+              <option value={agentId} key={agentId}>
                 {name}
               </option>
             ))}

@@ -11,7 +11,7 @@ import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
 
 interface OrganizationFormProps {
   readonly organization: organizationForm_organization$key;
-  readonly agents: readonly { readonly id: string; readonly name: string }[];
+  readonly agents: readonly { readonly agentId: string; readonly name: string }[];
 }
 
 /** What the organization is called, its agent and its limits. */
@@ -88,8 +88,8 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           error={errorOf(errors, 'defaultAgent')}
         >
           <option value="">The default of all</option>
-          {agents.map(({ id, name }) => (
-            <option value={id} key={id}>
+          {agents.map(({ agentId, name }) => (
+            <option value={agentId} key={agentId}>
               {name}
             </option>
           ))}

@@ -15,7 +15,7 @@ export function SettingsPage() {
     graphql`
       query settingsPageQuery($id: ID!, $isAdmin: Boolean!) {
         agents {
-          id
+          agentId
           name
         }
         organization(id: $id) {

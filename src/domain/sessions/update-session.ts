@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { permissionFor } from '../../auth/permissions.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { maxTitleLength, parseInput, text } from '../input.ts';
+import type { OrganizationRecord } from '../organizations/use-organization.ts';
+import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
+import { lockSession, ringSession } from './change-session.ts';
+import { getSessionFor, type SessionTarget } from './find-session.ts';
+import { appendEntries, type NewEntry } from './log.ts';
+import type { SessionRecord } from './session.ts';
+
+const inputSchema = z.object({
+  title: text('title', { min: 1, max: maxTitleLength }).optional(),
+  maxAcuLimit: maxAcuLimitSchema,
+});
+
+/** A session and what changes of it: what is left out stays. */
+export interface SessionChange extends SessionTarget {
+  /** Null is INVALID_INPUT: a session always has a title. */
+  readonly title?: string | null | undefined;
+  /** In ACUs; null: as many as its organization lets it. */
+  readonly maxAcuLimit?: number | null | undefined;
+}
+
+/**
+ * Changes the title of a session and the ACUs that it may use, both or neither; what changed is a NOTICE in its log. The agent
+ * does not replace a title that was set here. A session that had used up its limit does not wake by a higher one: a message
+ * wakes it. One that is at work stops within seconds when it has used more already. NOT_FOUND, FORBIDDEN, INVALID_INPUT,
+ * LIMIT_EXCEEDED.
+ */
+export async function updateSession(context: Context, input: SessionChange): Promise<SessionRecord> {
+  const seen = await getSessionFor(context, permissionFor.changeSession, input);
+  const { title, maxAcuLimit } = parseInput(inputSchema, { title: input.title, maxAcuLimit: input.maxAcuLimit });
+  if (title === undefined && maxAcuLimit === undefined) return seen;
+  return context.store.transact(async (tx) => {
+    const limits = maxAcuLimit === undefined ? null : await readLimits(tx, seen.organizationId);
+    const session = await lockSession(tx, seen.id, null);
+    const after = {
+      ...session,
+      title: title ?? session.title,
+      maxAcuLimit: limits && maxAcuLimit !== undefined ? sessionAcuLimit(limits, maxAcuLimit) : session.maxAcuLimit,
+    };
+    const notices = noticesOf(session, after);
+    // The prompt's first line given as the title is meant to stay too.
+    if (title !== undefined || notices.length > 0) {
+      await tx.query(
+        `update session set title = $2, max_acu_limit = $3::bigint, is_title_derived = is_title_derived and not $4::boolean
+          where id = $1`,
+        [after.id, after.title, after.maxAcuLimit, title !== undefined],
+      );
+    }
+    if (notices.length === 0) return session;
+    await appendEntries(tx, session.id, null, notices, context.now());
+    if (after.maxAcuLimit !== session.maxAcuLimit) await auditLimit(context, tx, session, after.maxAcuLimit);
+    ringSession(context, tx, session);
+    return after;
+  });
+}
+
+type Limits = Pick<OrganizationRecord, 'maxSessionAcuLimit'>;
+
+async function readLimits(tx: Transaction, organizationId: string): Promise<Limits> {
+  const [limits] = await tx.query<Limits>(
+    'select max_session_acu_limit as "maxSessionAcuLimit" from organization where id = $1',
+    [organizationId],
+  );
+  return limits ?? { maxSessionAcuLimit: null };
+}
+
+function noticesOf(before: SessionRecord, { title, maxAcuLimit }: SessionRecord): NewEntry[] {
+  const notices: NewEntry[] = [];
+  if (title !== before.title)
+    notices.push({ kind: 'NOTICE', body: `The title is now: ${title}`, data: { sessionTitle: title } });
+  if (maxAcuLimit !== before.maxAcuLimit) {
+    const body =
+      maxAcuLimit === null
+        ? 'The session no longer has an ACU limit of its own.'
+        : `The session may use ${maxAcuLimit} ACUs.`;
+    notices.push({ kind: 'NOTICE', body, data: { maxAcuLimit } });
+  }
+  return notices;
+}
+
+function auditLimit(
+  context: Context,
+  tx: Transaction,
+  before: SessionRecord,
+  maxAcuLimit: number | null,
+): Promise<void> {
+  const { id: sessionId, organizationId } = before;
+  return audit(context, tx, 'acknowledge_session_hard_cap', {
+    organizationId,
+    sessionId,
+    targetId: sessionId,
+    data: { maxAcuLimit, maxAcuLimitBefore: before.maxAcuLimit },
+  });
+}

@@ -3,6 +3,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import { JSONResolver } from 'graphql-scalars';
 import type { GraphqlContext } from './context.ts';
 import { DateScalar, DateTimeScalar } from './dates.ts';
+import { UriScalar } from './uri.ts';
 
 /** The types that the schema is built with: our context, our scalars, and non-null unless said otherwise. */
 export const builder = new SchemaBuilder<{
@@ -15,6 +16,7 @@ export const builder = new SchemaBuilder<{
     Date: { Input: Date; Output: Date };
     DateTime: { Input: Date; Output: Date };
     JSON: { Input: unknown; Output: unknown };
+    URI: { Input: string; Output: string };
   };
 }>({
   plugins: [RelayPlugin],
@@ -48,9 +50,18 @@ export const builder = new SchemaBuilder<{
 /** The schema's types, for helpers that make several types of one shape. */
 export type SchemaTypes = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never;
 
-builder.addScalarType('DateTime', DateTimeScalar, { description: 'A moment, as RFC 3339 text in UTC.' });
-builder.addScalarType('Date', DateScalar, { description: 'A day of UTC, as YYYY-MM-DD.' });
-builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value.' });
+builder.addScalarType('DateTime', DateTimeScalar, {
+  description:
+    'A moment as RFC 3339 text. Answers have it in UTC with milliseconds, such as "2026-11-21T09:00:00.000Z"; inputs may have any offset, and digits beyond milliseconds are ignored.',
+});
+builder.addScalarType('Date', DateScalar, { description: 'A day of UTC as YYYY-MM-DD, such as "2026-11-21".' });
+builder.addScalarType('JSON', JSONResolver, {
+  description: 'Any JSON value: an object, a list, a text, a number, a boolean or null.',
+});
+builder.addScalarType('URI', UriScalar, {
+  description:
+    'An address after RFC 3986, such as "https://example.com/hooks". Each field says which addresses it has or takes.',
+});
 
 builder.queryType({ description: 'What can be read.' });
 builder.mutationType({ description: 'What can be changed. A bad value is a user error in the payload, not an error.' });

@@ -2,10 +2,11 @@ import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { DateResolver, DateTimeResolver } from 'graphql-scalars';
 import { writeTime } from '../domain/times.ts';
 
-/** A moment, as the package reads and writes it; what it refuses is told what was wanted. */
-export const DateTimeScalar = saying(
+/** A moment, as the package reads and writes it, with its own words for what it refuses. */
+export const DateTimeScalar = refusingWith(
   new GraphQLScalarType({
     ...DateTimeResolver.toConfig(),
+    specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
     // As text at once: the package leaves that to JSON.stringify, which asks each Date for it.
     serialize: (value) =>
       value instanceof Date && isTime(value) ? writeTime(value) : DateTimeResolver.serialize(value),
@@ -14,12 +15,19 @@ export const DateTimeScalar = saying(
 );
 
 /** A day; see {@link DateTimeScalar}. */
-export const DateScalar = saying(DateResolver, 'Date must be a day as text such as "2026-11-21"');
+export const DateScalar = refusingWith(
+  new GraphQLScalarType({
+    ...DateResolver.toConfig(),
+    specifiedByURL: 'https://scalars.graphql.org/andimarek/local-date.html',
+  }),
+  'Date must be a day as text such as "2026-11-21"',
+);
 
 const isTime = (date: Date) => !Number.isNaN(date.getTime());
 
-function saying(scalar: GraphQLScalarType<Date, unknown>, wanted: string): GraphQLScalarType<Date, unknown> {
-  const read = (value: unknown, shown: string): Date => {
+/** A scalar of text whose errors say what was wanted and the beginning of what came. */
+export function refusingWith<T>(scalar: GraphQLScalarType<T, unknown>, wanted: string): GraphQLScalarType<T, unknown> {
+  const read = (value: unknown, shown: string): T => {
     try {
       if (typeof value === 'string') return scalar.parseValue(value);
     } catch (error) {

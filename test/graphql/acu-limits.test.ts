@@ -33,7 +33,11 @@ describe('limits of ACUs', () => {
     });
     expect((await set(organizationId, 0)).acuLimit.cycleAcuLimit).toBe(0);
     expect((await list()).nodes).toContainEqual({ organizationId, cycleAcuLimit: 0 });
-    expect(await remove(organizationId)).toMatchObject({ organization: { maxCycleAcuLimit: null }, userErrors: [] });
+    expect(await remove(organizationId)).toMatchObject({
+      organizationId,
+      organization: { maxCycleAcuLimit: null },
+      userErrors: [],
+    });
     expect(await remove(organizationId)).toMatchObject({ organization: { maxCycleAcuLimit: null }, userErrors: [] });
     expect((await list()).nodes.map((each: any) => each.organizationId)).not.toContain(organizationId);
   });

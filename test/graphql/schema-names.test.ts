@@ -83,6 +83,38 @@ it('switches by enable and disable, and takes "isEnabled" only where something i
   expect(taking.map(({ name }) => verbOf(name)).filter((verb) => verb !== 'create')).toEqual([]);
 });
 
+it('has one form of id for each name: the REST id in what it gives, any form in what it takes', () => {
+  const given: string[] = [];
+  const taken: string[] = [];
+  for (const type of Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))) {
+    const note = (list: string[], { name, type: its }: { name: string; type: unknown }) =>
+      list.push(`${name}: ${String(its).replaceAll('!', '')}`);
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) note(taken, field);
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      note(given, field);
+      for (const argument of field.args) note(taken, argument);
+    }
+  }
+  const ids = (list: readonly string[]) => [...new Set(list.filter((said) => /^(?:id|\w+Ids?):/.test(said)))].sort();
+  // What a client's store removes by its global ID.
+  const globalOnly = /^(?:id|deleted\w+Id): ID$/;
+  expect(ids(given).filter((said) => !/: (?:String|\[String\])$/.test(said) && !globalOnly.test(said))).toEqual([]);
+  // No id of a thing of ours: given back as it came, or of something outside.
+  const outside = ['channelId', 'clientMutationId', 'optionId', 'profileId', 'snapshotId', 'templateId'];
+  const texts = ids(taken).filter((said) => !/: (?:ID|\[ID\])$/.test(said));
+  expect(texts).toEqual(outside.map((name) => `${name}: String`));
+});
+
+it('gives addresses as URI, in what it takes too', () => {
+  const found = Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) || isInputObjectType(type))
+    .flatMap((type) => Object.values(type.getFields()).map((field) => [`${type.name}.${field.name}`, field] as const))
+    .filter(([, { name }]) => /(?:^u|U)r[il]s?$/.test(name));
+  expect(found.length).toBeGreaterThan(6);
+  expect(found.filter(([, { type }]) => !/^URI!?$/.test(String(type))).map(([name]) => name)).toEqual([]);
+});
+
 const argumentsOf = (field: object): readonly GraphQLArgument[] =>
   'args' in field ? (field.args as readonly GraphQLArgument[]) : [];
 

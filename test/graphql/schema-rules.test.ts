@@ -156,7 +156,7 @@ const promised: Record<string, Record<string, string>> = {
   Session: {
     id: ': ID!',
     sessionId: ': String!',
-    url: ': String!',
+    url: ': URI!',
     organization: ': Organization!',
     title: ': String',
     status: ': SessionStatus!',

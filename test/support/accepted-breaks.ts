@@ -65,4 +65,8 @@ export const acceptedBreaks: readonly AcceptedBreak[] = [
       /^Field '(Organization|Enterprise|Session)\.\w+' changed type from '(\w+Connection|Consumption|SessionInsights)!' to '\2'$/,
     reason: 'A refusal for lack of permission must not take the object that the field is of.',
   },
+  {
+    message: /^(?:Field '\w+\.url'|Input field '\w+\.url') changed type from 'String(!?)' to 'URI\1'$/,
+    reason: 'An address has a scalar that says what it is; in JSON it is a text as before.',
+  },
 ];

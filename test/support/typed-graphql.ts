@@ -6,7 +6,7 @@ import type { introspection } from './graphql-env.d.ts';
 /** Documents that the compiler checks against schema.graphql: `gql('query { … }')`. */
 export const gql = initGraphQLTada<{
   introspection: introspection;
-  scalars: { DateTime: string; JSON: unknown };
+  scalars: { DateTime: string; JSON: unknown; URI: string };
 }>();
 
 /** Runs a checked document over POST and gives its data; throws with the errors when there are any. */

@@ -1,4 +1,4 @@
-import { globalId, prefixedId } from '../../domain/ids.ts';
+import { prefixedId } from '../../domain/ids.ts';
 import { listLimitedOrganizations, setCycleAcuLimit } from '../../domain/organizations/acu-limits.ts';
 import { getEnterpriseAcuLimit, setEnterpriseAcuLimit } from '../../domain/organizations/enterprise-limit.ts';
 import type { EnterpriseRecord } from '../../domain/organizations/enterprises.ts';
@@ -82,10 +82,9 @@ const DeleteAcuLimitPayload = payloadType<{ organization: OrganizationRecord; or
   'An organization that may use as many ACUs in a cycle as it likes.',
   (t) => ({
     organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
-    organizationId: t.expose('organizationId', {
-      type: 'ID',
+    organizationId: t.exposeString('organizationId', {
       nullable: true,
-      description: 'The global ID of the organization.',
+      description: 'The id of the organization as REST writes it.',
     }),
   }),
 );
@@ -150,6 +149,6 @@ addMutation('deleteAcuLimit', {
   description: 'Takes an organization’s limit of ACUs in a cycle away; once more does no harm.',
   act: async (input, { domain }) => {
     const organization = await setCycleAcuLimit(domain, input.organizationId, null);
-    return { organization, organizationId: globalId('organization', organization.id) };
+    return { organization, organizationId: prefixedId('organization', organization.id) };
   },
 });

@@ -8,7 +8,7 @@ const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUp
   description:
     'An address that takes one file, without a key: POST it as multipart/form-data in the field "file". The answer is JSON with the attachment_id for attachmentIds.',
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'The signed address. Whoever has it may upload one file.' }),
+    url: t.expose('url', { type: 'URI', description: 'The signed address. Whoever has it may upload one file.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when: ten minutes from now.' }),
     maxBytes: t.exposeInt('maxBytes', { description: 'The largest file that it takes.' }),
   }),

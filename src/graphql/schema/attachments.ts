@@ -32,7 +32,8 @@ builder.node(Attachment, {
     }),
     sizeBytes: t.exposeInt('sizeBytes', { description: 'How long it is.' }),
     source: t.expose('source', { type: AttachmentSourceEnum, description: 'Who brought it.' }),
-    url: t.string({
+    url: t.field({
+      type: 'URI',
       description: 'Its signed address: it needs no key, and is good for an hour.',
       resolve: (attachment, _args, { domain }) => attachmentLink(domain, attachment),
     }),

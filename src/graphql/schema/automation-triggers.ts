@@ -77,7 +77,8 @@ builder.objectRef<TriggerOf>('IncomingWebhookTrigger').implement({
       description: said.conditionsOfTrigger,
       resolve: ({ trigger }) => trigger.conditions,
     }),
-    webhookUrl: t.string({
+    webhookUrl: t.field({
+      type: 'URI',
       description: 'The address that events are posted to, with the webhook secret of the automation.',
       resolve: ({ automationId }, _args, { domain }) => `${domain.baseUrl}/webhooks/automations/${automationId}`,
     }),

@@ -6,7 +6,7 @@ import { pullRequestState } from './event-enums.ts';
 export const PullRequestType = builder.objectRef<PullRequest>('PullRequest').implement({
   description: 'A pull request that a session made.',
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'The address of its page on the host of the repository.' }),
+    url: t.expose('url', { type: 'URI', description: 'The address of its page on the host of the repository.' }),
     state: t.field({
       type: pullRequestState.type,
       description: 'The state that the agent last reported.',

@@ -33,7 +33,8 @@ builder.node(Session, {
       description: 'The id as v1 writes it.',
       resolve: (session) => prefixedId('session', session.id),
     }),
-    url: t.string({
+    url: t.field({
+      type: 'URI',
       description: 'Its page in the console.',
       resolve: (session, _args, { domain }) => sessionUrl(domain, session.id),
     }),

@@ -35,7 +35,7 @@ const CreateWebhookEndpointInput = builder.inputType('CreateWebhookEndpointInput
   description: 'What an endpoint for webhooks is made from.',
   fields: (t) => ({
     organizationId: t.id({ description: placeDescriptions.organizationId }),
-    url: t.string({ required: true, description: said.url }),
+    url: t.field({ type: 'URI', required: true, description: said.url }),
     description: t.string({ description: said.description }),
     eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} All of them when left out.` }),
     isEnabled: t.boolean({ description: `${said.isEnabled} It is when left out.` }),
@@ -48,7 +48,7 @@ const UpdateWebhookEndpointInput = builder.inputType('UpdateWebhookEndpointInput
   description: 'How an endpoint is to change: what is left out stays.',
   fields: (t) => ({
     webhookEndpointId: t.id({ required: true, description: said.id }),
-    url: t.string({ description: `${said.url} Not null.` }),
+    url: t.field({ type: 'URI', description: `${said.url} Not null.` }),
     description: t.string({ description: `${said.description} Null: nothing.` }),
     eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Not null.` }),
     expectedVersion: t.int({ description: expectedVersionDescription }),

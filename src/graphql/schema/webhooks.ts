@@ -38,7 +38,7 @@ builder.node(WebhookEndpoint, {
       description: 'The id with its prefix.',
       resolve: ({ id }) => prefixedId('webhookEndpoint', id),
     }),
-    url: t.exposeString('url', { description: 'Where webhooks are posted to.' }),
+    url: t.expose('url', { type: 'URI', description: 'Where webhooks are posted to.' }),
     description: t.exposeString('description', { nullable: true, description: 'What is noted of it.' }),
     eventTypes: t.field({
       type: [WebhookEventTypeEnum],

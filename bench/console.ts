@@ -17,14 +17,16 @@ const config = readConfig({ PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0'
 const app = await createApp({ ...config, rateLimitGraphql: 0 });
 const { url } = await app.start();
 const { services } = app;
-const token = app.installation.firstStart?.adminToken ?? '';
+const { adminToken: token = '', organizationId = '' } = app.installation.firstStart ?? {};
 
 const ask = async (query: string) => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
   return ((await response.json()) as { data: { createSession: { session: { url: string } } } }).data;
 };
-const made = await ask('mutation { createSession(input: {prompt: "say hello"}) { session { url } } }');
+const made = await ask(
+  `mutation { createSession(input: {organizationId: "org-${organizationId}", prompt: "say hello"}) { session { url } } }`,
+);
 const path = new URL(made.createSession.session.url).pathname;
 const id = path.split('/').at(-1) ?? '';
 

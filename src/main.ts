@@ -65,7 +65,7 @@ function firstStartText(address: string, { adminToken, v1Key, organizationId }: 
   const graphql = JSON.stringify({
     query:
       'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId url status } userErrors { message } } }',
-    variables: { input: { prompt: 'Write a haiku into haiku.txt' } },
+    variables: { input: { organizationId: `org-${organizationId}`, prompt: 'Write a haiku into haiku.txt' } },
   });
   const read = JSON.stringify({
     query:

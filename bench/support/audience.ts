@@ -81,11 +81,11 @@ export async function createViewers(server: Server, count: number): Promise<stri
   for (let n = 0; n < count; n++) {
     const { serviceUser } = await run(
       'mutation($input: CreateServiceUserInput!) { createServiceUser(input: $input) { serviceUser { serviceUserId } userErrors { message } } }',
-      { name: `listener ${n}`, organizationId: `org-${server.organizationId}` },
+      { name: `listener ${n}`, scope: { organizationId: `org-${server.organizationId}` }, roleId: 'org_admin' },
     );
     const { token } = await run(
       'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { token userErrors { message } } }',
-      { kind: 'SERVICE_USER', name: 'key', serviceUserId: serviceUser.serviceUserId },
+      { kind: { serviceUser: { serviceUserId: serviceUser.serviceUserId } }, name: 'key' },
     );
     tokens.push(token);
   }

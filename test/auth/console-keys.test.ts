@@ -21,7 +21,7 @@ async function makeInConsole(token: string, input: object): Promise<any> {
 
 it('a key that is made in the console does not end with being signed in', async () => {
   const { serviceUserId } = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
-  const input = { kind: 'SERVICE_USER', serviceUserId, name: 'Made in a browser' };
+  const input = { kind: { serviceUser: { serviceUserId } }, name: 'Made in a browser' };
   const made = await makeInConsole(test.adminToken, input);
   expect(made).toMatchObject({ apiKey: { expiresAt: null }, userErrors: [] });
 });
@@ -31,7 +31,7 @@ it('a key that is made in the console ends no later than the key that was signed
   const dayMs = 24 * 60 * 60 * 1_000;
   const expiresAt = new Date(Date.now() + 30 * dayMs).toISOString();
   const own = await makeKey(test, { kind: 'SERVICE_USER', serviceUserId, name: 'Ends', expiresAt });
-  const input = { kind: 'SERVICE_USER', serviceUserId, name: 'Made in a browser' };
+  const input = { kind: { serviceUser: { serviceUserId } }, name: 'Made in a browser' };
   const refused = await makeInConsole(own, input);
   expect(refused).toMatchObject({ apiKey: null, userErrors: [{ path: ['input', 'expiresAt'] }] });
   const before = new Date(Date.now() + 20 * dayMs).toISOString();

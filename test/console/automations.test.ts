@@ -83,10 +83,12 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
 
   const makeRich = async () => {
     const { playbook } = await runMutation(test, 'createPlaybook', 'playbook { id playbookId }', {
+      scope: { organizationId: test.organizationId },
       title: 'By hand',
       body: 'Do it.',
     });
     const { session } = await runMutation(test, 'createSession', 'session { sessionId }', {
+      organizationId: test.organizationId,
       prompt: 'say hi',
     });
     const automation = await made({
@@ -219,6 +221,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
 
   it('makes triggers, groups of conditions and actions, and takes them out again', async () => {
     const { session } = await runMutation(test, 'createSession', 'session { sessionId url }', {
+      organizationId: test.organizationId,
       prompt: 'say hi',
     });
     const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);

@@ -82,15 +82,15 @@ async function grants(): Promise<Acts> {
   const { organizationId } = test;
   const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
     name: 'Robot',
-    organizationId,
+    roleId: 'org_admin',
+    scope: { organizationId },
   });
   const { serviceUserId } = serviceUser;
   const { userId } = await makeUser(test);
   await makeKey(test, { kind: 'SERVICE_USER', serviceUserId });
   const { apiKey } = await runMutation(test, 'createApiKey', 'apiKey { apiKeyId }', {
-    kind: 'SERVICE_USER',
+    kind: { serviceUser: { serviceUserId } },
     name: 'to rotate',
-    serviceUserId,
   });
   const role = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);
   const endpoint = async (isEnabled: boolean) =>
@@ -113,14 +113,20 @@ async function grants(): Promise<Acts> {
   };
   const email = `ada-${userId}@example.com`;
   return {
-    'a key': ['createApiKey', { kind: 'SERVICE_USER', name: 'mine', serviceUserId }],
-    'a key of oneself': ['createApiKey', { kind: 'SERVICE', name: 'mine', roleId: 'account_admin' }],
+    'a key': ['createApiKey', { kind: { serviceUser: { serviceUserId } }, name: 'mine' }],
+    'a key of oneself': [
+      'createApiKey',
+      { kind: { service: { scope: { enterprise: true }, roleId: 'account_admin' } }, name: 'mine' },
+    ],
     'a rotated key': ['rotateApiKey', { apiKeyId: apiKey.apiKeyId, revokeCurrent: false }],
-    'a service user': ['createServiceUser', { name: 'Robot 2', organizationId }],
-    'a user': ['createUser', { email, organizationId, roleId: 'org_admin' }],
+    'a service user': ['createServiceUser', { name: 'Robot 2', roleId: 'org_admin', scope: { organizationId } }],
+    'a user': ['createUser', { email, roleId: 'org_admin', scope: { organizationId } }],
     'an invited user': ['inviteUsers', { emails: [`i-${email}`], enterpriseRoleId: 'account_admin' }],
-    'a role for a user': ['assignRole', { userId, organizationId, roleId: 'org_admin' }],
-    'a role for a service user': ['assignRole', { serviceUserId, organizationId, roleId: 'org_member' }],
+    'a role for a user': ['assignRole', { principal: { userId }, scope: { organizationId }, roleId: 'org_admin' }],
+    'a role for a service user': [
+      'assignRole',
+      { principal: { serviceUserId }, scope: { organizationId }, roleId: 'org_member' },
+    ],
     'more permissions for a role': ['updateRole', { roleId: role.roleId, permissions: ['USE_SESSIONS'] }],
     'an address': ['addIpAccessListRanges', { ipRanges: ['127.0.0.0/8', '::1', '10.0.0.0/8'] }],
     'another list of addresses': ['replaceIpAccessListRanges', { ipRanges: ['127.0.0.0/8', '::1'] }],
@@ -182,7 +188,8 @@ it('other acts need no confirmation', async () => {
   const halves = await signInByLink();
   const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
     name: 'To be renamed',
-    organizationId,
+    roleId: 'org_admin',
+    scope: { organizationId },
   });
   const { webhookEndpoint } = await runMutation(
     test,
@@ -216,8 +223,11 @@ it('other acts need no confirmation', async () => {
     ['disableAutomation', { automationId }],
     ['deleteAutomation', { automationId }],
     ['deleteSecret', { secretId: await makeSecret() }],
-    ['createKnowledgeNote', { organizationId, name: 'Style', trigger: 'When you write', body: 'Write plainly' }],
-    ['unassignRole', { serviceUserId, organizationId }],
+    [
+      'createKnowledgeNote',
+      { scope: { organizationId }, name: 'Style', trigger: 'When you write', body: 'Write plainly' },
+    ],
+    ['unassignRole', { principal: { serviceUserId }, scope: { organizationId } }],
     ['deleteServiceUser', { serviceUserId }],
   ];
   for (const [field, input] of acts)
@@ -225,7 +235,11 @@ it('other acts need no confirmation', async () => {
 });
 
 const oneMore = async (halves: Halves) =>
-  codeOf(halves, 'createServiceUser', { name: 'One more', organizationId: test.organizationId });
+  codeOf(halves, 'createServiceUser', {
+    name: 'One more',
+    roleId: 'org_admin',
+    scope: { organizationId: test.organizationId },
+  });
 
 it('a sign-in with a token is confirmed for ten minutes, and again for ten more with the token', async () => {
   const halves = await signIn(test, test.adminToken);

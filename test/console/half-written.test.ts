@@ -22,7 +22,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
   const makePlaybook = async (name: string) => {
     const { organizationId, token } = await makeOrganization(test, name);
-    const input = { organizationId, title: 'Mend it', body: 'One\nTwo\nThree' };
+    const input = { scope: { organizationId }, title: 'Mend it', body: 'One\nTwo\nThree' };
     const { playbook } = await runMutation(test, 'createPlaybook', 'playbook { id playbookId }', input, token);
     const read = async () => {
       const document = 'query($id: ID!) { node(id: $id) { ... on Playbook { title body } } }';
@@ -154,11 +154,11 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     const make = (mutation: string, fields: string, input: Record<string, unknown>) =>
       runMutation(test, mutation, fields, input, token);
     const { knowledgeFolder: folder } = await make('createKnowledgeFolder', 'knowledgeFolder { id }', {
-      organizationId,
+      scope: { organizationId },
       name: 'Backend',
     });
     const { knowledgeNote: note } = await make('createKnowledgeNote', 'knowledgeNote { id }', {
-      organizationId,
+      scope: { organizationId },
       name: 'Logs',
       trigger: 'When it fails',
       body: 'In /var/log.',

@@ -15,16 +15,18 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
     test = await startApp();
     browser = await openBrowser();
     const { organizationId, adminToken } = test;
-    const make = (field: string, selection: string, input: object) =>
-      runMutation(test, field, selection, { organizationId, ...input });
+    const scope = { organizationId };
+    const make = (field: string, selection: string, input: object) => runMutation(test, field, selection, { ...input });
     const body = '# How\n\n1. Look at `main`\n2. Mend it\n\n| a | b |\n|---|---|\n| 1 | 2 |';
     const { playbook } = await make('createPlaybook', 'playbook { id playbookId }', {
+      scope,
       title: 'Mend the build',
       macro: '!mend',
       body,
     });
-    await make('createKnowledgeFolder', 'knowledgeFolder { id }', { name: 'Backend' });
+    await make('createKnowledgeFolder', 'knowledgeFolder { id }', { scope, name: 'Backend' });
     const { knowledgeNote } = await make('createKnowledgeNote', 'knowledgeNote { id }', {
+      scope,
       name: 'Where logs are',
       trigger: 'When something fails in production',
       body,
@@ -48,13 +50,21 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
     }
     await runMutation(test, 'runAutomation', 'run { status }', { automationId: automation.id });
     const hook = await makeEndpoint(test, adminToken, { organizationId, url: 'https://example.com/hook' });
-    const { serviceUser } = await make('createServiceUser', 'serviceUser { id serviceUserId }', { name: 'Bot' });
+    const { serviceUser } = await make('createServiceUser', 'serviceUser { id serviceUserId }', {
+      name: 'Bot',
+      roleId: 'org_member',
+      scope,
+    });
     await make('createApiKey', 'apiKey { id }', {
-      kind: 'SERVICE_USER',
-      serviceUserId: serviceUser.serviceUserId,
+      kind: { serviceUser: { serviceUserId: serviceUser.serviceUserId } },
       name: 'For the pipeline',
     });
-    await make('createUser', 'user { id }', { email: 'ada@example.com', name: 'Ada', roleId: 'org_member' });
+    await make('createUser', 'user { id }', {
+      email: 'ada@example.com',
+      name: 'Ada',
+      roleId: 'org_member',
+      scope: { enterprise: true },
+    });
     await runMutation(test, 'createRole', 'role { id }', {
       name: 'Reader',
       scope: 'ORGANIZATION',

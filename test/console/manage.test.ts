@@ -328,7 +328,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
   it('the audit log is narrowed, and kept as CSV and JSON, all of its pages', async () => {
     for (let n = 0; n < 120; n++) {
       const input = {
-        organizationId: test.organizationId,
+        scope: { organizationId: test.organizationId },
         title: n === 0 ? '=1+1' : `Playbook ${n}`,
         body: 'One step',
       };

@@ -30,7 +30,7 @@ describe.skipIf(missing !== null)('names in the console', { timeout: 120_000 }, 
       test,
       'createPlaybook',
       'playbook { id }',
-      { organizationId, title: `Book ${override}of`, body: 'One' },
+      { scope: { organizationId }, title: `Book ${override}of`, body: 'One' },
       token,
     );
     const { page, complaints, picture } = await openSignedIn(browser, test, token);

@@ -86,9 +86,9 @@ describe.skipIf(missing !== null)(
         await Promise.all(
           Array.from({ length: 10 }, (_, at) =>
             runMutation(test, 'createUser', 'user { id }', {
-              organizationId: test.organizationId,
               email: `worker-${n + at}@crowd.example.com`,
               roleId: 'org_member',
+              scope: { organizationId: test.organizationId },
             }),
           ),
         );

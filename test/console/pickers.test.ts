@@ -131,7 +131,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
   it('reads on when the list is scrolled by a finger, and finds who started sessions and their tags', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Many people');
     await makeEach('createUser', 'user { id }', (number) => ({
-      organizationId,
+      scope: { organizationId },
       email: `one-${number}@many.example.com`,
       name: `Somebody ${number}`,
       roleId: 'org_member',
@@ -188,7 +188,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
   it('puts a note into a folder beyond the first hundred, and a folder into another', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Many folders');
     await makeEach('createKnowledgeFolder', 'knowledgeFolder { id }', (number) => ({
-      organizationId,
+      scope: { organizationId },
       name: `Folder ${number}`,
     }));
     const { page, complaints } = await open(token, '/manage/knowledge/new');

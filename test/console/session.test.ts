@@ -8,7 +8,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { holdSockets, missing, openBrowser, openSignedIn, openWindow } from '../support/console-browser.ts';
 import { sayMany } from '../support/many.ts';
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
-import { createSession, say } from '../support/sessions.ts';
+import { createSession, firstOrganizationId, say } from '../support/sessions.ts';
 import { untilOver, untilWaiting } from '../support/watching.ts';
 
 /** The numbers, in the log, of the messages that are in the page now. */
@@ -221,9 +221,10 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     // All rows at once: as high as they are together.
     await page.setViewportSize({ width: 1_280, height: 12_000 });
     const prompt = Array.from({ length: 30 }, (_, n) => `say line ${n}.\nsleep 0.2`).join('\n');
+    const organizationId = await firstOrganizationId(server, bootstrapToken);
     const asked = async (query: string) => (await graphql(server, bootstrapToken, query)).data;
     const made = await asked(
-      `mutation { createSession(input: {prompt: ${JSON.stringify(prompt)}}) { session { sessionId } } }`,
+      `mutation { createSession(input: {organizationId: "${organizationId}", prompt: ${JSON.stringify(prompt)}}) { session { sessionId } } }`,
     );
     const { sessionId } = made.createSession.session;
     await page.goto(`/sessions/${sessionId}`);

@@ -22,7 +22,7 @@ const makeKey = async (serviceUserId: string) => {
     test,
     test.adminToken,
     'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { apiKeyId } token } }',
-    { input: { kind: 'SERVICE_USER', name: 'of a browser', serviceUserId } },
+    { input: { kind: { serviceUser: { serviceUserId } }, name: 'of a browser' } },
   );
   return { id: data.createApiKey.apiKey.apiKeyId as string, token: data.createApiKey.token as string };
 };

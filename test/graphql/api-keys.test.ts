@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
-import { globalIdOf, makeKey, makeUser } from '../support/principals.ts';
+import { globalIdOf, keyInput, makeKey, makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -18,7 +18,7 @@ async function newKey(
   input: Record<string, unknown>,
   token?: string,
 ): Promise<{ apiKeyId: string; token: string; id: string }> {
-  const made = await runMutation(test, 'createApiKey', `token ${keyFields}`, { name: 'key', ...input }, token);
+  const made = await runMutation(test, 'createApiKey', `token ${keyFields}`, keyInput(input), token);
   if (!made.apiKey) throw new Error(JSON.stringify(made));
   return { apiKeyId: made.apiKey.apiKeyId, id: made.apiKey.id, token: made.token };
 }
@@ -198,7 +198,11 @@ describe('lists of keys', () => {
   it('show a key of one organization only those of its user for that one', async () => {
     const [one, two] = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Two')];
     const user = await makeUser(test, { organizationId: one.organizationId });
-    const role = { userId: user.userId, organizationId: two.organizationId, roleId: 'org_member' };
+    const role = {
+      principal: { userId: user.userId },
+      scope: { organizationId: two.organizationId },
+      roleId: 'org_member',
+    };
     expect((await runMutation(test, 'assignRole', '', role)).userErrors).toEqual([]);
     const inOne = await newKey({ kind: 'PERSONAL', organizationId: one.organizationId, name: 'one' }, user.token);
     const inTwo = await newKey({ kind: 'PERSONAL', organizationId: two.organizationId, name: 'two' }, user.token);
@@ -244,7 +248,8 @@ describe('updateServiceUser and deleteServiceUser', () => {
     const manager = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
     const made = await runMutation(test, 'createServiceUser', 'serviceUser { id serviceUserId }', {
       name: 'Robot',
-      organizationId,
+      roleId: 'org_admin',
+      scope: { organizationId },
     });
     const { serviceUserId, id } = made.serviceUser;
     const token = await makeKey(test, { kind: 'SERVICE_USER', serviceUserId });

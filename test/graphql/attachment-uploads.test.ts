@@ -120,7 +120,7 @@ it('is given to, and takes files of, those alone who may use sessions', async ()
   const { organizationId, serviceUserId, token } = await makeOrganization(test, 'May');
   const role = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);
   const { token: watcher } = await makeUser(test, { organizationId, roleId: role.id });
-  expect(await request(watcher)).toMatchObject({
+  expect(await request(watcher, { organizationId })).toMatchObject({
     error: 'FORBIDDEN',
     message: expect.stringContaining('USE_SESSIONS'),
   });
@@ -135,10 +135,14 @@ it('counts as a request of REST of the key that asked for it', async () => {
   const narrow = await startApp({ rateLimitRest: 1 });
   onTestFinished(() => narrow.close());
   stopClock(narrow);
-  const made = await runMutation(narrow, 'createAttachmentUpload', 'attachmentUpload { url }', {});
+  const made = await runMutation(narrow, 'createAttachmentUpload', 'attachmentUpload { url }', {
+    organizationId: narrow.organizationId,
+  });
   const { url } = made.attachmentUpload;
   expect((await put(url)).status).toBe(200);
-  const next = await runMutation(narrow, 'createAttachmentUpload', 'attachmentUpload { url }', {});
+  const next = await runMutation(narrow, 'createAttachmentUpload', 'attachmentUpload { url }', {
+    organizationId: narrow.organizationId,
+  });
   const limited = await put(next.attachmentUpload.url);
   expect({ status: limited.status, retry: limited.headers.get('retry-after') }).toEqual({
     status: 429,

@@ -188,7 +188,7 @@ async function makeEnterpriseRobot(roleId: string): Promise<{ serviceUserId: str
     test,
     test.adminToken,
     'mutation($input: CreateServiceUserInput!) { createServiceUser(input: $input) { serviceUser { serviceUserId } } }',
-    { input: { name: 'robot', roleId } },
+    { input: { name: 'robot', roleId, scope: { enterprise: true } } },
   );
   return data.createServiceUser.serviceUser;
 }

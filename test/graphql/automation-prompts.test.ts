@@ -4,6 +4,7 @@ import { parseId } from '../../src/domain/ids.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic, makeMember, updateAutomation } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
+import { homeScope } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -24,8 +25,15 @@ const runNow = async (automation: { automationId: string }, token: string) => {
   return (await runMutation(test, 'runAutomation', fields, { automationId }, token)).run;
 };
 const makePlaybook = async (input: object, token: string): Promise<string> =>
-  (await runMutation(test, 'createPlaybook', 'playbook { playbookId }', { body: 'Do it.', ...input }, token)).playbook
-    .playbookId;
+  (
+    await runMutation(
+      test,
+      'createPlaybook',
+      'playbook { playbookId }',
+      { scope: homeScope(token), body: 'Do it.', ...input },
+      token,
+    )
+  ).playbook.playbookId;
 const makeSecret = async (key: string, token: string): Promise<string> => {
   const input = { key, type: 'KEY_VALUE', value: `c4n4ry of ${key}` };
   return (

@@ -182,7 +182,7 @@ describe('an automation', () => {
       test,
       'createPlaybook',
       'playbook { playbookId }',
-      { organizationId, title: 't', body: 'b' },
+      { scope: { organizationId }, title: 't', body: 'b' },
       token,
     );
     const { playbookId } = playbook.playbook;

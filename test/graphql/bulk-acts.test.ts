@@ -143,7 +143,7 @@ describe('sessions by a filter', () => {
     const member = await makeUser(test, { organizationId });
     await makeSessions(token, 2);
     const own = await makeSessions(member.token, 2);
-    const payload = await run('archiveSessions', { filter: {} }, member.token);
+    const payload = await run('archiveSessions', { filter: {}, organizationId }, member.token);
     expect(idsOf(payload)).toEqual(wire(own.reverse()));
     expect(payload.results.every(({ userErrors }: any) => userErrors.length === 0)).toBe(true);
   });

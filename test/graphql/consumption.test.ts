@@ -58,7 +58,7 @@ describe('the consumption of an organization', () => {
       test,
       'createPlaybook',
       'playbook { id playbookId }',
-      { organizationId, title: 'Followed', body: 'One step' },
+      { scope: { organizationId }, title: 'Followed', body: 'One step' },
       token,
     );
     const { id, playbookId } = made.playbook;

@@ -76,7 +76,7 @@ it('comes at once with "if: false", and where there is nothing to wait for', asy
 });
 
 it('means nothing in a mutation or a subscription', async () => {
-  const mutation = 'mutation { createSession(input: {prompt: "x"}) { ... @defer { isNewSession } } }';
+  const mutation = `mutation { createSession(input: {organizationId: "${test.organizationId}", prompt: "x"}) { ... @defer { isNewSession } } }`;
   const [answer, ...more] = await parts(await post('multipart/mixed', mutation, {}));
   expect(answer.data).toEqual({ createSession: { isNewSession: true } });
   expect(more).toEqual([]);

@@ -9,6 +9,7 @@ import type { WebSocket } from 'ws';
 import { graphql } from '../support/app.ts';
 import { hostileOperations, hostileText } from '../support/hostile-operations.ts';
 import { bootstrapToken, type ServerProcess, startServer } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { rawSocket } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
@@ -67,7 +68,8 @@ async function hugeSession(
   server: ServerProcess,
   databaseUrl: string,
 ): Promise<{ id: string; written: Promise<unknown> }> {
-  const create = 'mutation { createSession(input: {prompt: "say hello"}) { session { sessionId } } }';
+  const organizationId = await firstOrganizationId(server, bootstrapToken);
+  const create = `mutation { createSession(input: {organizationId: "${organizationId}", prompt: "say hello"}) { session { sessionId } } }`;
   const { data } = await graphql(server, bootstrapToken, create);
   const id = data.createSession.session.sessionId.replace('devin-', '');
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -127,7 +127,7 @@ it('takes the header beside a mutation that makes nothing', async () => {
 
 it('keeps the keys of each principal apart', async () => {
   const users = [await makeUser(test), await makeUser(test)];
-  const input = { prompt: 'mine', idempotencyKey: 'shared' };
+  const input = inOrganization({ prompt: 'mine', idempotencyKey: 'shared' });
   const payloads = await Promise.all(users.map(({ token }) => mutate(test, token, 'createSession', input)));
   expect(payloads.map(({ payload }) => payload.isNewSession)).toEqual([true, true]);
   expect(payloads.map(({ payload }) => payload.session.createdBy.userId)).toEqual(users.map(({ userId }) => userId));

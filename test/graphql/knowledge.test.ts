@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeManager, runMutation } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { homeScope, makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -20,9 +20,9 @@ const words = { name: 'Deploying', body: 'Push to main.', trigger: 'When deployi
 const run = (field: string, selection: string, input: Record<string, unknown>, token?: string) =>
   runMutation(test, field, selection, input, token);
 const makeNote = async (token: string, input: Record<string, unknown> = {}) =>
-  (await run('createKnowledgeNote', noteFields, { ...words, ...input }, token)).knowledgeNote;
+  (await run('createKnowledgeNote', noteFields, { scope: homeScope(token), ...words, ...input }, token)).knowledgeNote;
 const makeFolder = async (token: string, input: Record<string, unknown>) =>
-  (await run('createKnowledgeFolder', folderFields, input, token)).knowledgeFolder;
+  (await run('createKnowledgeFolder', folderFields, { scope: homeScope(token), ...input }, token)).knowledgeFolder;
 
 /** The names of an organization's notes that match, and how many there are. */
 async function names(token: string, organizationId: string, args: string): Promise<[string[], number]> {
@@ -113,6 +113,7 @@ describe('a note', () => {
 
   it('is refused with the path of what is wrong, and nothing is made', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Refused notes');
+    const scope = { organizationId };
     await makeNote(token, { macro: '!taken' });
     const other = await makeOrganization(test, 'Other notes');
     const foreign = await makeFolder(other.token, { name: 'Foreign' });
@@ -123,17 +124,21 @@ describe('a note', () => {
       [{ macro: '!TAKEN' }, { code: 'NOT_UNIQUE', path: ['input', 'macro'] }],
       [{ folderId: foreign.id }, { code: 'UNKNOWN_REFERENCE', path: ['input', 'folderId'] }],
       [{ pinnedRepo: 'x' }, { code: 'INVALID_INPUT', path: ['input', 'pinnedRepo'] }],
-      [
-        { accessType: 'ENTERPRISE', organizationId },
-        { code: 'INVALID_INPUT', path: ['input', 'organizationId'] },
-      ],
+      [{ scope: { enterprise: false } }, { code: 'INVALID_INPUT', path: ['input', 'scope', 'enterprise'] }],
     ];
     for (const [input, error] of refusals) {
-      const payload = await run('createKnowledgeNote', noteFields, { ...words, ...input }, token);
+      const payload = await run('createKnowledgeNote', noteFields, { scope, ...words, ...input }, token);
       expect(payload).toMatchObject({ knowledgeNote: null, userErrors: [error] });
     }
-    const several = await run('createKnowledgeNote', noteFields, words);
-    expect(several.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'organizationId'] }]);
+    for (const odd of [
+      {},
+      { scope: {} },
+      { scope: { ...scope, enterprise: true } },
+      { scope: { organizationId: null } },
+    ]) {
+      const payload = await run('createKnowledgeNote', noteFields, { ...words, ...odd }, token);
+      expect(payload).toMatchObject({ error: 'INVALID_INPUT' });
+    }
     expect((await names(token, organizationId, ''))[1]).toBe(1);
   });
 
@@ -161,7 +166,8 @@ describe('a note', () => {
       error: 'FORBIDDEN',
       message: 'Missing permission MANAGE_ORG_KNOWLEDGE.',
     });
-    expect(await run('createKnowledgeNote', noteFields, words, member.token)).toMatchObject({ error: 'FORBIDDEN' });
+    const own = { scope: { organizationId }, ...words };
+    expect(await run('createKnowledgeNote', noteFields, own, member.token)).toMatchObject({ error: 'FORBIDDEN' });
     expect((await names(member.token, organizationId, ''))[0]).toEqual([words.name]);
     const stranger = await makeOrganization(test, 'Strangers to notes');
     expect(await run('updateKnowledgeNote', noteFields, change, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
@@ -223,9 +229,9 @@ describe('the notes of an organization', () => {
 describe('the enterprise', () => {
   it('has notes and folders of its own, which every organization may use', async () => {
     const { token: admin } = await makeManager(test, 'READ_ACCOUNT_META', 'MANAGE_ACCOUNT_KNOWLEDGE');
-    const folder = await makeFolder(admin, { accessType: 'ENTERPRISE', name: 'Everywhere', description: 'For all' });
+    const folder = await makeFolder(admin, { scope: { enterprise: true }, name: 'Everywhere', description: 'For all' });
     expect(folder).toMatchObject({ organization: null, description: 'For all' });
-    const made = await makeNote(admin, { accessType: 'ENTERPRISE', name: 'Shared', folderId: folder.id });
+    const made = await makeNote(admin, { scope: { enterprise: true }, name: 'Shared', folderId: folder.id });
     expect(made.organization).toBeNull();
     const { organizationId, token } = await makeOrganization(test, 'Shares notes');
     await makeNote(token, { name: 'Own' });

@@ -111,7 +111,12 @@ describe('the report', () => {
 
   it('of the enterprise has the keys of all organizations, and those of none', async () => {
     const [one, other] = [await world(), await world()];
-    const ofEnterprise = await makeKey(test, { kind: 'SERVICE', roleId: 'account_admin', name: 'everywhere' });
+    const ofEnterprise = await makeKey(test, {
+      kind: 'SERVICE',
+      organizationId: null,
+      roleId: 'account_admin',
+      name: 'everywhere',
+    });
     clock.advance(1_000);
     await call(test, one.v1Key, 'GET', '/v1/secrets');
     clock.advance(1_000);

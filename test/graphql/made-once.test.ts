@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
+import { homeScope, keyInput } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -10,25 +11,36 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
+const note = { name: 'N', body: 'B', trigger: 'T' };
 const made = {
-  KnowledgeNote: { thing: 'knowledgeNote', input: { name: 'N', body: 'B', trigger: 'T' }, other: { name: 'Other' } },
-  KnowledgeFolder: { thing: 'knowledgeFolder', input: { name: 'F' }, other: { name: 'Other' } },
-  Playbook: { thing: 'playbook', input: { title: 'P', body: 'B', macro: '!p' }, other: { title: 'Other' } },
+  KnowledgeNote: { thing: 'knowledgeNote', isScoped: true, input: note, other: { name: 'Other' } },
+  KnowledgeFolder: { thing: 'knowledgeFolder', isScoped: true, input: { name: 'F' }, other: { name: 'Other' } },
+  Playbook: {
+    thing: 'playbook',
+    isScoped: true,
+    input: { title: 'P', body: 'B', macro: '!p' },
+    other: { title: 'Other' },
+  },
   Secret: {
     thing: 'secret',
+    isScoped: false,
     input: { key: 'K', type: 'KEY_VALUE', value: 'c4n4ry-once' },
     other: { value: 'c4n4ry-other' },
   },
   WebhookEndpoint: {
     thing: 'webhookEndpoint',
+    isScoped: false,
     input: { url: 'https://hooks.example/' },
     other: { url: 'https://other.example/' },
   },
 } as const;
 
-describe.each(Object.entries(made))('%s', (type, { thing, input, other }) => {
-  const create = (token: string, more: object) =>
-    runMutation(test, `create${type}`, `${thing} { id }`, { ...input, idempotencyKey: 'once', ...more }, token);
+describe.each(Object.entries(made))('%s', (type, { thing, isScoped, input, other }) => {
+  const create = (token: string, more: object) => {
+    const scope = isScoped ? { scope: homeScope(token) } : {};
+    const given = { ...scope, ...input, idempotencyKey: 'once', ...more };
+    return runMutation(test, `create${type}`, `${thing} { id }`, given, token);
+  };
 
   it('is made once under a key, however often and at once it is asked for', async () => {
     const { token } = await makeOrganization(test, 'Once');
@@ -56,14 +68,16 @@ describe.each(Object.entries(made))('%s', (type, { thing, input, other }) => {
 
 it('makes what belongs to the enterprise once, too', async () => {
   const { token } = await makeManager(test, 'MANAGE_ACCOUNT_KNOWLEDGE');
-  const input = { ...made.KnowledgeNote.input, accessType: 'ENTERPRISE', idempotencyKey: 'once' };
+  const input = { ...note, scope: { enterprise: true }, idempotencyKey: 'once' };
   const create = () => runMutation(test, 'createKnowledgeNote', 'knowledgeNote { id }', input, token);
   expect(await create()).toEqual(await create());
 });
 
 it('takes the key from the header for one mutation, not for two', async () => {
-  const { token } = await makeOrganization(test, 'Once by header');
-  const one = (alias: string) => `${alias}: createKnowledgeFolder(input: {name: "F"}) {
+  const { organizationId, token } = await makeOrganization(test, 'Once by header');
+  const one = (
+    alias: string,
+  ) => `${alias}: createKnowledgeFolder(input: {scope: {organizationId: "${organizationId}"}, name: "F"}) {
     knowledgeFolder { id } userErrors { code path } }`;
   const send = (document: string) => graphql(test, token, document, {}, { 'idempotency-key': 'header' });
   const two = await send(`mutation { ${one('a')} ${one('b')} }`);
@@ -86,7 +100,12 @@ const principals = {
   User: {
     thing: 'user',
     permissions: ['MANAGE_ACCOUNT_MEMBERSHIP', 'READ_ACCOUNT_META'],
-    input: () => ({ email: `once-${randomUUID()}@example.com`, name: 'Once', roleId: 'account_member' }),
+    input: () => ({
+      scope: { enterprise: true },
+      email: `once-${randomUUID()}@example.com`,
+      name: 'Once',
+      roleId: 'account_member',
+    }),
     other: { name: 'Otherwise' },
     table: 'user_account',
     act: 'add_member',
@@ -94,7 +113,12 @@ const principals = {
   ServiceUser: {
     thing: 'serviceUser',
     permissions: ['MANAGE_ACCOUNT_SERVICE_USERS', 'READ_ACCOUNT_META'],
-    input: () => ({ name: 'Once', roleId: 'account_member', expiresAt: '2099-01-01T00:00:00.000Z' }),
+    input: () => ({
+      scope: { enterprise: true },
+      name: 'Once',
+      roleId: 'account_member',
+      expiresAt: '2099-01-01T00:00:00.000Z',
+    }),
     other: { expiresAt: null },
     table: 'service_user',
     act: 'create_service_user',
@@ -170,8 +194,9 @@ it('keeps the keys of service users and users of each organization apart, howeve
     (
       await runMutation(test, 'createServiceUser', 'serviceUser { id }', {
         name: 'Robot',
-        organizationId,
         idempotencyKey: 'once in each',
+        roleId: 'org_admin',
+        scope: { organizationId },
       })
     ).serviceUser.id;
   const first = await robot(one);
@@ -179,7 +204,12 @@ it('keeps the keys of service users and users of each organization apart, howeve
   expect(await robot(two)).not.toBe(first);
 
   const member = (organizationId: string, email: string) =>
-    runMutation(test, 'createUser', 'user { id }', { email, organizationId, idempotencyKey: 'once in each' });
+    runMutation(test, 'createUser', 'user { id }', {
+      email,
+      idempotencyKey: 'once in each',
+      roleId: 'org_member',
+      scope: { organizationId },
+    });
   const email = `${randomUUID()}@example.com`;
   const { user } = await member(one, email);
   expect((await member(`org-${one}`, email)).user).toEqual(user);
@@ -188,11 +218,11 @@ it('keeps the keys of service users and users of each organization apart, howeve
 
 it('gives no second token for a service user that was made under a key: a token is shown when its key is made', async () => {
   const { organizationId } = await makeOrganization(test, 'Tokens');
-  const input = { name: 'Robot', organizationId, roleId: 'org_member', idempotencyKey: 'once' };
+  const input = { name: 'Robot', scope: { organizationId }, roleId: 'org_member', idempotencyKey: 'once' };
   const create = () =>
     runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId apiKeys(first: 5) { nodes { id } } }', input);
   const { serviceUser } = await create();
-  const key = { kind: 'SERVICE_USER', name: 'First', serviceUserId: serviceUser.serviceUserId };
+  const key = keyInput({ kind: 'SERVICE_USER', name: 'First', serviceUserId: serviceUser.serviceUserId });
   expect((await runMutation(test, 'createApiKey', 'token', key)).token).toMatch(/^cog_/);
   const again = await create();
   expect(again.serviceUser).toMatchObject({ serviceUserId: serviceUser.serviceUserId });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { type MutationName, mutate } from '../support/mutations.ts';
-import { globalIdOf, makeKey, makeUser } from '../support/principals.ts';
+import { globalIdOf, keyInput, makeKey, makeUser } from '../support/principals.ts';
 import { countRows } from '../support/rows.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
@@ -97,9 +97,10 @@ describe('createSession', () => {
 
   it('lets a personal access token create as its own user, and as nobody else', async () => {
     const [own, someone] = [await makeUser(test), await makeUser(test)];
-    const mine = await run('createSession', { prompt: 'x', asUserId: own.userId }, own.token);
+    const there = { organizationId: test.organizationId };
+    const mine = await run('createSession', { ...there, prompt: 'x', asUserId: own.userId }, own.token);
     expect(mine.payload.session.createdBy).toEqual({ __typename: 'User', userId: own.userId });
-    const theirs = await run('createSession', { prompt: 'x', asUserId: someone.userId }, own.token);
+    const theirs = await run('createSession', { ...there, prompt: 'x', asUserId: someone.userId }, own.token);
     expect(theirs.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
   });
 });
@@ -170,10 +171,14 @@ describe('administration', () => {
     expect(organization).toMatchObject({ ...done, organization: { name: 'Nørd \u{1F600}' } });
     const { organizationId } = organization.organization;
     expect(organizationId).toMatch(/^org-[0-9a-f]{32}$/);
-    const input = { email: 'new@example.test', name: 'New', organizationId, roleId: 'org_admin' };
+    const input = { email: 'new@example.test', name: 'New', scope: { organizationId }, roleId: 'org_admin' };
     const { payload: user } = await run('createUser', input);
     expect(user).toMatchObject({ ...done, user: { email: 'new@example.test', name: 'New' } });
-    const { payload: serviceUser } = await run('createServiceUser', { name: 'bot', organizationId });
+    const { payload: serviceUser } = await run('createServiceUser', {
+      name: 'bot',
+      roleId: 'org_admin',
+      scope: { organizationId },
+    });
     expect(serviceUser).toMatchObject({ ...done, serviceUser: { name: 'bot', expiresAt: null } });
     const { data } = await graphql(
       test,
@@ -200,7 +205,7 @@ describe('administration', () => {
       SERVICE_USER: { serviceUserId: other.serviceUserId },
     }[kind];
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-    const { payload } = await run('createApiKey', { kind, name: 'ci', expiresAt, ...owner });
+    const { payload } = await run('createApiKey', keyInput({ kind, name: 'ci', expiresAt, ...owner }));
     expect(payload).toMatchObject({ ...done, apiKey: { kind, name: 'ci', expiresAt } });
     expect(payload.token).toMatch(form);
     const who = () => graphql(test, payload.token, '{ viewer { principalType } }');
@@ -215,20 +220,20 @@ describe('an org_member', () => {
   const someId = '0'.repeat(32);
   it.each<[MutationName, Record<string, unknown>]>([
     ['createOrganization', { name: 'Mine' }],
-    ['createServiceUser', { name: 'bot' }],
-    ['createServiceUser', { name: 'bot', organizationId: 'OWN' }],
-    ['createUser', { email: 'x@example.test' }],
-    ['createApiKey', { kind: 'SERVICE', name: 'k' }],
-    ['createApiKey', { kind: 'PERSONAL', name: 'k', userId: someId }],
-    ['createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'k', userId: someId }],
+    ['createServiceUser', { name: 'bot', roleId: 'account_member', scope: { enterprise: true } }],
+    ['createServiceUser', { name: 'bot', roleId: 'org_admin', inOwn: true }],
+    ['createUser', { email: 'x@example.test', roleId: 'org_member', scope: { enterprise: true } }],
+    ['createApiKey', { kind: { service: { scope: { enterprise: true }, roleId: 'org_admin' } }, name: 'k' }],
+    ['createApiKey', { kind: { personal: { userId: someId } }, name: 'k' }],
+    ['createApiKey', { kind: { personalAccessToken: { userId: someId } }, name: 'k' }],
     ['createSession', { prompt: 'x', asUserId: someId, viaKey: true }],
     ['terminateSession', { sessionId: 'THEIRS' }],
     ['sendMessage', { sessionId: 'THEIRS', body: 'x' }],
-  ])('may not %s %o', async (name, { viaKey, ...input }) => {
+  ])('may not %s %o', async (name, { viaKey, inOwn, ...input }) => {
     const { userId, token } = await makeUser(test);
     const key = viaKey ? await makeKey(test, { kind: 'PERSONAL', userId, organizationId: test.organizationId }) : token;
     const sessionId = await createSession(test);
-    if (input.organizationId) input.organizationId = test.organizationId;
+    if (inOwn) input.scope = { organizationId: test.organizationId };
     if (input.sessionId) input.sessionId = sessionId;
     const before = await countRows(test);
     const { payload, errors } = await run(name, input, key);
@@ -247,7 +252,8 @@ describe('an org_member', () => {
   it('may make keys for itself', async () => {
     const { userId, token } = await makeUser(test);
     for (const input of [{ kind: 'PERSONAL' }, { kind: 'PERSONAL_ACCESS_TOKEN', userId }]) {
-      expect((await run('createApiKey', { name: 'k', ...input }, token)).payload).toMatchObject(done);
+      const key = keyInput({ organizationId: test.organizationId, ...input });
+      expect((await run('createApiKey', key, token)).payload).toMatchObject(done);
     }
   });
 });
@@ -264,14 +270,17 @@ it('lets nobody give a role with a permission that it lacks', async () => {
   const { token } = await makeUser(test, { organizationId, roleId: 'hirer' });
   const before = await countRows(test);
   for (const [name, input] of [
-    ['createServiceUser', { name: 'raised', organizationId, roleId: 'org_admin' }],
-    ['createServiceUser', { name: 'raised', organizationId }],
-    ['createApiKey', { kind: 'SERVICE', name: 'raised', organizationId }],
+    ['createServiceUser', { name: 'raised', roleId: 'org_admin', scope: { organizationId } }],
+    ['createApiKey', { kind: { service: { scope: { organizationId }, roleId: 'org_admin' } }, name: 'raised' }],
   ] as const) {
     const { errors } = await run(name, input, token);
     expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
   }
   expect(await countRows(test)).toEqual(before);
-  const allowed = await run('createServiceUser', { name: 'equal', organizationId, roleId: 'org_member' }, token);
+  const allowed = await run(
+    'createServiceUser',
+    { name: 'equal', roleId: 'org_member', scope: { organizationId } },
+    token,
+  );
   expect(allowed.payload).toMatchObject(done);
 });

@@ -32,6 +32,7 @@ async function tokenWith(...permissions: string[]): Promise<string> {
   const made = await run('createServiceUser', 'serviceUser { serviceUserId }', {
     name: 'Robot',
     roleId: 'account_member',
+    scope: { enterprise: true },
   });
   const { serviceUserId } = made.serviceUser;
   await store.transact(async (tx) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeManager, runMutation } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { homeScope, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -17,7 +17,7 @@ const words = { title: 'Release', body: 'Tag, build, publish.' };
 const run = (field: string, input: Record<string, unknown>, token?: string) =>
   runMutation(test, field, fields, input, token);
 const make = async (token: string, input: Record<string, unknown> = {}) =>
-  (await run('createPlaybook', { ...words, ...input }, token)).playbook;
+  (await run('createPlaybook', { scope: homeScope(token), ...words, ...input }, token)).playbook;
 
 it('is made, changed and deleted, and sessions that follow it still show it', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Playbooks');
@@ -74,14 +74,14 @@ it('is refused with the path of what is wrong', async () => {
       { code: 'INVALID_INPUT', path: ['input', 'structuredOutputSchema'] },
     ],
   ] as const) {
-    const payload = await run('createPlaybook', { ...words, ...input }, token);
+    const payload = await run('createPlaybook', { scope: homeScope(token), ...words, ...input }, token);
     expect(payload).toMatchObject({ playbook: null, userErrors: [error] });
   }
 });
 
 it('belongs to an organization or to the enterprise, and each is changed by who may', async () => {
   const { token: keeper } = await makeManager(test, 'READ_ACCOUNT_META', 'MANAGE_ACCOUNT_PLAYBOOKS');
-  const shared = await make(keeper, { accessType: 'ENTERPRISE', title: 'Shared' });
+  const shared = await make(keeper, { scope: { enterprise: true }, title: 'Shared' });
   expect(shared.organization).toBeNull();
   const { organizationId, token } = await makeOrganization(test, 'Uses playbooks');
   const own = await make(token, { title: 'Own' });

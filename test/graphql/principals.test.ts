@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
-import { globalIdOf, makeKey, makeUser } from '../support/principals.ts';
+import { globalIdOf, keyInput, makeKey, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { plantSession } from '../support/usage.ts';
 
@@ -32,7 +32,7 @@ const nodeOf = async (id: string, token = test.adminToken) =>
 /** An organization with a service key, and that key's id. */
 async function withKey(name: string) {
   const { organizationId, token } = await makeOrganization(test, name);
-  const input = { kind: 'SERVICE', organizationId, roleId: 'org_admin', name: `Key of ${name}` };
+  const input = keyInput({ kind: 'SERVICE', organizationId, name: `Key of ${name}` });
   const made = await runMutation(test, 'createApiKey', 'token apiKey { apiKeyId }', input);
   return { organizationId, token, key: made.token as string, apiKeyId: made.apiKey.apiKeyId as string };
 }
@@ -132,6 +132,9 @@ describe('the principal that made something', () => {
 
 const made = 'createdBy { displayName } updatedBy { displayName } createdAt updatedAt';
 
+/** Those that can be the enterprise’s. */
+const scoped = ['KnowledgeNote', 'KnowledgeFolder', 'Playbook'];
+
 /** How each managed resource is made and changed, with what is asked of it. */
 const resources: readonly (readonly [string, Record<string, unknown>, Record<string, unknown>, string])[] = [
   ['KnowledgeNote', { name: 'n', body: 'b', trigger: 't' }, { body: 'c' }, 'knowledgeNote'],
@@ -149,13 +152,8 @@ const resources: readonly (readonly [string, Record<string, unknown>, Record<str
 
 it.each(resources)('tells of a %s who made it and who changed it last', async (type, input, change, field) => {
   const { organizationId, token, key } = await withKey(`Of ${type}`);
-  const created = await runMutation(
-    test,
-    `create${type}`,
-    `${field} { id ${made} }`,
-    { organizationId, ...input },
-    token,
-  );
+  const place = scoped.includes(type) ? { scope: { organizationId } } : { organizationId };
+  const created = await runMutation(test, `create${type}`, `${field} { id ${made} }`, { ...place, ...input }, token);
   const bot = { displayName: `Of ${type} bot` };
   const first = created[field];
   expect(first).toMatchObject({ createdBy: bot, updatedBy: bot, updatedAt: first.createdAt });

@@ -17,7 +17,11 @@ it('refuses the sessions of one organization of a list without leaving those of 
   const newer = await makeOrganization(test, 'Newer');
   const { userId, token } = await makeUser(test, { organizationId: newer.organizationId });
   const { roleId } = await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS']);
-  await runMutation(test, 'assignRole', 'user { userId }', { userId, organizationId, roleId });
+  await runMutation(test, 'assignRole', 'user { userId }', {
+    principal: { userId },
+    scope: { organizationId },
+    roleId,
+  });
   // A text that is new is run by graphql-js, one that is not by what it is compiled to.
   for (const alias of ['one', 'two', 'two', 'two']) {
     const { errors } = await graphql(

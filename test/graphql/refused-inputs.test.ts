@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type MutationName, mutate } from '../support/mutations.ts';
-import { globalIdOf, otherId } from '../support/principals.ts';
+import { globalIdOf, keyInput, otherId } from '../support/principals.ts';
 import { countRows } from '../support/rows.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
@@ -160,31 +160,36 @@ describe('createOrganization refuses', () => {
 });
 
 describe('createUser refuses', () => {
-  refuses('createUser', () => ({ email: 'new@example.test', organizationId: test.organizationId }), [
+  const member = () => ({ scope: { organizationId: test.organizationId }, roleId: 'org_member' });
+  refuses('createUser', () => ({ email: 'new@example.test', ...member() }), [
     ['what is no address', { email: 'nobody' }, 'INVALID_INPUT', ['input', 'email']],
     ['NUL in an address', { email: 'a\u0000@example.test' }, 'INVALID_INPUT', ['input', 'email']],
     ['an address that is taken', { email: 'admin@localhost.test' }, 'NOT_UNIQUE', ['input', 'email']],
     ['a long name', { name: 'x'.repeat(201) }, 'INVALID_INPUT', ['input', 'name']],
     ['an unknown role', { roleId: 'emperor' }, 'UNKNOWN_REFERENCE', ['input', 'roleId']],
     ['a role that is no id', { roleId: '\u0000' }, 'UNKNOWN_REFERENCE', ['input', 'roleId']],
-    ['no organization where there are several', { organizationId: null }, 'INVALID_INPUT', ['input', 'organizationId']],
+    ['a role of the enterprise', { roleId: 'account_member' }, 'INVALID_INPUT', ['input', 'roleId']],
+    ['an organization’s role on the enterprise', { scope: { enterprise: true } }, 'INVALID_INPUT', ['input', 'roleId']],
+    ['no scope', { scope: { enterprise: false } }, 'INVALID_INPUT', ['input', 'scope', 'enterprise']],
   ]);
 
   beforeAll(async () => {
-    const input = { email: 'admin@localhost.test', organizationId: test.organizationId };
+    const input = { email: 'admin@localhost.test', ...member() };
     expect((await mutate(test, test.adminToken, 'createUser', input)).payload.userErrors).toEqual([]);
   });
 });
 
+const inFirst = () => ({ scope: { organizationId: test.organizationId } });
+
 describe('createServiceUser refuses', () => {
-  refuses('createServiceUser', () => ({ name: 'bot', organizationId: test.organizationId }), [
+  refuses('createServiceUser', () => ({ name: 'bot', roleId: 'org_member', ...inFirst() }), [
     ['an empty name', { name: '' }, 'INVALID_INPUT', ['input', 'name']],
     ['NUL', { name: '\u0000' }, 'INVALID_INPUT', ['input', 'name']],
     ['an unknown role', { roleId: 'emperor' }, 'UNKNOWN_REFERENCE', ['input', 'roleId']],
     ['a role of the enterprise', { roleId: 'account_admin' }, 'INVALID_INPUT', ['input', 'roleId']],
     [
       'a role of an organization without one',
-      { organizationId: null, roleId: 'org_admin' },
+      { scope: { enterprise: true }, roleId: 'org_admin' },
       'INVALID_INPUT',
       ['input', 'roleId'],
     ],
@@ -193,16 +198,41 @@ describe('createServiceUser refuses', () => {
 
 describe('createApiKey refuses', () => {
   const past = '2001-01-01T00:00:00.000Z';
-  refuses('createApiKey', () => ({ kind: 'SERVICE', name: 'key', organizationId: test.organizationId }), [
+  const service = (roleId: string) => ({ kind: { service: { ...inFirst(), roleId } } });
+  const ofRole = ['input', 'kind', 'service', 'roleId'];
+  refuses('createApiKey', () => ({ name: 'key', ...service('org_member') }), [
     ['an empty name', { name: '' }, 'INVALID_INPUT', ['input', 'name']],
     ['NUL', { name: '\u0000' }, 'INVALID_INPUT', ['input', 'name']],
     ['an end in the past', { expiresAt: past }, 'INVALID_INPUT', ['input', 'expiresAt']],
-    ['an unknown role', { roleId: 'emperor' }, 'UNKNOWN_REFERENCE', ['input', 'roleId']],
-    ['a role of the enterprise', { roleId: 'account_member' }, 'INVALID_INPUT', ['input', 'roleId']],
-    ['nobody’s personal key', { kind: 'PERSONAL' }, 'INVALID_INPUT', ['input', 'userId']],
-    ['nobody’s access token', { kind: 'PERSONAL_ACCESS_TOKEN' }, 'INVALID_INPUT', ['input', 'userId']],
-    ['no service user', { kind: 'SERVICE_USER' }, 'INVALID_INPUT', ['input', 'serviceUserId']],
+    ['nobody’s personal key', { kind: { personal: {} } }, 'INVALID_INPUT', ['input', 'kind', 'personal', 'userId']],
+    [
+      'nobody’s access token',
+      { kind: { personalAccessToken: {} } },
+      'INVALID_INPUT',
+      ['input', 'kind', 'personalAccessToken', 'userId'],
+    ],
+    [
+      'an organization’s role on the enterprise',
+      { kind: { service: { scope: { enterprise: true }, roleId: 'org_member' } } },
+      'INVALID_INPUT',
+      ofRole,
+    ],
+    [
+      'no scope',
+      { kind: { service: { scope: { enterprise: false }, roleId: 'org_member' } } },
+      'INVALID_INPUT',
+      ['input', 'kind', 'service', 'scope', 'enterprise'],
+    ],
   ]);
+  // What belongs to an organization that is known only when the tests run.
+  it.each([
+    ['an unknown role', 'emperor', 'UNKNOWN_REFERENCE'],
+    ['a role of the enterprise', 'account_member', 'INVALID_INPUT'],
+  ])('%s', async (_what, roleId, code) => {
+    const input = { name: 'key', ...service(roleId) };
+    const { payload } = await mutate(test, test.adminToken, 'createApiKey', input);
+    expect(payload).toMatchObject({ token: null, userErrors: [{ code, path: ofRole }] });
+  });
 });
 
 describe('what is not there, or another’s, is NOT_FOUND', () => {
@@ -213,9 +243,13 @@ describe('what is not there, or another’s, is NOT_FOUND', () => {
     ['a session of another organization', 'terminateSession', () => ({ sessionId: globalIdOf('Session', foreignId) })],
     ['an organization', 'createSession', () => ({ organizationId: otherId(test.organizationId), prompt: 'x' })],
     ['an organization that is no id', 'createSession', () => ({ organizationId: 'org-x', prompt: 'x' })],
-    ['an organization', 'createServiceUser', () => ({ organizationId: otherId(test.organizationId), name: 'x' })],
-    ['a user', 'createApiKey', () => ({ kind: 'PERSONAL_ACCESS_TOKEN', name: 'x', userId: someId })],
-    ['a service user', 'createApiKey', () => ({ kind: 'SERVICE_USER', name: 'x', serviceUserId: someId })],
+    [
+      'an organization',
+      'createServiceUser',
+      () => ({ scope: { organizationId: otherId(test.organizationId) }, roleId: 'org_member', name: 'x' }),
+    ],
+    ['a user', 'createApiKey', () => keyInput({ kind: 'PERSONAL_ACCESS_TOKEN', userId: someId })],
+    ['a service user', 'createApiKey', () => keyInput({ kind: 'SERVICE_USER', serviceUserId: someId })],
   ];
   it.each(inOwn)('%s for %s', async (_what, name, input) => {
     const { token } = await makeOrganization(test, 'Own');
@@ -243,7 +277,18 @@ it.each<[string, MutationName, Input]>([
   ['more ACUs than an Int', 'createSession', { prompt: 'x', maxAcuLimit: 2_147_483_648 }],
   ['a field that there is not', 'createSession', { prompt: 'x', repos: [] }],
   ['a kind of key that there is not', 'createApiKey', { kind: 'MASTER', name: 'x' }],
-  ['an end that is no time', 'createApiKey', { kind: 'SERVICE', name: 'x', expiresAt: 'soon' }],
+  ['a key of no kind', 'createApiKey', { kind: {}, name: 'x' }],
+  ['a key of two kinds', 'createApiKey', { kind: { personal: {}, personalAccessToken: {} }, name: 'x' }],
+  ['a service key without a role', 'createApiKey', { kind: { service: { scope: { enterprise: true } } }, name: 'x' }],
+  ['a service user without a role', 'createServiceUser', { scope: { enterprise: true }, name: 'x' }],
+  ['a user without a role', 'createUser', { scope: { enterprise: true }, email: 'x@example.test' }],
+  ['a service user nowhere', 'createServiceUser', { roleId: 'org_member', name: 'x' }],
+  ['a scope of two', 'createServiceUser', { scope: { enterprise: true, organizationId: 'x' }, roleId: 'x', name: 'x' }],
+  [
+    'an end that is no time',
+    'createApiKey',
+    { kind: { service: { scope: { enterprise: true }, roleId: 'org_admin' } }, name: 'x', expiresAt: 'soon' },
+  ],
 ])('says with an error what the schema forbids: %s', async (_what, name, input) => {
   const before = await countRows(test);
   const { payload, errors } = await mutate(test, test.adminToken, name, input);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, makeRole, roleFields, rolesOf, runMutation } from '../support/people.ts';
-import { globalIdOf, makeUser } from '../support/principals.ts';
+import { globalIdOf, makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 
@@ -14,9 +14,9 @@ afterAll(() => test.close());
 const run = (field: string, selection: string, input: Record<string, unknown>, token?: string) =>
   runMutation(test, field, selection, input, token);
 const assign = (input: Record<string, unknown>, token?: string) =>
-  run('assignRole', 'user { userId } serviceUser { serviceUserId }', input, token);
+  run('assignRole', 'user { userId } serviceUser { serviceUserId }', roleInput(input), token);
 const unassign = (input: Record<string, unknown>, token?: string) =>
-  run('unassignRole', 'user { userId } serviceUser { serviceUserId }', input, token);
+  run('unassignRole', 'user { userId } serviceUser { serviceUserId }', roleInput(input), token);
 
 describe('a custom role', () => {
   it('grants exactly what it holds, in its organization, from the next request on', async () => {
@@ -124,10 +124,8 @@ describe('a custom role', () => {
     expect(await remove()).toMatchObject(held);
     await unassign({ userId, organizationId });
     const key = await run('createApiKey', 'apiKey { apiKeyId }', {
-      kind: 'SERVICE',
+      kind: { service: { scope: { organizationId }, roleId: role.roleId } },
       name: 'key',
-      organizationId,
-      roleId: role.roleId,
     });
     expect(key.userErrors).toEqual([]);
     expect(await remove()).toMatchObject(held);
@@ -146,9 +144,9 @@ describe('a custom role', () => {
     const { userId } = await makeUser(test, { organizationId });
     const { token } = await makeManager(test, 'VIEW_ORG_MEMBERSHIP', 'MANAGE_ORG_SERVICE_USERS', 'USE_SESSIONS');
     const { roleId } = await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS']);
-    const input = { name: 'Its robot', organizationId, roleId };
+    const input = { name: 'Its robot', scope: { organizationId }, roleId };
     const { serviceUser } = await run('createServiceUser', 'serviceUser { serviceUserId }', input, token);
-    const key = await run('createApiKey', 'token', { kind: 'SERVICE_USER', name: 'its key', ...serviceUser }, token);
+    const key = await run('createApiKey', 'token', { kind: { serviceUser }, name: 'its key' }, token);
     expect(key.token).toMatch(/^cog_/);
     const document = `query($id: ID!) { organization(id: $id) {
       members { nodes { user { userId } } } apiKeys { nodes { owner { __typename } } } } }`;
@@ -194,12 +192,20 @@ describe('a custom role', () => {
       ['updateRole', roleFields, { roleId: more.roleId, permissions: ['USE_SESSIONS'] }],
       ['updateRole', roleFields, { roleId: manager.roleId, permissions: ['MANAGE_BILLING'] }],
       ['deleteRole', 'deletedRoleId', { roleId: everywhere.roleId }],
-      ['assignRole', 'user { id }', { userId, organizationId, roleId: small.roleId }],
-      ['unassignRole', 'user { id }', { userId, organizationId }],
+      ['assignRole', 'user { id }', { principal: { userId }, scope: { organizationId }, roleId: small.roleId }],
+      ['unassignRole', 'user { id }', { principal: { userId }, scope: { organizationId } }],
       ['updateUser', 'user { id }', { userId, name: 'Renamed' }],
       ['deleteUser', 'deletedUserId', { userId }],
-      ['assignRole', 'serviceUser { id }', { serviceUserId: manager.serviceUserId, roleId: everywhere.roleId }],
-      ['assignRole', 'serviceUser { id }', { serviceUserId: manager.serviceUserId, roleId: 'account_admin' }],
+      [
+        'assignRole',
+        'serviceUser { id }',
+        { principal: { serviceUserId: manager.serviceUserId }, scope: { enterprise: true }, roleId: everywhere.roleId },
+      ],
+      [
+        'assignRole',
+        'serviceUser { id }',
+        { principal: { serviceUserId: manager.serviceUserId }, scope: { enterprise: true }, roleId: 'account_admin' },
+      ],
       ['inviteUsers', 'users { id }', { emails: ['more@example.test'], enterpriseRoleId: everywhere.roleId }],
     ] as const) {
       expect({ field, ...(await run(field, selection, input, token)) }).toEqual({ field, ...lacking });
@@ -247,11 +253,9 @@ describe('assignRole and unassignRole', () => {
     const { userId } = await makeUser(test);
     const { serviceUserId } = await makeManager(test, 'READ_ACCOUNT_META');
     const organizationId = test.organizationId;
-    for (const who of [{}, { userId, serviceUserId }]) {
-      expect(await assign({ ...who, organizationId, roleId: 'org_member' })).toMatchObject({
-        user: null,
-        userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'userId'] }],
-      });
+    for (const principal of [{}, { userId, serviceUserId }, { userId: null }]) {
+      const input = { principal, scope: { organizationId }, roleId: 'org_member' };
+      expect(await run('assignRole', 'user { id }', input)).toMatchObject({ error: 'INVALID_INPUT' });
     }
     for (const strange of [
       { userId: `user-${'0'.repeat(32)}`, organizationId },
@@ -269,7 +273,11 @@ describe('assignRole and unassignRole', () => {
 
   it('give a service user of one organization a role there and on the enterprise, and in no other organization', async () => {
     const { organizationId } = await makeOrganization(test, 'Its own');
-    const made = await run('createServiceUser', 'serviceUser { serviceUserId }', { name: 'Robot', organizationId });
+    const made = await run('createServiceUser', 'serviceUser { serviceUserId }', {
+      name: 'Robot',
+      roleId: 'org_admin',
+      scope: { organizationId },
+    });
     const { serviceUserId } = made.serviceUser;
     expect(await assign({ serviceUserId, organizationId: test.organizationId, roleId: 'org_member' })).toMatchObject({
       userErrors: [{ code: 'INVALID_STATE' }],

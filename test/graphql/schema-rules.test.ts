@@ -246,24 +246,23 @@ const promisedInputs: Record<string, string> = {
   SuspendSessionInput: 'sessionId: ID!, clientMutationId: String',
   AddSessionTagsInput: 'sessionId: ID!, tags: [String!]!, clientMutationId: String',
   CreateKnowledgeNoteInput:
-    'organizationId: ID, name: String!, body: String!, trigger: String!, folderId: ID, pinnedRepo: String, macro: String, isEnabled: Boolean = true, idempotencyKey: String, clientMutationId: String',
+    'scope: ScopeInput!, name: String!, body: String!, trigger: String!, folderId: ID, pinnedRepo: String, macro: String, isEnabled: Boolean = true, idempotencyKey: String, clientMutationId: String',
   UpdateKnowledgeNoteInput:
     'knowledgeNoteId: ID!, name: String, body: String, trigger: String, clientMutationId: String',
   CreatePlaybookInput:
-    'organizationId: ID, title: String!, body: String!, macro: String, structuredOutputSchema: JSON, idempotencyKey: String, clientMutationId: String',
+    'scope: ScopeInput!, title: String!, body: String!, macro: String, structuredOutputSchema: JSON, idempotencyKey: String, clientMutationId: String',
   CreateSecretInput:
     'organizationId: ID, key: String!, type: SecretType!, value: String!, note: String, isSensitive: Boolean = true, idempotencyKey: String, clientMutationId: String',
   ArchiveSessionsInput:
     'sessionIds: [ID!], filter: SessionFilter, organizationId: ID, first: Int, after: String, clientMutationId: String',
   TagSessionsInput: 'sessionIds: [ID!], filter: SessionFilter, tags: [String!]!, clientMutationId: String',
   SessionSecretInput: 'key: String!, value: String!, isSensitive: Boolean = true',
-  CreateApiKeyInput:
-    'kind: ApiKeyKind!, name: String!, organizationId: ID, userId: ID, serviceUserId: ID, roleId: ID, expiresAt: DateTime, clientMutationId: String',
+  CreateApiKeyInput: 'kind: ApiKeyKindInput!, name: String!, expiresAt: DateTime, clientMutationId: String',
   CreateOrganizationInput: 'name: String!, idempotencyKey: String, clientMutationId: String',
   CreateUserInput:
-    'email: String!, name: String, organizationId: ID, roleId: ID, idempotencyKey: String, clientMutationId: String',
+    'email: String!, name: String, scope: ScopeInput!, roleId: ID!, idempotencyKey: String, clientMutationId: String',
   CreateServiceUserInput:
-    'name: String!, organizationId: ID, roleId: ID, idempotencyKey: String, clientMutationId: String',
+    'name: String!, scope: ScopeInput!, roleId: ID!, idempotencyKey: String, clientMutationId: String',
   CreateAutomationInput:
     'organizationId: ID, name: String!, triggers: [AutomationTriggerInput!]!, actions: [AutomationActionInput!]!, runAs: AutomationRunAsInput, clientMutationId: String',
   AutomationTriggerInput:

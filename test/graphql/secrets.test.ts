@@ -93,7 +93,7 @@ it('is seen by who may use sessions, and changed by who manages secrets', async 
   expect(data.organization.secrets).toEqual({ nodes: [{ key: 'API_TOKEN', note: 'Of the shop' }], totalCount: 1 });
   for (const [field, input] of [
     ['updateSecret', { secretId: id, note: 'x' }],
-    ['createSecret', { ...words, key: 'OTHER' }],
+    ['createSecret', { ...words, key: 'OTHER', organizationId }],
   ] as const) {
     const missing = { error: 'FORBIDDEN', message: 'Missing permission MANAGE_ORG_SECRETS.' };
     expect(await run(field, input, member.token)).toEqual(missing);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { makeManager, runMutation } from '../support/people.ts';
-import { globalIdOf, makeKey } from '../support/principals.ts';
+import { globalIdOf, makeKey, scopeOf } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -13,11 +13,13 @@ afterAll(() => test.close());
 
 /** A service user with as many keys as said, oldest first. */
 async function makeServiceUser(
-  input: Record<string, unknown>,
+  { organizationId = null, ...input }: Record<string, unknown>,
   keys: readonly string[],
 ): Promise<{ serviceUserId: string; tokens: string[] }> {
   const made = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
     name: 'Robot',
+    roleId: organizationId === null ? 'account_member' : 'org_admin',
+    scope: scopeOf(organizationId),
     ...input,
   });
   const { serviceUserId } = made.serviceUser;

@@ -3,7 +3,7 @@ import { parseId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { openStream } from '../support/event-stream.ts';
 import { makeManager, runMutation } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -344,7 +344,7 @@ describe.each(readers)('through %s', (readerIs) => {
     await untilActive(before + 2);
     const seen = `devin-${await createSession(test, {}, token)}`;
     await Promise.all([following.take(1), ofUser.take(1)]);
-    const input = { userId: user.userId, organizationId };
+    const input = roleInput({ userId: user.userId, organizationId });
     expect(await runMutation(test, 'unassignRole', 'user { userId }', input)).toMatchObject({ userErrors: [] });
     const hidden = await createSession(test, {}, token);
     await ofUser.ended;

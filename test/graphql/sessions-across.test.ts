@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeManager, runMutation } from '../support/people.ts';
-import { globalIdOf, makeKey, makeUser } from '../support/principals.ts';
+import { globalIdOf, makeKey, makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const [one, two] = organizations;
   user = await makeUser(test, { organizationId: one?.organizationId });
   userAsMember = user.userId;
-  const role = { userId: userAsMember, organizationId: two?.organizationId, roleId: 'org_admin' };
+  const role = roleInput({ userId: userAsMember, organizationId: two?.organizationId, roleId: 'org_admin' });
   expect(await runMutation(test, 'assignRole', 'user { userId }', role)).toMatchObject({ userErrors: [] });
   for (const [n, { organizationId, token }] of organizations.entries()) {
     ids[`bot ${n}`] = await createSession(test, { organizationId, title: `bot ${n}`, tags: ['t'] }, token);

@@ -11,7 +11,7 @@ afterAll(() => test.close());
 it('gives what one mutation made when the next is refused', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Other');
   const document = `mutation {
-    createApiKey(input: {kind: SERVICE_USER, name: "kept", serviceUserId: "${serviceUserId}"}) { token }
+    createApiKey(input: {kind: {serviceUser: {serviceUserId: "${serviceUserId}"}}, name: "kept"}) { token }
     suspendSession(input: {sessionId: "devin-00000000000070008000000000000000"}) { userErrors { code } }
     createOrganization(input: {name: ""}) { userErrors { path } }
   }`;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, rolesOf, runMutation } from '../support/people.ts';
-import { globalIdOf, makeUser } from '../support/principals.ts';
+import { globalIdOf, makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 
@@ -14,7 +14,7 @@ afterAll(() => test.close());
 const run = (field: string, selection: string, input: Record<string, unknown>, token?: string) =>
   runMutation(test, field, selection, input, token);
 const assign = (input: Record<string, unknown>, token?: string) =>
-  run('assignRole', 'user { userId } serviceUser { serviceUserId }', input, token);
+  run('assignRole', 'user { userId } serviceUser { serviceUserId }', roleInput(input), token);
 
 describe('User.roleAssignments', () => {
   it('shows each viewer the places whose members it may see, and to oneself all', async () => {
@@ -139,7 +139,13 @@ describe('a user', () => {
     expect(await run('deleteUser', 'deletedUserId', { userId })).toMatchObject({ error: 'NOT_FOUND' });
     expect(await run('updateUser', 'user { id }', { userId, name: 'Back' })).toMatchObject({ error: 'NOT_FOUND' });
     expect(
-      (await run('createUser', 'user { userId }', { email, organizationId: test.organizationId })).userErrors,
+      (
+        await run('createUser', 'user { userId }', {
+          email,
+          roleId: 'org_member',
+          scope: { organizationId: test.organizationId },
+        })
+      ).userErrors,
     ).toEqual([]);
   });
 });

@@ -74,7 +74,9 @@ const inputOf = (name: string) => {
 async function createOne(name: string) {
   const { field, input, member } = resources[name] as Resource;
   const id = `${field}Id`;
-  const place = inputOf(`Create${name}Input`).organizationId ? { organizationId } : {};
+  const fields = inputOf(`Create${name}Input`);
+  const isScoped = fields.scope?.type.toString() === 'ScopeInput!';
+  const place = isScoped ? { scope: { organizationId } } : fields.organizationId ? { organizationId } : {};
   const run = (mutation: string, fields: string, given: object) =>
     runMutation(test, mutation, fields, given as Record<string, unknown>, test.adminToken);
   const selection = `${field} { ${id} version ${member} }`;

@@ -59,7 +59,8 @@ const makeKey = gql(`mutation($input: CreateApiKeyInput!) {
 }`);
 
 it('knows a service key, which acts for itself', async () => {
-  const input = { kind: 'SERVICE' as const, name: 'ci', organizationId: test.organizationId };
+  const { organizationId } = test;
+  const input = { kind: { service: { scope: { organizationId }, roleId: 'org_admin' } }, name: 'ci' };
   const { createApiKey } = await query(test, test.adminToken, makeKey, { input });
   expect(createApiKey).toMatchObject({ apiKey: { kind: 'SERVICE', name: 'ci' }, userErrors: [] });
   expect(createApiKey?.token).toMatch(/^apk_[a-z2-7]{52}$/);
@@ -74,9 +75,11 @@ it('knows a service key, which acts for itself', async () => {
 });
 
 it('needs to be told whose a personal key shall be when the caller is no user', async () => {
-  const { createApiKey } = await query(test, test.adminToken, makeKey, { input: { kind: 'PERSONAL', name: 'mine' } });
+  const { createApiKey } = await query(test, test.adminToken, makeKey, {
+    input: { kind: { personal: {} }, name: 'mine' },
+  });
   expect(createApiKey).toMatchObject({
     token: null,
-    userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'userId'] }],
+    userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'kind', 'personal', 'userId'] }],
   });
 });

@@ -364,6 +364,7 @@ describe('GET /v2/enterprise/audit-logs', () => {
     const serviceOfEnterprise = await createApiKey(await asAdministrator(app), {
       kind: 'SERVICE',
       name: 'service of the enterprise',
+      organizationId: null,
       roleId: 'account_admin',
     });
     for (const token of [v1Key, await makeServiceKey(app, organizationId), serviceOfEnterprise.token]) {

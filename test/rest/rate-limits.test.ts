@@ -14,7 +14,8 @@ afterAll(() => test.close());
 const v1Key = () => makeKey(test, { kind: 'SERVICE', organizationId: test.organizationId });
 const v3Key = async () => {
   const { body } = await call(test, test.adminToken, 'POST', '/graphql', {
-    query: 'mutation { createServiceUser(input: {name: "robot", roleId: "account_admin"}) { serviceUser { id } } }',
+    query:
+      'mutation { createServiceUser(input: {name: "robot", roleId: "account_admin", scope: {enterprise: true}}) { serviceUser { id } } }',
   });
   return makeKey(test, { kind: 'SERVICE_USER', serviceUserId: body.data.createServiceUser.serviceUser.id });
 };

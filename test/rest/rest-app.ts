@@ -62,7 +62,7 @@ export async function makeServiceUser(
   place: { organizationId?: string; roleId: string },
 ): Promise<{ serviceUserId: string; token: string }> {
   const context = await asAdministrator(test);
-  const { id: serviceUserId } = await createServiceUser(context, { name: 'Robot', ...place });
+  const { id: serviceUserId } = await createServiceUser(context, { name: 'Robot', organizationId: null, ...place });
   const { token } = await createApiKey(context, { kind: 'SERVICE_USER', name: 'robot', serviceUserId });
   return { serviceUserId, token };
 }
@@ -76,7 +76,12 @@ export async function makeManager(test: TestApp, ...permissions: readonly Permis
 
 /** A new v1 service key of an organization. */
 export async function makeServiceKey(test: TestApp, organizationId: string): Promise<string> {
-  const key = await createApiKey(await asAdministrator(test), { kind: 'SERVICE', name: 'service', organizationId });
+  const key = await createApiKey(await asAdministrator(test), {
+    kind: 'SERVICE',
+    name: 'service',
+    organizationId,
+    roleId: 'org_admin',
+  });
   return key.token;
 }
 

@@ -45,7 +45,7 @@ describe(`GET ${path}`, () => {
       const get = async (query = '') => (await call(test, test.v1Key, 'GET', path + query)).body;
       const made = [await makeUser(test, test.organizationId), await makeUser(test, test.organizationId)];
       const context = await asAdministrator(test);
-      await createUser(context, { email: 'boss@example.com', roleId: 'account_member' });
+      await createUser(context, { email: 'boss@example.com', organizationId: null, roleId: 'account_member' });
       const all = await get();
       const emails = ['admin@localhost', ...made.map(({ email }) => email), 'boss@example.com'];
       expect(all.items.map(({ email }: any) => email)).toEqual(emails);
@@ -138,7 +138,11 @@ test.each(['', `/${missing}/organizations`])('422 names the argument that is wro
 test('403 for whoever is no administrator, and for service keys, whatever the id; 401 for a key of version 3', async () => {
   const { userId, v1Key } = await makeUser(app, app.organizationId, 'org_admin');
   const context = await asAdministrator(app);
-  const reader = await createUser(context, { email: 'reader@example.com', roleId: 'account_member' });
+  const reader = await createUser(context, {
+    email: 'reader@example.com',
+    organizationId: null,
+    roleId: 'account_member',
+  });
   await join(app.organizationId, reader.id, 'org_member');
   const { token: readerKey } = await createApiKey(context, {
     kind: 'PERSONAL',

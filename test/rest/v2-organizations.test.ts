@@ -108,7 +108,7 @@ test('403 for whoever may make organizations but would be given more than it hol
   const context = await asAdministrator(app);
   const permissions = ['ManageOrganizations', 'ManageAccountMembership'];
   const { id: roleId } = await createRole(context, { name: 'Founder', scope: 'enterprise', permissions });
-  const { id: userId } = await createUser(context, { email: 'founder@example.com', roleId });
+  const { id: userId } = await createUser(context, { email: 'founder@example.com', organizationId: null, roleId });
   const { organizationId } = app;
   const founder = `/v3/enterprise/organizations/${organizationId}/members/users/${userId}`;
   await call(app, app.adminToken, 'POST', founder, { role_id: 'org_member' });

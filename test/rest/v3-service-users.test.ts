@@ -237,7 +237,12 @@ test('another enterprise’s service user is answered like none', async () => {
 test('the service user that is to end does so with its keys', async () => {
   const context = await asAdministrator(app);
   const expiresAt = new Date(Date.now() + 60_000);
-  const { id } = await createServiceUser(context, { name: 'Mortal', roleId: 'account_member', expiresAt });
+  const { id } = await createServiceUser(context, {
+    name: 'Mortal',
+    organizationId: null,
+    roleId: 'account_member',
+    expiresAt,
+  });
   const key = await admin('POST', `/v3beta1/enterprise/service-users/${id}/api-keys`, { name: 'immortal' });
   expect(await statusOf(key.body.token)).toBe(200);
   await app.app.services.store.execute('update service_user set expires_at = $2::timestamptz where id = $1', [

@@ -35,6 +35,25 @@ export const acceptedBreaks: readonly AcceptedBreak[] = [
     reason: 'isSensitive, as a secret has it.',
   },
   {
+    message:
+      /^Input field '(organizationId|serviceUserId|userId|principal|scope)' .+ input object type '(Assign|Unassign)RoleInput'$/,
+    reason: 'A principal and a scope of one member each: leaving the organization out meant the enterprise.',
+  },
+  {
+    message:
+      /^Input field '((organizationId|roleId|serviceUserId|userId)' was removed from input object type 'CreateApiKeyInput'|CreateApiKeyInput\.kind' changed type)/,
+    reason: 'What a key needs stands in its kind: a role and an organization were given by omission.',
+  },
+  {
+    message:
+      /^Input field '(organizationId' was removed|scope' of type 'ScopeInput!' was added).+ 'Create(Service)?UserInput'$/,
+    reason: 'A scope: leaving the organization out meant the enterprise, or the only organization.',
+  },
+  {
+    message: /^Input field 'Create(Service)?UserInput\.roleId' changed type from 'ID' to 'ID!'$/,
+    reason: 'A role is not given by omission.',
+  },
+  {
     message: /^Field 'endedBy' was removed from object type 'StatusEvent'$/,
     reason: 'endReason, of an enum, as a session has it.',
   },

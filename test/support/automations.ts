@@ -1,6 +1,6 @@
 import type { TestApp } from './app.ts';
 import { makeRole, runMutation } from './people.ts';
-import { makeUser } from './principals.ts';
+import { makeUser, organizationOfToken } from './principals.ts';
 import { makeOrganization } from './sessions.ts';
 
 const conditions = 'conditions { any { all { field operator value } } }';
@@ -58,8 +58,11 @@ export const createAutomation = (
   input: Record<string, unknown>,
   token?: string,
   selection = automationFields,
-): Promise<any> =>
-  runMutation(test, 'createAutomation', `webhookSecret automation { ${selection} }`, { ...plain, ...input }, token);
+): Promise<any> => {
+  const organizationId = token === undefined ? undefined : organizationOfToken(token);
+  const automation = { organizationId, ...plain, ...input };
+  return runMutation(test, 'createAutomation', `webhookSecret automation { ${selection} }`, automation, token);
+};
 
 /** Changes an automation. */
 export const updateAutomation = (test: TestApp, input: Record<string, unknown>, token?: string): Promise<any> =>

@@ -40,7 +40,7 @@ export async function makeManager(
   ...permissions: string[]
 ): Promise<{ serviceUserId: string; token: string; roleId: string }> {
   const { roleId } = await makeRole(test, 'ENTERPRISE', permissions);
-  const input = { name: 'Manager', roleId };
+  const input = { name: 'Manager', roleId, scope: { enterprise: true } };
   const made = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', input);
   const { serviceUserId } = made.serviceUser;
   return { serviceUserId, roleId, token: await makeKey(test, { kind: 'SERVICE_USER', serviceUserId }) };

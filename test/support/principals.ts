@@ -13,26 +13,62 @@ async function run(test: TestApp, field: string, made: string, input: Record<str
   return payload;
 }
 
-/** Makes a key as the administrator and gives its token. */
+/** A scope as inputs have it; null: the enterprise. */
+export const scopeOf = (organizationId: unknown) =>
+  organizationId === null ? { enterprise: true } : { organizationId };
+
+/** The input of `createApiKey` of what a key is made from, with all members side by side. A SERVICE key is an org_admin. */
+export function keyInput({ kind, ...input }: Record<string, unknown>): Record<string, unknown> {
+  const { organizationId, userId, serviceUserId, roleId = 'org_admin', ...rest } = input;
+  const kinds: Record<string, object> = {
+    PERSONAL: { personal: { userId, organizationId } },
+    PERSONAL_ACCESS_TOKEN: { personalAccessToken: { userId } },
+    SERVICE: { service: { scope: scopeOf(organizationId), roleId } },
+    SERVICE_USER: { serviceUser: { serviceUserId } },
+  };
+  return { name: 'key', ...rest, kind: kinds[String(kind)] };
+}
+
+/** The input of `assignRole` and `unassignRole` with all members side by side; without an organization: on the enterprise. */
+export function roleInput({ userId, serviceUserId, organizationId = null, ...rest }: Record<string, unknown>) {
+  const principal = userId === undefined ? { serviceUserId } : { userId };
+  return { ...rest, principal, scope: scopeOf(organizationId) };
+}
+
+/** Makes a key as the administrator, from a {@link keyInput}, and gives its token. */
 export async function makeKey(test: TestApp, input: Record<string, unknown>): Promise<string> {
-  return (await run(test, 'createApiKey', 'token', { name: 'key', ...input })).token;
+  return (await run(test, 'createApiKey', 'token', keyInput(input))).token;
 }
 
 let users = 0;
 
-/** A user of its own with a personal access token; by default an org_member of the first organization. */
+const organizations = new Map<string, string>();
+
+/** Notes the organization that whose token it is was made in. */
+export const noteOrganization = (token: string, organizationId: string) => organizations.set(token, organizationId);
+
+/** The organization that a user or service user of the test was made in, by its token, for inputs that must name one. */
+export const organizationOfToken = (token: string): string | undefined => organizations.get(token);
+
+/** {@link organizationOfToken} as a scope. */
+export const homeScope = (token: string) => scopeOf(organizationOfToken(token));
+
+/**
+ * A user of its own with a personal access token; by default an org_member of the first organization. `organizationId` null:
+ * with a role on the enterprise.
+ */
 export async function makeUser(
   test: TestApp,
   input: Record<string, unknown> = {},
 ): Promise<{ userId: string; email: string; token: string }> {
   users += 1;
   const email = `user${users}@example.test`;
-  const { user } = await run(test, 'createUser', 'user { userId }', {
-    email,
-    organizationId: test.organizationId,
-    ...input,
-  });
+  const { organizationId = test.organizationId, ...rest } = input;
+  const scope = scopeOf(organizationId);
+  const wanted = { email, roleId: 'org_member', scope, ...rest };
+  const { user } = await run(test, 'createUser', 'user { userId }', wanted);
   const token = await makeKey(test, { kind: 'PERSONAL_ACCESS_TOKEN', userId: user.userId });
+  if (organizationId !== null) noteOrganization(token, String(organizationId));
   return { userId: user.userId, email, token };
 }
 

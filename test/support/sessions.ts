@@ -1,6 +1,7 @@
 import { parseId } from '../../src/domain/ids.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import { graphql, type TestApp } from './app.ts';
+import { keyInput, noteOrganization, organizationOfToken } from './principals.ts';
 
 /** Starts a session by GraphQL and gives its bare id. */
 export async function createSession(
@@ -15,7 +16,7 @@ export async function createSession(
     {
       input: {
         prompt: 'say hello',
-        ...(token === test.adminToken ? { organizationId: test.organizationId } : {}),
+        organizationId: token === test.adminToken ? test.organizationId : organizationOfToken(token),
         ...input,
       },
     },
@@ -23,6 +24,12 @@ export async function createSession(
   const id = parseId('session', data?.createSession?.session?.sessionId ?? '');
   if (id === null) throw new Error(`No session was made: ${JSON.stringify({ data, errors })}`);
   return id;
+}
+
+/** The REST id of the first organization that a key may use: of a new service the one that it began with. */
+export async function firstOrganizationId(target: Pick<TestApp, 'url'>, token: string): Promise<string> {
+  const { data } = await graphql(target, token, '{ organizations(first: 1) { nodes { organizationId } } }');
+  return data.organizations.nodes[0].organizationId;
 }
 
 /** Writes agent messages into a session's log, as a worker does, and rings. */
@@ -51,12 +58,13 @@ export async function makeOrganization(
   const { organizationId } = made.organization;
   const user = await run(
     'mutation($input: CreateServiceUserInput!) { createServiceUser(input: $input) { serviceUser { serviceUserId } userErrors { message } } }',
-    { name: `${name} bot`, organizationId },
+    { name: `${name} bot`, scope: { organizationId }, roleId: 'org_admin' },
   );
   const { serviceUserId } = user.serviceUser;
   const key = await run(
     'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { token userErrors { message } } }',
-    { kind: 'SERVICE_USER', name: 'key', serviceUserId },
+    keyInput({ kind: 'SERVICE_USER', serviceUserId }),
   );
+  noteOrganization(key.token, organizationId);
   return { organizationId, token: key.token, serviceUserId };
 }

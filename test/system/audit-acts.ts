@@ -12,6 +12,7 @@ import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
 import { secretCanary } from '../support/leaks.ts';
+import { keyInput, roleInput } from '../support/principals.ts';
 
 /** In every text that a caller writes for an agent to read: no entry may have it. */
 export const words = 'w0rds-for-the-agent';
@@ -68,6 +69,7 @@ async function makeSession({ rest }: Hand, organization: string): Promise<string
 
 const note = { name: 'Note', body: words, trigger: words };
 const playbook = { title: 'Playbook', body: words };
+const robot = { name: 'Another', roleId: 'org_admin' };
 const automation = { name: 'Automation', triggers: [], actions: [{ type: 'start_session', prompt: words }] };
 const secret = () => ({ type: 'key-value', key: `KEY_${Date.now()}`, value: `${secretCanary}-value`, note: words });
 
@@ -76,11 +78,11 @@ const make = async ({ rest }: Hand, organization: string, path: string, body: ob
   (await rest('POST', `${inOrganization(organization)}/${path}`, body))[id];
 
 const makeKey = async ({ mutate }: Hand, input: Record<string, unknown>): Promise<string> =>
-  (await mutate('createApiKey', { name: 'key', ...input }, 'apiKey { apiKeyId }')).apiKey.apiKeyId;
+  (await mutate('createApiKey', keyInput(input), 'apiKey { apiKeyId }')).apiKey.apiKeyId;
 
 const makeRobot = async ({ mutate }: Hand, organizationId: string): Promise<string> =>
-  (await mutate('createServiceUser', { name: 'Another', organizationId }, 'serviceUser { serviceUserId }')).serviceUser
-    .serviceUserId;
+  (await mutate('createServiceUser', { ...robot, scope: { organizationId } }, 'serviceUser { serviceUserId }'))
+    .serviceUser.serviceUserId;
 
 const userOf = async ({ app }: Hand, organization: string): Promise<string> =>
   prefixedId('user', (await makeUser(app, organization.replace('org-', ''))).userId);
@@ -166,7 +168,8 @@ export const acts: Partial<Record<AuditAction, Act>> = {
     return { target: prefixedId('enterprise', hand.app.app.installation.enterpriseId), organization: null };
   },
   async add_member(hand, organization) {
-    const input = { email: `${Date.now()}@example.test`, organizationId: organization };
+    const scope = { organizationId: organization };
+    const input = { email: `${Date.now()}@example.test`, scope, roleId: 'org_member' };
     const { user } = await hand.mutate('createUser', input, 'user { userId }');
     return { target: user.userId, organization };
   },
@@ -215,13 +218,13 @@ export const acts: Partial<Record<AuditAction, Act>> = {
   },
   async assign_service_user_role(hand, organization) {
     const target = await makeRobot(hand, organization);
-    const input = { serviceUserId: target, organizationId: organization, roleId: 'org_member' };
+    const input = roleInput({ serviceUserId: target, organizationId: organization, roleId: 'org_member' });
     await hand.mutate('assignRole', input, 'serviceUser { name }');
     return { target, organization };
   },
   async remove_service_user_role(hand, organization) {
     const target = await makeRobot(hand, organization);
-    const input = { serviceUserId: target, organizationId: organization };
+    const input = roleInput({ serviceUserId: target, organizationId: organization });
     await hand.mutate('unassignRole', input, 'serviceUser { name }');
     return { target, organization };
   },

@@ -68,7 +68,7 @@ it('is started for a service key, which is nobody', async () => {
   const { token } = await run(
     test.adminToken,
     'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { token userErrors { message } } }',
-    { kind: 'SERVICE', name: 'key', organizationId },
+    { kind: { service: { scope: { organizationId }, roleId: 'org_admin' } }, name: 'key' },
   );
   const id = await createSession(test, { prompt: start, organizationId }, token);
   await untilOver(test, id);

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { listeningAddress, serviceAddress } from '../../src/http/listen.ts';
 import { graphql } from '../support/app.ts';
 import { bootstrapToken, freePort, runCommand, startServer } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 type Environment = Record<string, string>;
@@ -40,7 +41,8 @@ it.each([{}, { BASE_URL: 'https://switchyard.example/' }])(
     const env = { ...(await makeEnv()), ...more };
     const server = await startServer(env);
     const query = 'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { url } } }';
-    const { data } = await graphql(server, bootstrapToken, query, { input: { prompt: 'say one' } });
+    const organizationId = await firstOrganizationId(server, bootstrapToken);
+    const { data } = await graphql(server, bootstrapToken, query, { input: { organizationId, prompt: 'say one' } });
     await server.stop();
     const { code, stderr } = await runCommand('token', env);
     expect(code).toBe(0);

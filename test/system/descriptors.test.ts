@@ -17,6 +17,7 @@ import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { graphql } from '../support/app.ts';
 import { whyNoSandbox } from '../support/sandbox.ts';
 import { bootstrapToken, freePort, type Inherited, startServer, stdioWith } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { untilOver, untilWaiting } from '../support/watching.ts';
 
 const problem = await whyNoSandbox();
@@ -60,7 +61,8 @@ it.skipIf(process.platform !== 'linux').each(sandboxes)(
     const target = { url: server.url, adminToken: bootstrapToken };
     const create = async (agent: string, prompt: string): Promise<string> => {
       const query = 'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } } }';
-      const { data } = await graphql(server, bootstrapToken, query, { input: { agent, prompt } });
+      const organizationId = await firstOrganizationId(server, bootstrapToken);
+      const { data } = await graphql(server, bootstrapToken, query, { input: { organizationId, agent, prompt } });
       return data.createSession.session.sessionId;
     };
 

@@ -80,8 +80,8 @@ describe('A key reaches no further than who asks for it', () => {
     const manager = await makeManager(app, 'ManageAccountMembership', 'ViewAccountMembership');
     const user = await makeUser(app, app.organizationId, 'org_admin');
     for (const input of [
-      { kind: 'PERSONAL_ACCESS_TOKEN', name: 'theirs', userId: user.userId },
-      { kind: 'PERSONAL', name: 'theirs', userId: user.userId, organizationId: app.organizationId },
+      { kind: { personalAccessToken: { userId: user.userId } }, name: 'theirs' },
+      { kind: { personal: { userId: user.userId, organizationId: app.organizationId } }, name: 'theirs' },
     ]) {
       const { payload, errors } = await mutate(app, manager, 'createApiKey', input);
       expect(payload).toBeNull();
@@ -91,7 +91,7 @@ describe('A key reaches no further than who asks for it', () => {
 
   test('a personal key of one organization makes no token for all of its user’s organizations', async () => {
     const user = await makeUser(app, app.organizationId, 'org_admin');
-    const input = { kind: 'PERSONAL_ACCESS_TOKEN', name: 'everywhere' };
+    const input = { kind: { personalAccessToken: {} }, name: 'everywhere' };
     const refused = await mutate(app, user.v1Key, 'createApiKey', input);
     const taken = await mutate(app, user.v3Token, 'createApiKey', input);
     expect(refused.errors?.[0].extensions.code).toBe('FORBIDDEN');
@@ -102,21 +102,23 @@ describe('A key reaches no further than who asks for it', () => {
     const another = await makeOrganization(app);
     const context = await asAdministrator(app);
     const email = 'of-two@example.com';
-    const { id: userId } = await createUser(context, { email, organizationId: app.organizationId });
+    const { id: userId } = await createUser(context, {
+      email,
+      organizationId: app.organizationId,
+      roleId: 'org_member',
+    });
     await call(app, app.adminToken, 'POST', `/v3/enterprise/organizations/${another}/members/users/${userId}`, {
       role_id: 'org_admin',
     });
     const here = { kind: 'PERSONAL' as const, name: 'here', organizationId: app.organizationId, userId };
     const { token } = await createApiKey(context, here);
     const refused = await mutate(app, token, 'createApiKey', {
-      kind: 'PERSONAL',
+      kind: { personal: { organizationId: another } },
       name: 'there',
-      organizationId: another,
     });
     const unknown = await mutate(app, token, 'createApiKey', {
-      kind: 'PERSONAL',
+      kind: { personal: { organizationId: 'org-00000000000000000000000000000000' } },
       name: 'there',
-      organizationId: 'org-00000000000000000000000000000000',
     });
     expect(refused.errors?.[0].extensions.code).toBe('NOT_FOUND');
     expect(refused.errors?.[0].message).toBe(unknown.errors?.[0].message);
@@ -133,7 +135,7 @@ describe('A key reaches no further than who asks for it', () => {
       const key = (kind: 'PERSONAL' | 'PERSONAL_ACCESS_TOKEN', organizationId: string | null) =>
         createApiKey(context, { kind, name: kind, organizationId, userId });
       const alone = await key('PERSONAL', app.organizationId);
-      const makesAlone = await mutate(app, v1Key, 'createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'alone' });
+      const makesAlone = await mutate(app, v1Key, 'createApiKey', { kind: { personalAccessToken: {} }, name: 'alone' });
       await assignRole(context, { principal: { userId }, organizationId: another, roleId: 'org_admin' });
       return {
         v1Key,
@@ -147,7 +149,7 @@ describe('A key reaches no further than who asks for it', () => {
     test('makes and rotates none that reaches the other one', async () => {
       const { v1Key, makesAlone, alone, there, all } = await makeKeys();
       expect(makesAlone.payload.token).toMatch(/^cog_/);
-      const made = await mutate(app, v1Key, 'createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'everywhere' });
+      const made = await mutate(app, v1Key, 'createApiKey', { kind: { personalAccessToken: {} }, name: 'everywhere' });
       expect(made.errors?.[0].extensions.code).toBe('FORBIDDEN');
       for (const { apiKey, token } of [there, all]) {
         const rotated = await rotate(v1Key, apiKey.id);
@@ -162,7 +164,7 @@ describe('A key reaches no further than who asks for it', () => {
       const { v1Key, there, all } = await makeKeys();
       const userId = there.apiKey.userId ?? '';
       await assignRole(context, { principal: { userId }, organizationId: null, roleId: 'account_admin' });
-      const made = await mutate(app, v1Key, 'createApiKey', { kind: 'PERSONAL_ACCESS_TOKEN', name: 'everywhere' });
+      const made = await mutate(app, v1Key, 'createApiKey', { kind: { personalAccessToken: {} }, name: 'everywhere' });
       expect(made.payload.token).toMatch(/^cog_/);
       for (const { apiKey } of [there, all]) {
         expect((await rotate(v1Key, apiKey.id)).token).toMatch(/^(apk_user|cog)_/);
@@ -181,7 +183,7 @@ describe('A key reaches no further than who asks for it', () => {
   });
 
   test('a service key of the whole enterprise is made only by who holds its role everywhere', async () => {
-    const input = { kind: 'SERVICE', name: 'all', organizationId: null, roleId: 'account_admin' };
+    const input = { kind: { service: { scope: { enterprise: true }, roleId: 'account_admin' } }, name: 'all' };
     const manager = await makeManager(app, 'ManageAccountServiceUsers');
     const ofManager = await mutate(app, manager, 'createApiKey', input);
     // An account_admin's personal key is one of a single organization.

@@ -35,7 +35,8 @@ const note = (place: string, name: string, more: object = {}) =>
 // Version 3 has no macros of notes.
 const noteWithMacro = async (place: string, name: string, macro: string) => {
   const organizationId = place.split('/').at(-1);
-  const input = { organizationId, name, body: `All about ${name}.`, trigger: `When ${name} comes up`, macro };
+  const scope = { organizationId };
+  const input = { scope, name, body: `All about ${name}.`, trigger: `When ${name} comes up`, macro };
   const { data } = await graphql(
     test,
     test.adminToken,

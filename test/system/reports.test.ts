@@ -218,7 +218,7 @@ describe('read_knowledge and totp_code', () => {
       `mutation($note: CreateKnowledgeNoteInput!, $secret: CreateSecretInput!) {
          createKnowledgeNote(input: $note) { userErrors { message } } createSecret(input: $secret) { userErrors { message } } }`,
       {
-        note: { organizationId, name: 'Deploys', body: 'Never on Fridays.', trigger: 'when you deploy' },
+        note: { scope: { organizationId }, name: 'Deploys', body: 'Never on Fridays.', trigger: 'when you deploy' },
         secret: { organizationId, key: 'login', type: 'TOTP', value: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' },
       },
     );

@@ -9,6 +9,7 @@ import { answerQuestion, readAnswers, readPendingQuestion, untilAsked } from '..
 import type { Script } from '../support/scripted-agent.ts';
 import { bootstrapToken, type ServerProcess, startRefused, startServer } from '../support/server.ts';
 import { makeServerEnv, serverSecretKey } from '../support/server-env.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
 import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
@@ -21,7 +22,7 @@ async function create(server: ServerProcess, prompt: string): Promise<string> {
     bootstrapToken,
     'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } } }',
     {
-      input: { prompt },
+      input: { organizationId: await firstOrganizationId(server, bootstrapToken), prompt },
     },
   );
   return data.createSession.session.sessionId;

@@ -27,7 +27,7 @@ const makeKey = async (serviceUserId: string) => {
     first,
     first.adminToken,
     'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { apiKeyId } token } }',
-    { input: { kind: 'SERVICE_USER', name: 'another', serviceUserId } },
+    { input: { kind: { serviceUser: { serviceUserId } }, name: 'another' } },
   );
   return { id: data.createApiKey.apiKey.apiKeyId as string, token: data.createApiKey.token as string };
 };

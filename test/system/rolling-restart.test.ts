@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { graphql } from '../support/app.ts';
 import { openStream } from '../support/event-stream.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
@@ -83,12 +84,13 @@ it('gives 200 readers every message once and in order over a rolling restart', {
   const servers: ServerProcess[] = [];
   for (const env of envs) servers.push(await startServer(env));
   const urls = servers.map(({ url }) => url);
+  const organizationId = await firstOrganizationId({ url: urls[0] ?? '' }, bootstrapToken);
   const ids: string[] = [];
   for (let n = 0; n < sessions; n += 1) {
     const data = await send(
       servers,
       'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } } }',
-      { prompt: 'first' },
+      { organizationId, prompt: 'first' },
     );
     ids.push(data.createSession.session.sessionId);
   }

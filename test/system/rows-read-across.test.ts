@@ -25,7 +25,11 @@ beforeAll(async () => {
       [member, 'org_member'],
       [administrator, 'org_admin'],
     ] as const) {
-      await runMutation(test, 'assignRole', 'user { userId }', { userId, organizationId, roleId });
+      await runMutation(test, 'assignRole', 'user { userId }', {
+        principal: { userId },
+        scope: { organizationId },
+        roleId,
+      });
     }
   }
   const { store } = test.app.services;

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { graphql } from '../support/app.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 const count = 60;
@@ -35,17 +36,18 @@ describe.skipIf(testDatabase !== 'postgres')('events of sessions, read by proces
         PORT: String(await freePort()),
       });
     const api = await start('api', 'api');
+    const organizationId = await firstOrganizationId(api, bootstrapToken);
     const actions = [{ startSession: { prompt: 'say after' } }];
     await mutate(
       api,
       'mutation($input: CreateAutomationInput!) { createAutomation(input: $input) { automation { id } userErrors { message } } }',
-      { name: 'After', triggers: [{ event: { eventType: 'session:terminated' } }], actions },
+      { organizationId, name: 'After', triggers: [{ event: { eventType: 'session:terminated' } }], actions },
     );
     const endOne = async (n: number) => {
       const { session } = await mutate(
         api,
         'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } userErrors { message } } }',
-        { prompt: `say ${n}` },
+        { organizationId, prompt: `say ${n}` },
       );
       const { sessionId } = session;
       await mutate(

@@ -28,8 +28,8 @@ test('no key is made for who is deleted, or with a role that is deleted, while i
   const role = await makeRole(app, 'ORGANIZATION', ['USE_SESSIONS'], token);
   const organizationId = app.organizationId;
   const roleId = parseId('role', role.roleId);
-  const ofUser = { kind: 'PERSONAL_ACCESS_TOKEN', name: 'late', userId };
-  const withRole = { kind: 'SERVICE', name: 'late', organizationId, roleId: role.roleId };
+  const ofUser = { kind: { personalAccessToken: { userId } }, name: 'late' };
+  const withRole = { kind: { service: { scope: { organizationId }, roleId: role.roleId } }, name: 'late' };
   const answers = await store.transact(async (tx) => {
     await tx.query('select 1 from user_account where id = $1 for update', [userId]);
     await tx.query('select 1 from role where id = $1 for update', [roleId]);
@@ -55,7 +55,13 @@ test('a token that is made on the host may do everything, whatever became of the
   expect(await ownerOf(await make())).toBe(await ownerOf(first));
 
   const serviceUserId = await ownerOf(first);
-  await runMutation(app, 'assignRole', 'serviceUser { id }', { serviceUserId, roleId: 'account_member' }, first);
+  await runMutation(
+    app,
+    'assignRole',
+    'serviceUser { id }',
+    { principal: { serviceUserId }, scope: { enterprise: true }, roleId: 'account_member' },
+    first,
+  );
   expect(await permissionsOf(first)).toEqual(['READ_ACCOUNT_META']);
   const second = await make();
   expect(await permissionsOf(second)).toEqual(all);

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { graphql } from '../support/app.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 async function makeEnv(): Promise<Record<string, string>> {
@@ -28,7 +29,8 @@ async function mutate(server: ServerProcess, document: string, input: object): P
 async function createSession(server: ServerProcess, prompt: string): Promise<string> {
   const document =
     'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } userErrors { message } } }';
-  return (await mutate(server, document, { prompt })).session.sessionId;
+  const organizationId = await firstOrganizationId(server, bootstrapToken);
+  return (await mutate(server, document, { organizationId, prompt })).session.sessionId;
 }
 
 it('loses nothing when the process is killed, and says everything under the same id', async () => {
@@ -38,7 +40,11 @@ it('loses nothing when the process is killed, and says everything under the same
   const made = await mutate(
     server,
     'mutation($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { secret userErrors { message } } }',
-    { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] },
+    {
+      organizationId: await firstOrganizationId(server, bootstrapToken),
+      url: receiver.url,
+      eventTypes: ['SESSION_MESSAGE'],
+    },
   );
   const sessions: string[] = [];
   for (let n = 0; n < 10; n++) sessions.push(await createSession(server, `say ${n}`));

@@ -7,6 +7,7 @@ import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 import { readMessages, untilOver } from '../support/watching.ts';
@@ -45,7 +46,8 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
   const create = async (api: ServerProcess, prompt: string): Promise<string> => {
     const create =
       'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } userErrors { message } } }';
-    const { data } = await graphql(api, bootstrapToken, create, { input: { prompt } });
+    const organizationId = await firstOrganizationId(api, bootstrapToken);
+    const { data } = await graphql(api, bootstrapToken, create, { input: { organizationId, prompt } });
     return data.createSession.session.sessionId;
   };
   const send = (api: ServerProcess, id: string, message: string) =>

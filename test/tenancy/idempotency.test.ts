@@ -85,7 +85,7 @@ async function idempotentOperations(): Promise<IdempotentOperation[]> {
 function filled(principal: Principal, operation: Operation, matrix: Matrix) {
   const minimal = matrix.fill(principal, operation, 0, false);
   const place = operation.slots.find((slot) => slot.kinds.includes('organization'));
-  const organization = place && matrix.fill(principal, operation, 0, true).ids.get(place.name);
+  const organization = place && matrix.fill(principal, operation, 0, false, place.name).ids.get(place.name);
   return organization ? { ...minimal, ids: new Map([...minimal.ids, [place.name, organization]]) } : minimal;
 }
 

@@ -1,18 +1,15 @@
 import {
   type GraphQLArgument,
   type GraphQLInputField,
-  type GraphQLInputObjectType,
   type GraphQLInputType,
-  GraphQLNonNull,
   getNamedType,
-  getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
 } from 'graphql';
 import { globalId, type IdKind, prefixedId } from '../../src/domain/ids.ts';
-import type { Fill, Slot } from './operation.ts';
+import type { Choice, Fill, Slot } from './operation.ts';
 import { kindsOf } from './slots.ts';
 
 type Input = GraphQLArgument | GraphQLInputField;
@@ -34,6 +31,9 @@ const plainTexts: Readonly<Record<string, string>> = {
   url: 'https://walk.example/',
   optionId: '1',
 };
+
+/** Flags that can only be true. */
+const onlyTrue = new Set(['enterprise']);
 
 /** What some arguments take: their ids, their texts, and how a call is filled. */
 export interface Inputs {
@@ -57,21 +57,28 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
   let hasOptional = false;
   // A type inside itself is walked once: what it takes there is looked up as it is outside.
   const open = new Set<GraphQLInputType>();
-  const read = (list: readonly Input[], prefix: string, required: boolean, depth: number) => {
-    for (const input of list) {
+  const read = (
+    list: readonly Input[],
+    prefix: string,
+    required: boolean,
+    depth: number,
+    choices: readonly Choice[] = [],
+    turns: Turns = noTurns,
+  ) => {
+    for (const [n, input] of list.entries()) {
       const name = prefix + input.name;
       const type = getNamedType(input.type);
-      const needed = required && isRequired(input);
+      const needed = required && (turns.isOf !== null || isRequired(input));
+      const isIn = turns.isOf?.(n);
+      const above = isIn ? [...choices, { of: prefix.slice(0, -1), member: input.name, isIn }] : choices;
       hasOptional ||= !isRequired(input) && !leftOut.has(input.name);
       if (isInputObjectType(type)) {
         if (depth >= 4 || open.has(type)) continue;
         open.add(type);
         const members = Object.values(type.getFields());
-        // Of a choice the first is taken where none is asked for.
-        if (type.isOneOf)
-          for (const [n, each] of members.entries())
-            read([n === 0 ? needOf(each) : each], `${name}.`, needed, depth + 1);
-        else read(members, `${name}.`, needed, depth + 1);
+        const inner = type.isOneOf ? turnsOf(members.length, turns) : { ...turns, isOf: null };
+        if (needed) variants = Math.max(variants, inner.count);
+        read(members, `${name}.`, needed, depth + 1, above, inner);
         open.delete(type);
         continue;
       }
@@ -80,7 +87,7 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
         continue;
       }
       const kinds = kindsOf(input.name, type.name === 'ID', within);
-      if (kinds) slots.push({ name, kinds, isRequired: needed });
+      if (kinds) slots.push({ name, kinds, isRequired: needed, choices: above });
       else if (type.name === 'String') texts.push(name);
       else if (!Object.hasOwn(plain, type.name)) {
         throw new Error(
@@ -91,6 +98,21 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
   };
   read(inputs, '', true, 0);
   return { slots, texts, variants, hasOptional, values: (fill) => build(inputs, '', fill) ?? {} };
+}
+
+/** How variants take turns with the members of inputs of which exactly one is given. */
+interface Turns {
+  /** How many variants it takes to give each combination of members, with those of the inputs above. */
+  readonly count: number;
+  /** Null: this input takes all its members at once. */
+  readonly isOf: ((member: number) => (variant: number) => boolean) | null;
+}
+
+const noTurns: Turns = { count: 1, isOf: null };
+
+function turnsOf(members: number, above: Turns): Turns {
+  const isOf = (member: number) => (variant: number) => Math.floor(variant / above.count) % members === member;
+  return { count: above.count * members, isOf };
 }
 
 /** Members that combine filters: empty, they say nothing, or match nothing. */
@@ -108,42 +130,45 @@ const plain: Readonly<Record<string, unknown>> = {
   BigInt: 5,
 };
 
-function build(list: readonly Input[], prefix: string, fill: Fill): Record<string, unknown> | undefined {
+function build(
+  list: readonly Input[],
+  prefix: string,
+  fill: Fill,
+  turns = noTurns,
+): Record<string, unknown> | undefined {
   const values: Record<string, unknown> = {};
-  for (const input of list) {
+  const chosen = turns.isOf && chosenOf(list, prefix, fill, turns);
+  for (const input of chosen ? [chosen] : list) {
     const name = prefix + input.name;
     const type = getNamedType(input.type);
     let value: unknown;
     if (combinators.has(input.name)) continue;
     if (isInputObjectType(type)) {
-      const isAsked = [...fill.ids.keys(), ...fill.texts.keys()].some((asked) => asked.startsWith(`${name}.`));
-      const isWanted = isRequired(input) || isAsked || (fill.isFull && prefix === '');
-      value =
-        isWanted && prefix.split('.').length < 5
-          ? (build(membersOf(type, `${name}.`, fill), `${name}.`, fill) ?? {})
-          : undefined;
+      const isWanted = chosen || isRequired(input) || isAsked(name, fill) || (fill.isFull && prefix === '');
+      const members = Object.values(type.getFields());
+      const inner = type.isOneOf ? turnsOf(members.length, turns) : { ...turns, isOf: null };
+      value = isWanted && prefix.split('.').length < 5 ? (build(members, `${name}.`, fill, inner) ?? {}) : undefined;
     } else {
-      value = leaf(input, name, fill);
+      value = leaf(input, name, fill, chosen !== null);
     }
     if (value !== undefined) values[input.name] = wrap(input.type, value);
   }
   return Object.keys(values).length > 0 ? values : undefined;
 }
 
-/** A member as one that must be given. */
-const needOf = (input: Input): Input => ({ ...input, type: new GraphQLNonNull(getNullableType(input.type)) });
-
-/** The members to fill: of a choice one alone, the last that is asked for, else the first. */
-function membersOf(type: GraphQLInputObjectType, prefix: string, { ids, texts }: Fill): readonly Input[] {
-  const members = Object.values(type.getFields());
-  if (!type.isOneOf) return members;
-  const asked = [...ids.keys(), ...texts.keys()].filter((name) => name.startsWith(prefix));
-  const isAsked = ({ name }: Input) => asked.some((each) => `${each}.`.startsWith(`${prefix}${name}.`));
-  const chosen = members.findLast(isAsked) ?? members[0];
-  return chosen ? [needOf(chosen)] : [];
+/** The member that something is asked for in, a text before an id; else the one whose turn it is. */
+function chosenOf(list: readonly Input[], prefix: string, fill: Fill, turns: Turns): Input | null {
+  const asked = (places: ReadonlyMap<string, unknown>) =>
+    list.find(({ name }) => isAsked(prefix + name, { ids: places, texts: places }));
+  const itsTurn = list.find((_, n) => turns.isOf?.(n)(fill.variant));
+  return asked(fill.texts) ?? asked(fill.ids) ?? itsTurn ?? null;
 }
 
-function leaf(input: Input, name: string, fill: Fill): unknown {
+function isAsked(name: string, { ids, texts }: { readonly [Key in 'ids' | 'texts']: ReadonlyMap<string, unknown> }) {
+  return [...ids.keys(), ...texts.keys()].some((asked) => asked === name || asked.startsWith(`${name}.`));
+}
+
+function leaf(input: Input, name: string, fill: Fill, isChosen: boolean): unknown {
   const type = getNamedType(input.type);
   const picked = fill.ids.get(name);
   if (picked) return wireId(picked.kind, picked.id, fill.isFull);
@@ -151,12 +176,13 @@ function leaf(input: Input, name: string, fill: Fill): unknown {
   if (text !== undefined) return text;
   const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
   if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
-  const isWanted = isRequired(input) || (fill.isFull && !leftOut.has(input.name));
+  const isWanted = isChosen || isRequired(input) || (fill.isFull && !leftOut.has(input.name));
   if (type.name === 'ID' || !isWanted) return undefined;
   if (isEnumType(type)) {
     const known = type.getValues();
     return known[fill.variant % known.length]?.name;
   }
+  if (onlyTrue.has(input.name)) return true;
   if (type.name !== 'String') return plain[type.name];
   return plainTexts[input.name] ?? plain.String;
 }

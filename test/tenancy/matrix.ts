@@ -217,13 +217,12 @@ export class Matrix {
       const others = operation.slots.filter((each) => each !== slot && !each.isRequired);
       if (operation.isWrite && others.length > 0) bases.push(this.fill(principal, operation, variant, true));
     }
-    // A filter of an act finds nothing for a principal that is bound to no organization, unless the act names one.
-    const place = slot?.name.includes('.filter.')
-      ? operation.slots.find((each) => each !== slot && !each.isRequired && each.kinds.includes('organization'))
-      : undefined;
-    for (let variant = 0; isAble && operation.isWrite && place && variant < operation.variants; variant++) {
+    // Who is bound to no organization finds nothing without one.
+    const place = operation.slots.find(
+      (each) => each !== slot && !each.isRequired && each.kinds.includes('organization'),
+    );
+    for (let variant = 0; isAble && operation.isWrite && place && variant < operation.variants; variant++)
       bases.push(this.fill(principal, operation, variant, false, place.name));
-    }
     const won = this.won.get(operation.name);
     // Where one of several must be given, nothing is looked up without it.
     if (won?.only !== undefined && won.only !== slot?.name)
@@ -265,8 +264,9 @@ export class Matrix {
       serviceUser: 'service_user_id',
     };
     const rank = (slot: Slot) => ['organization', 'user', 'serviceUser'].indexOf(slot.kinds[0] as string) + 1 || 9;
+    const isIn = ({ choices = [] }: Slot) => choices.every((choice) => choice.isIn(variant));
     for (const slot of operation.slots.toSorted((one, other) => rank(one) - rank(other))) {
-      if (!slot.isRequired && !isFull && slot.name !== only) continue;
+      if (slot.name !== only && !((slot.isRequired || isFull) && isIn(slot))) continue;
       const kind = slot.kinds[variant % slot.kinds.length] as IdKind;
       const own = ownIds(this.world, principal, kind, slot);
       const parents = [...ids.values()].filter((picked) => columns[picked.kind]);
@@ -319,7 +319,14 @@ export class Matrix {
 }
 
 function with_(ids: Fill['ids'], slot: Slot, kind: IdKind, id: string): Fill['ids'] {
-  return new Map([...ids, [slot.name, { kind, id }]]);
+  // The other members of an input of which exactly one is given make room for it.
+  const others = (slot.choices ?? []).map(
+    ({ of, member }) =>
+      (name: string) =>
+        name.startsWith(`${of}.`) && name !== `${of}.${member}` && !name.startsWith(`${of}.${member}.`),
+  );
+  const kept = [...ids].filter(([name]) => !others.some((isOther) => isOther(name)));
+  return new Map([...kept, [slot.name, { kind, id }]]);
 }
 
 function untouched(rows: Rows, table: string, tenantOf: World['tenantOf'], mayChange: readonly TenantName[]): string {

@@ -25,12 +25,23 @@ export interface Slot {
   readonly isRequired: boolean;
   /** Only on the way to what the operation is about: always filled with an own thing. */
   readonly isOnTheWay?: boolean;
+  /** The inputs above it of which exactly one member is given, from the outside in. */
+  readonly choices?: readonly Choice[];
   /** Tried only together with the operation's others. */
   readonly isOfMany?: boolean;
   /** Which rows of the kind fit, when not all do. */
   readonly fits?: ((row: Row) => boolean) | undefined;
   /** Things of the enterprise itself are meant, rather than an organization's. */
   readonly isOfEnterprise?: boolean;
+}
+
+/** An input of which exactly one member is given, and the member that a slot is under. */
+export interface Choice {
+  /** The input's name, such as `input.scope`. */
+  readonly of: string;
+  readonly member: string;
+  /** Whether the variant with this number gives this member. */
+  readonly isIn: (variant: number) => boolean;
 }
 
 /** What an operation is filled with. */

@@ -34,7 +34,7 @@ export interface UploadParts extends Signature {
 
 /**
  * Gives an address to which whoever has it may upload one file, in the viewer's name, for ten minutes and no longer than the
- * viewer's key is good. The viewer's only organization when none is named. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ * viewer's key is good. The organization that the key is bound to when none is named. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export async function createAttachmentUpload(
   context: Context,

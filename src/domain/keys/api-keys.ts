@@ -2,34 +2,41 @@ import { z } from 'zod';
 import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { displayToken, newToken } from '../../auth/tokens.ts';
-import { type ApiKeyKind, apiKeyKinds, ownerOf, requireEnterprisePermission } from '../../auth/viewer.ts';
+import { type ApiKeyKind, ownerOf, requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { chooseOrganization, onlyOrganizationId, useOrganization } from '../organizations/use-organization.ts';
+import { chooseOrganization, useOrganization } from '../organizations/use-organization.ts';
 import { findServiceUsers, findUsers } from '../people/find-people.ts';
 import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';
 import { lockPrincipal } from '../people/lock-principal.ts';
 import { requireNotAbove, requireOwnReach } from '../people/role-assignments.ts';
-import { findRole, requireAssignableRole } from '../people/roles.ts';
+import { requireAssignableRole } from '../people/roles.ts';
 import { checkExpiry } from './expiry.ts';
 import type { ApiKeyRecord } from './key-record.ts';
 
-const inputSchema = z.object({
-  kind: z.enum(apiKeyKinds, { error: `"kind" must be one of ${apiKeyKinds.join(', ')}.` }),
-  name: text('name', { min: 1, max: 256 }),
-  organizationId: z.string().nullish(),
-  userId: z.string().nullish(),
-  serviceUserId: z.string().nullish(),
-  roleId: z.string().nullish(),
-  expiresAt: z.date().nullish(),
-});
+const inputSchema = z.object({ name: text('name', { min: 1, max: 256 }), expiresAt: z.date().nullish() });
 
-/** What a key is made from; ids in any form (contract.graphql says who may leave out what). */
-export type CreateApiKeyInput = z.input<typeof inputSchema>;
+/** Whose a key of each kind is, or where and as what it acts. Ids in any form. */
+interface Holders {
+  /** Left out: the caller, and the organization that the caller's key is bound to. */
+  readonly PERSONAL: {
+    readonly userId?: string | null | undefined;
+    readonly organizationId?: string | null | undefined;
+  };
+  /** Left out: the caller. */
+  readonly PERSONAL_ACCESS_TOKEN: { readonly userId?: string | null | undefined };
+  /** `organizationId` null: the enterprise, with a role of enterprise scope. */
+  readonly SERVICE: { readonly organizationId: string | null; readonly roleId: string };
+  readonly SERVICE_USER: { readonly serviceUserId: string };
+}
+
+/** What a key is made from. */
+export type CreateApiKeyInput = z.input<typeof inputSchema> &
+  { [Kind in ApiKeyKind]: { readonly kind: Kind } & Holders[Kind] }[ApiKeyKind];
 
 type Owner = Pick<ApiKeyRecord, 'organizationId' | 'userId' | 'serviceUserId' | 'roleId'>;
 
@@ -45,37 +52,15 @@ export async function createApiKey(
   context: Context,
   raw: CreateApiKeyInput,
 ): Promise<{ apiKey: ApiKeyRecord; token: string }> {
-  const input = parseInput(inputSchema, raw);
-  const expiresAt = input.expiresAt ?? null;
+  const { name, expiresAt = null } = parseInput(inputSchema, raw);
   checkExpiry(context, expiresAt);
-  requireFitting(input);
-  const owner = await owners[input.kind](context, input);
+  const owner = await ownerOfNew(context, raw);
   requireConfirmation(context);
-  const { kind, name } = input;
+  const { kind } = raw;
   return context.store.transact(async (tx) => {
     await keepOwner(context, tx, owner);
     return writeKey(context, tx, { kind, name, expiresAt, ...owner });
   });
-}
-
-/** What says, beside its kind, whose a key is, or where and as what it acts. */
-const belongings = ['organizationId', 'userId', 'serviceUserId', 'roleId'] as const;
-
-// An organization may be named with all: callers that work in one send it with everything.
-const fitting = {
-  PERSONAL: ['organizationId', 'userId'],
-  PERSONAL_ACCESS_TOKEN: ['organizationId', 'userId'],
-  SERVICE: ['organizationId', 'roleId'],
-  SERVICE_USER: ['organizationId', 'serviceUserId'],
-} as const satisfies Record<ApiKeyKind, readonly (typeof belongings)[number][]>;
-
-// What would be passed over is refused: the key would be another's, or hold other rights, than who asked for it thinks.
-function requireFitting(input: ParsedInput): void {
-  const fits: readonly string[] = fitting[input.kind];
-  const superfluous = belongings.find((name) => input[name] != null && !fits.includes(name));
-  if (superfluous !== undefined) {
-    throw refuse([superfluous], `"${superfluous}" does not go with a key of the kind ${input.kind}.`);
-  }
 }
 
 // Since it was chosen its owner or its role may have been deleted: from here on neither can be until the key is there.
@@ -145,67 +130,70 @@ export async function insertApiKey(
   return record;
 }
 
-type ParsedInput = z.output<typeof inputSchema>;
-
 // Who a key of each kind belongs to, and who may make it.
-const owners: Record<ApiKeyKind, (context: Context, input: ParsedInput) => Promise<Owner>> = {
-  PERSONAL: async (context, input) => {
-    const userId = await chooseUser(context, input);
-    const organizationId = input.organizationId ?? (await onlyOrganizationId(context));
-    if (organizationId === null)
-      throw refuse(['organizationId'], '"organizationId" is needed: a PERSONAL key acts in one organization.');
-    const organization = await useOrganization(context, organizationId, permissionFor.viewSession);
-    return { organizationId: organization.id, userId, serviceUserId: null, roleId: null };
-  },
-  PERSONAL_ACCESS_TOKEN: async (context, input) => {
-    const userId = await chooseUser(context, input);
-    // No key makes one that reaches further than itself: not from one organization to all of its user's.
-    if (context.viewer.keyKind === 'PERSONAL') {
-      requireEnterprisePermission(context.viewer, permissionFor.manageUserKeys);
-      await requireOwnReach(context, userId);
-    }
-    return { organizationId: null, userId, serviceUserId: null, roleId: null };
-  },
-  SERVICE: async (context, input) => {
-    if (input.organizationId == null && input.roleId != null && (await isEnterpriseRole(context, input.roleId))) {
-      requireEnterprisePermission(context.viewer, permissionFor.manageEnterpriseServiceKeys);
-      const role = await requireAssignableRole(context, input.roleId, 'enterprise', null);
-      return { organizationId: null, userId: null, serviceUserId: null, roleId: role.id };
-    }
-    const organization = await chooseOrganization(context, input.organizationId, permissionFor.createServiceKey);
-    const role = await requireAssignableRole(context, input.roleId ?? 'org_admin', 'organization', organization.id);
-    return { organizationId: organization.id, userId: null, serviceUserId: null, roleId: role.id };
-  },
-  SERVICE_USER: async (context, input) => {
-    if (input.serviceUserId == null)
-      throw refuse(['serviceUserId'], '"serviceUserId" is needed for a SERVICE_USER key.');
-    const id = parseId('serviceUser', input.serviceUserId);
-    // Also for itself: a key that leaked must not outlive its rotation through others that it made.
-    requireManagingSome(context);
-    const [serviceUser] = id === null ? [] : await findServiceUsers(context, [id]);
-    if (!serviceUser || !managesServiceUsersOf(context, serviceUser.organizationId)) throw notFound('service user');
-    if (serviceUser.id !== ownerOf(context.viewer).serviceUserId) {
-      await requireNotAbove(context, { serviceUserId: serviceUser.id });
-    }
-    return { organizationId: serviceUser.organizationId, userId: null, serviceUserId: serviceUser.id, roleId: null };
-  },
-};
+function ownerOfNew(context: Context, input: CreateApiKeyInput): Promise<Owner> {
+  switch (input.kind) {
+    case 'PERSONAL':
+      return ownerOfPersonal(context, input);
+    case 'PERSONAL_ACCESS_TOKEN':
+      return ownerOfAccessToken(context, input);
+    case 'SERVICE':
+      return ownerOfService(context, input);
+    case 'SERVICE_USER':
+      return ownerOfServiceUser(context, input);
+  }
+}
 
-async function chooseUser(context: Context, input: ParsedInput): Promise<string> {
+async function ownerOfPersonal(context: Context, input: Holders['PERSONAL']): Promise<Owner> {
+  const userId = await chooseUser(context, input.userId);
+  const organization = await chooseOrganization(context, input.organizationId, permissionFor.viewSession);
+  return { organizationId: organization.id, userId, serviceUserId: null, roleId: null };
+}
+
+async function ownerOfAccessToken(context: Context, input: Holders['PERSONAL_ACCESS_TOKEN']): Promise<Owner> {
+  const userId = await chooseUser(context, input.userId);
+  // No key makes one that reaches further than itself: not from one organization to all of its user's.
+  if (context.viewer.keyKind === 'PERSONAL') {
+    requireEnterprisePermission(context.viewer, permissionFor.manageUserKeys);
+    await requireOwnReach(context, userId);
+  }
+  return { organizationId: null, userId, serviceUserId: null, roleId: null };
+}
+
+async function ownerOfService(context: Context, input: Holders['SERVICE']): Promise<Owner> {
+  if (input.organizationId === null) {
+    requireEnterprisePermission(context.viewer, permissionFor.manageEnterpriseServiceKeys);
+    const role = await requireAssignableRole(context, input.roleId, 'enterprise', null);
+    return { organizationId: null, userId: null, serviceUserId: null, roleId: role.id };
+  }
+  const organization = await useOrganization(context, input.organizationId, permissionFor.createServiceKey);
+  const role = await requireAssignableRole(context, input.roleId, 'organization', organization.id);
+  return { organizationId: organization.id, userId: null, serviceUserId: null, roleId: role.id };
+}
+
+async function ownerOfServiceUser(context: Context, input: Holders['SERVICE_USER']): Promise<Owner> {
+  const id = parseId('serviceUser', input.serviceUserId);
+  // Also for itself: a key that leaked must not outlive its rotation through others that it made.
+  requireManagingSome(context);
+  const [serviceUser] = id === null ? [] : await findServiceUsers(context, [id]);
+  if (!serviceUser || !managesServiceUsersOf(context, serviceUser.organizationId)) throw notFound('service user');
+  if (serviceUser.id !== ownerOf(context.viewer).serviceUserId) {
+    await requireNotAbove(context, { serviceUserId: serviceUser.id });
+  }
+  return { organizationId: serviceUser.organizationId, userId: null, serviceUserId: serviceUser.id, roleId: null };
+}
+
+async function chooseUser(context: Context, userId: string | null | undefined): Promise<string> {
   const own = ownerOf(context.viewer).userId;
-  if (input.userId == null) {
+  if (userId == null) {
     if (own === null) throw refuse(['userId'], '"userId" is needed: the caller is not a user.');
     return own;
   }
-  const id = parseId('user', input.userId);
+  const id = parseId('user', userId);
   if (id !== null && id === own) return id;
   requireEnterprisePermission(context.viewer, permissionFor.createKeyForUser);
   const [user] = id === null ? [] : await findUsers(context, [id]);
   if (!user) throw notFound('user');
   await requireNotAbove(context, { userId: user.id });
   return user.id;
-}
-
-async function isEnterpriseRole(context: Context, roleId: string): Promise<boolean> {
-  return (await findRole(context, roleId))?.scope === 'enterprise';
 }

@@ -10,9 +10,9 @@ import {
 } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { notFound, refuse } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import { type Bind, type NestedList, organizationOwners } from '../nested-pages.ts';
-import { getOnlyOrganizationId, requireUsable, useOrganization } from './use-organization.ts';
+import { requireUsable, useOrganization } from './use-organization.ts';
 
 /** Where things are that can belong to an organization or to the whole enterprise. The id is in any form. */
 export type Place = { readonly organizationId: string } | 'enterprise';
@@ -21,21 +21,6 @@ export type Place = { readonly organizationId: string } | 'enterprise';
 export interface UsedPlace {
   readonly enterpriseId: string;
   readonly organizationId: string | null;
-}
-
-/** How an input names a place. `organizationId` in any form; left out: the viewer's only one. */
-export interface PlaceChoice {
-  readonly accessType?: AccessType | null | undefined;
-  readonly organizationId?: string | null | undefined;
-}
-
-/** The place that an input names, which may leave the organization out. INVALID_INPUT at `organizationId`. */
-export async function choosePlace(context: Context, { accessType, organizationId }: PlaceChoice): Promise<Place> {
-  if (accessType === 'enterprise') {
-    if (organizationId == null) return 'enterprise';
-    throw refuse(['organizationId'], '"organizationId" must be left out for what belongs to the enterprise itself.');
-  }
-  return { organizationId: organizationId ?? (await getOnlyOrganizationId(context)) };
 }
 
 /** What one act needs in an organization, and on the enterprise. The latter is enough for all organizations' things. */

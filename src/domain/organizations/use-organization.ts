@@ -88,18 +88,27 @@ export async function enterOrganization(context: Context, id: string): Promise<O
 const notUsable = () => new DomainError('ORGANIZATION_NOT_USABLE', 'You do not have access to this organization.');
 
 /**
- * The organization that an act is for when the input may leave it out: the one named, else the viewer's only one.
- * INVALID_INPUT at `organizationId` when there are several or none.
+ * The organization that an act is for: the one named, else {@link boundOrganizationId}. Its errors, and those of
+ * {@link useOrganization}.
  */
 export async function chooseOrganization(
   context: Context,
   id: string | null | undefined,
   permission: OrganizationPermission,
 ): Promise<OrganizationRecord> {
-  return useOrganization(context, id ?? (await getOnlyOrganizationId(context)), permission);
+  return useOrganization(context, id ?? boundOrganizationId(context), permission);
 }
 
-/** {@link onlyOrganizationId}, but INVALID_INPUT at `organizationId`. */
+/**
+ * The one organization that the viewer's key is bound to. INVALID_INPUT at `organizationId` for any other key, also where it
+ * has only one at present: the same call would mean something else, or fail, as soon as there is a second.
+ */
+export function boundOrganizationId({ viewer }: Context): string {
+  if (viewer.homeOrganizationId !== null) return viewer.homeOrganizationId;
+  throw refuse(['organizationId'], '"organizationId" must be given: this key is not bound to one organization.');
+}
+
+/** {@link onlyOrganizationId}, but INVALID_INPUT at `organizationId`. For REST v1, which names no organization. */
 export async function getOnlyOrganizationId(context: Context): Promise<string> {
   const only = await onlyOrganizationId(context);
   if (only !== null) return only;

@@ -22,12 +22,12 @@ const nameSchema = text('name', { min: 1, max: 256 });
 
 const createSchema = z.object({
   name: nameSchema,
-  organizationId: z.string().nullish(),
-  roleId: z.string().nullish(),
+  organizationId: z.string().nullable(),
+  roleId: z.string(),
   expiresAt: z.date().nullish(),
 });
 
-/** What a service user is made from; no organization: enterprise-scoped. The default role is org_admin or account_member. */
+/** What a service user is made from. `organizationId`: the one that it belongs to, in any form; null: the enterprise. */
 export type CreateServiceUserInput = z.input<typeof createSchema>;
 
 /**
@@ -51,17 +51,16 @@ export async function createServiceUser(
   const input = parseInput(createSchema, raw);
   checkExpiry(context, input.expiresAt ?? null);
   const organization =
-    input.organizationId == null
+    input.organizationId === null
       ? null
       : await useOrganization(context, input.organizationId, permissionFor.createServiceUser);
   if (!organization) requireEnterprisePermission(context.viewer, permissionFor.createEnterpriseServiceUser);
   requireConfirmation(context);
   const organizationId = organization?.id ?? null;
   const scope = organization ? 'organization' : 'enterprise';
-  const fallback = organization ? 'org_admin' : 'account_member';
   const now = context.now();
   const id = newId();
-  const roleId = input.roleId ?? fallback;
+  const { roleId } = input;
   const claim = {
     scope: organizationId ?? context.viewer.enterpriseId,
     operation: 'createServiceUser',

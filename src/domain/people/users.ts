@@ -9,9 +9,9 @@ import { notFound, refuse } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { chooseOrganization } from '../organizations/use-organization.ts';
+import { useOrganization } from '../organizations/use-organization.ts';
 import { type UserRecord, userColumns } from './find-people.ts';
-import { findRole, requireAssignableRole } from './roles.ts';
+import { requireAssignableRole } from './roles.ts';
 
 const emailSchema = z
   .email({ error: '"email" must be an email address.' })
@@ -22,11 +22,11 @@ export const nameSchema = text('name', { max: 200 }).nullish();
 const userSchema = z.object({
   email: emailSchema,
   name: nameSchema,
-  organizationId: z.string().nullish(),
-  roleId: z.string().nullish(),
+  organizationId: z.string().nullable(),
+  roleId: z.string(),
 });
 
-/** What a user is made from. With a role of enterprise scope no organization is needed; the default role is org_member. */
+/** What a user is made from. `organizationId`: where it gets its first role, in any form; null: on the enterprise. */
 export type CreateUserInput = z.input<typeof userSchema>;
 
 /**
@@ -41,11 +41,11 @@ export async function createUser(
 ): Promise<UserRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.createUser);
   const input = parseInput(userSchema, raw);
-  const roleId = input.roleId ?? 'org_member';
-  const isEnterpriseRole = (await findRole(context, roleId))?.scope === 'enterprise';
-  const organization = isEnterpriseRole
-    ? null
-    : await chooseOrganization(context, input.organizationId, permissionFor.viewMembers);
+  const { roleId } = input;
+  const organization =
+    input.organizationId === null
+      ? null
+      : await useOrganization(context, input.organizationId, permissionFor.viewMembers);
   const scope = organization ? 'organization' : 'enterprise';
   const organizationId = organization?.id ?? null;
   requireConfirmation(context);

@@ -29,7 +29,7 @@ const batchLimits: PageLimits = { max: maxBatch, default: maxBatch };
 /** On which sessions to act: on some by their ids in any form, or on those of an organization that match a filter. */
 export interface BulkTarget {
   readonly sessionIds?: readonly string[] | null | undefined;
-  /** With a filter; in any form, left out: the viewer's only one. */
+  /** With a filter; in any form, left out: the one that the viewer's key is bound to. */
   readonly organizationId?: string | null | undefined;
   readonly filter?: SessionFilter | null | undefined;
   /** With a filter: how many at most, and from which cursor on; newest first. */

@@ -77,7 +77,7 @@ export type CreateSessionInput = z.input<typeof inputSchema>;
 
 /** How the call was made, beside its input. */
 export interface CreateSessionOptions {
-  /** In any form; left out: the viewer's only one. */
+  /** In any form; left out: the one that the viewer's key is bound to. */
   readonly organizationId?: string | null | undefined;
   readonly origin: SessionOrigin;
   readonly idempotencyKey?: string | null | undefined;

@@ -61,7 +61,7 @@ export interface WrittenWebhookEndpoint {
 }
 
 /**
- * Makes an endpoint of an organization (in any form; left out: the viewer's only one): it hears of what happens from now on.
+ * Makes an endpoint of an organization (in any form; left out: the one that the viewer's key is bound to): it hears of what happens from now on.
  * What it hears is of all sessions, so that the viewer must be allowed to view them. FORBIDDEN, INVALID_INPUT,
  * ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is
  * gone. The first call alone gives the secret.

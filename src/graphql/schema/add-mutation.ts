@@ -11,6 +11,8 @@ interface InputBase {
   readonly clientMutationId?: string | null | undefined;
 }
 
+type InputNames = Readonly<Record<string, string>>;
+
 /** The declaration of a mutation. */
 export interface MutationOptions<Input extends InputBase, Payload extends PayloadBase> {
   readonly input: InputObjectRef<SchemaTypes, Input>;
@@ -20,7 +22,7 @@ export interface MutationOptions<Input extends InputBase, Payload extends Payloa
   readonly needs: readonly Condition[];
   readonly description: string;
   /** Members of the input by the names that the domain has for them, where these differ. A dotted one is nested. */
-  readonly names?: Readonly<Record<string, string>>;
+  readonly names?: InputNames | ((input: Input) => InputNames);
   /**
    * Does it and gives the things of the payload. A refusal that this door says as a user error becomes one beside nulls; any
    * other error is thrown on, and makes the payload null.
@@ -54,7 +56,9 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
       resolve: (_root, { input }, context, info) => {
         // An earlier mutation of the document may have read what this one changes.
         renewLoaders(context);
-        return toPayload(input, { returnType: info.returnType, names }, () => act(input as Input, context, info));
+        const given = input as Input;
+        const inputNames = typeof names === 'function' ? names(given) : names;
+        return toPayload(given, { returnType: info.returnType, names: inputNames }, () => act(given, context, info));
       },
     }),
   );
@@ -62,7 +66,7 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
 
 async function toPayload(
   { clientMutationId = null }: InputBase,
-  { returnType, names }: Pick<GraphQLResolveInfo, 'returnType'> & { readonly names: Readonly<Record<string, string>> },
+  { returnType, names }: Pick<GraphQLResolveInfo, 'returnType'> & { readonly names: InputNames },
   act: () => Promise<object>,
 ): Promise<PayloadBase> {
   try {

@@ -14,6 +14,7 @@ import { boundary, exceptOwn } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Role, ServiceUser } from './people.ts';
+import { organizationIdDescription, organizationIdOf, ScopeInput } from './places.ts';
 import { loadPrincipal, Principal, ServiceKey } from './principals.ts';
 import { ViewerType } from './viewer.ts';
 
@@ -77,6 +78,7 @@ builder.objectField(ServiceKey, 'apiKey', (t) =>
   }),
 );
 
+const userIdDescription = 'The user: its global ID, or any form of its id. The caller when left out.';
 const statusArgument = 'Which ones: ACTIVE when left out.';
 
 builder.objectFields(Organization, (t) => ({
@@ -141,19 +143,81 @@ builder.objectFields(ViewerType, (t) => ({
   ),
 }));
 
+const PersonalApiKeyInput = builder.inputType('PersonalApiKeyInput', {
+  description: 'A key of a user for one organization.',
+  fields: (t) => ({
+    userId: t.id({ description: userIdDescription }),
+    organizationId: t.id({ description: organizationIdDescription }),
+  }),
+});
+
+const PersonalAccessTokenInput = builder.inputType('PersonalAccessTokenInput', {
+  description: 'A key of a user for all organizations that the user may use.',
+  fields: (t) => ({ userId: t.id({ description: userIdDescription }) }),
+});
+
+const ServiceApiKeyInput = builder.inputType('ServiceApiKeyInput', {
+  description: 'A key that acts for itself, with a role of its own.',
+  fields: (t) => ({
+    scope: t.field({
+      type: ScopeInput,
+      required: true,
+      description: 'The organization in which it acts, or the enterprise.',
+    }),
+    roleId: t.id({
+      required: true,
+      description:
+        'Its role in that scope: a global ID, or an id such as "org_member". It must hold nothing that the caller lacks.',
+    }),
+  }),
+});
+
+const ServiceUserApiKeyInput = builder.inputType('ServiceUserApiKeyInput', {
+  description: 'A key of a service user, with its roles.',
+  fields: (t) => ({
+    serviceUserId: t.id({ required: true, description: 'The service user: its global ID, or any form of its id.' }),
+  }),
+});
+
+const ApiKeyKindInput = builder.inputType('ApiKeyKindInput', {
+  isOneOf: true,
+  description: 'The kind of a new key, with what a key of this kind needs. Exactly one member.',
+  fields: (t) => ({
+    personal: t.field({ type: PersonalApiKeyInput, description: 'PERSONAL: a user’s key for one organization.' }),
+    personalAccessToken: t.field({
+      type: PersonalAccessTokenInput,
+      description: 'PERSONAL_ACCESS_TOKEN: a user’s key for all of the user’s organizations.',
+    }),
+    service: t.field({ type: ServiceApiKeyInput, description: 'SERVICE: a key that acts for itself.' }),
+    serviceUser: t.field({ type: ServiceUserApiKeyInput, description: 'SERVICE_USER: a key of a service user.' }),
+  }),
+});
+
+type KindInput = typeof ApiKeyKindInput.$inferInput;
+
+/** Whose a new key is, as the domain has it. */
+function holderOf({ personal, personalAccessToken, service, serviceUser }: KindInput) {
+  if (personal) return { kind: 'PERSONAL', ...personal } as const;
+  if (personalAccessToken) return { kind: 'PERSONAL_ACCESS_TOKEN', ...personalAccessToken } as const;
+  if (serviceUser) return { kind: 'SERVICE_USER', ...serviceUser } as const;
+  // GraphQL itself lets pass only what has exactly one.
+  if (!service) throw new Error('An input of one member has none.');
+  return { kind: 'SERVICE', roleId: service.roleId, organizationId: organizationIdOf(service.scope) } as const;
+}
+
+const namesIn = (kind: string) =>
+  Object.fromEntries(['userId', 'organizationId', 'roleId', 'scope'].map((name) => [name, `kind.${kind}.${name}`]));
+
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description: 'What a key is made from.',
   fields: (t) => ({
-    kind: t.field({ type: ApiKeyKindEnum, required: true, description: 'What it is for.' }),
-    name: t.string({ required: true, description: 'What to call it.' }),
-    organizationId: t.id({
-      description:
-        'The organization of a PERSONAL or SERVICE key; may be left out when there is one, and for a SERVICE key with a role on the enterprise, which acts there.',
+    kind: t.field({
+      type: ApiKeyKindInput,
+      required: true,
+      description: 'The kind of the key, with what a key of this kind needs.',
     }),
-    userId: t.id({ description: 'Whose it is, for the two kinds of users; the caller when left out.' }),
-    serviceUserId: t.id({ description: 'Whose it is, for SERVICE_USER.' }),
-    roleId: t.id({ description: 'The role of a SERVICE key; org_admin when left out.' }),
-    expiresAt: t.field({ type: 'DateTime', description: 'When it ends; never when left out.' }),
+    name: t.string({ required: true, description: 'The name of the key: 1 to 256 characters.' }),
+    expiresAt: t.field({ type: 'DateTime', description: 'The time at which the key ends; null: it does not end.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -172,7 +236,8 @@ addMutation('createApiKey', {
   payload: CreateApiKeyPayload,
   needs: [exceptOwn('createServiceKey', 'manageEnterpriseServiceKeys', 'createKeyForUser')],
   description: 'Makes a key and shows its token, once.',
-  act: (input, { domain }) => createApiKey(domain, input),
+  names: ({ kind }) => namesIn(Object.keys(kind)[0] ?? ''),
+  act: async ({ name, expiresAt, kind }, { domain }) => createApiKey(domain, { name, expiresAt, ...holderOf(kind) }),
 });
 
 const apiKeyIdDescription = 'The key: its global ID, or any form of its id.';

@@ -2,7 +2,7 @@ import { type AttachmentUploadRecord, createAttachmentUpload } from '../../domai
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
-import { placeDescriptions } from './places.ts';
+import { organizationIdDescription } from './places.ts';
 
 const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUpload').implement({
   description:
@@ -17,7 +17,7 @@ const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUp
 const CreateAttachmentUploadInput = builder.inputType('CreateAttachmentUploadInput', {
   description: 'Where a file is to go.',
   fields: (t) => ({
-    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    organizationId: t.id({ description: organizationIdDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });

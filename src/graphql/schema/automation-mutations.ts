@@ -13,7 +13,7 @@ import type { AutomationRun } from '../../domain/automations/runs.ts';
 import type { Context } from '../../domain/context.ts';
 import { type Issue, invalidInput } from '../../domain/errors.ts';
 import { globalId } from '../../domain/ids.ts';
-import { getOnlyOrganizationId } from '../../domain/organizations/use-organization.ts';
+import { boundOrganizationId } from '../../domain/organizations/use-organization.ts';
 import type { VersionCondition } from '../../domain/versions.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
@@ -30,14 +30,14 @@ import {
   idempotencyKeyOf,
   payloadType,
 } from './payloads.ts';
-import { placeDescriptions } from './places.ts';
+import { organizationIdDescription } from './places.ts';
 
 const automationIdDescription = 'The automation: its global ID, or any form of its id.';
 
 const CreateAutomationInput = builder.inputType('CreateAutomationInput', {
   description: 'What an automation is made from.',
   fields: (t) => ({
-    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    organizationId: t.id({ description: organizationIdDescription }),
     name: t.string({ required: true, description: said.name }),
     triggers: t.field({ type: [AutomationTriggerInput], required: true, description: said.triggers }),
     actions: t.field({ type: [AutomationActionInput], required: true, description: said.actions }),
@@ -180,7 +180,7 @@ addMutation('createAutomation', {
   description: 'Makes an automation. One that runs as its creator needs USE_PERSONAL_AUTOMATIONS too.',
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, isEnabled, ...rest } = input;
-    const place = organizationId ?? (await getOnlyOrganizationId(context.domain));
+    const place = organizationId ?? boundOrganizationId(context.domain);
     const idempotencyKey = idempotencyKeyOf(context, input, info);
     return placingIssues(input, () => {
       const automation = { ...readInput(rest), enabled: isEnabled ?? true } as AutomationInput;

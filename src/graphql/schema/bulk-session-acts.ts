@@ -17,6 +17,7 @@ import { toItemErrors } from '../errors.ts';
 import { addMutation } from './add-mutation.ts';
 import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, payloadType, UserErrorType } from './payloads.ts';
+import { organizationIdDescription } from './places.ts';
 import { parseSessionFilter, SessionFilterInput, type SessionListArgs } from './session-filter.ts';
 import { Session } from './sessions.ts';
 
@@ -69,7 +70,7 @@ function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'Input
       description: 'The sessions of an organization that match, newest first, and that the viewer may act on.',
     }),
     organizationId: t.id({
-      description: 'With filter: where; may be left out when the viewer has exactly one organization.',
+      description: `With filter only. ${organizationIdDescription}`,
     }),
     first: t.int({ description: 'With filter: at most so many (1 to 100, 100 when left out).' }),
     after: t.string({ description: 'With filter: only what comes after this endCursor of an earlier batch.' }),

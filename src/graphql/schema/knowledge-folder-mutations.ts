@@ -1,10 +1,8 @@
 import { globalId } from '../../domain/ids.ts';
 import { createFolder, deleteFolder, type FolderChange, updateFolder } from '../../domain/knowledge/change-folders.ts';
 import type { FolderRecord } from '../../domain/knowledge/folders.ts';
-import { choosePlace } from '../../domain/organizations/place.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
-import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeFolder } from './knowledge.ts';
 import {
   clientMutationIdDescription,
@@ -13,7 +11,7 @@ import {
   idempotencyKeyOf,
   payloadType,
 } from './payloads.ts';
-import { placeDescriptions } from './places.ts';
+import { readScope, ScopeInput, scopeDescription } from './places.ts';
 
 const folderDescriptions = {
   knowledgeFolderId: 'The folder: its global ID, or any form of its id.',
@@ -26,8 +24,7 @@ const folderDescriptions = {
 const CreateKnowledgeFolderInput = builder.inputType('CreateKnowledgeFolderInput', {
   description: 'What a folder is made from.',
   fields: (t) => ({
-    organizationId: t.id({ description: placeDescriptions.organizationId }),
-    accessType: t.field({ type: AccessTypeEnum, defaultValue: 'org', description: placeDescriptions.accessType }),
+    scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
     name: t.string({ required: true, description: folderDescriptions.name }),
     description: t.string({ description: folderDescriptions.description }),
     parentId: t.id({ description: folderDescriptions.parentId }),
@@ -91,10 +88,9 @@ addMutation('createKnowledgeFolder', {
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
   description: 'Makes a folder.',
   act: async (input, context, info) => {
-    const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...folder } = input;
-    const place = await choosePlace(context.domain, { organizationId, accessType });
+    const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...folder } = input;
     return {
-      knowledgeFolder: await createFolder(context.domain, place, folder, {
+      knowledgeFolder: await createFolder(context.domain, readScope(scope), folder, {
         idempotencyKey: idempotencyKeyOf(context, input, info),
       }),
     };

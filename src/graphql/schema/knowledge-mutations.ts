@@ -1,10 +1,8 @@
 import { globalId } from '../../domain/ids.ts';
 import { createNote, deleteNote, type NoteChange, updateNote } from '../../domain/knowledge/change-notes.ts';
 import type { NoteRecord } from '../../domain/knowledge/notes.ts';
-import { choosePlace } from '../../domain/organizations/place.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
-import { AccessTypeEnum } from './enums.ts';
 import { KnowledgeNote } from './knowledge.ts';
 import {
   clientMutationIdDescription,
@@ -13,7 +11,7 @@ import {
   idempotencyKeyOf,
   payloadType,
 } from './payloads.ts';
-import { placeDescriptions } from './places.ts';
+import { readScope, ScopeInput, scopeDescription } from './places.ts';
 
 const noteDescriptions = {
   knowledgeNoteId: 'The note: its global ID, or any form of its id.',
@@ -29,8 +27,7 @@ const noteDescriptions = {
 const CreateKnowledgeNoteInput = builder.inputType('CreateKnowledgeNoteInput', {
   description: 'What a note is made from.',
   fields: (t) => ({
-    organizationId: t.id({ description: placeDescriptions.organizationId }),
-    accessType: t.field({ type: AccessTypeEnum, defaultValue: 'org', description: placeDescriptions.accessType }),
+    scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
     name: t.string({ required: true, description: noteDescriptions.name }),
     body: t.string({ required: true, description: noteDescriptions.body }),
     trigger: t.string({ required: true, description: noteDescriptions.trigger }),
@@ -111,10 +108,9 @@ addMutation('createKnowledgeNote', {
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
   description: 'Makes a note.',
   act: async (input, context, info) => {
-    const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...note } = input;
-    const place = await choosePlace(context.domain, { organizationId, accessType });
+    const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...note } = input;
     return {
-      knowledgeNote: await createNote(context.domain, place, note, {
+      knowledgeNote: await createNote(context.domain, readScope(scope), note, {
         idempotencyKey: idempotencyKeyOf(context, input, info),
       }),
     };

@@ -1,5 +1,4 @@
 import { globalId } from '../../domain/ids.ts';
-import { choosePlace } from '../../domain/organizations/place.ts';
 import {
   createPlaybook,
   deletePlaybook,
@@ -9,7 +8,6 @@ import {
 import type { PlaybookRecord } from '../../domain/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
-import { AccessTypeEnum } from './enums.ts';
 import {
   clientMutationIdDescription,
   expectedVersionDescription,
@@ -17,7 +15,7 @@ import {
   idempotencyKeyOf,
   payloadType,
 } from './payloads.ts';
-import { placeDescriptions } from './places.ts';
+import { readScope, ScopeInput, scopeDescription } from './places.ts';
 import { Playbook } from './playbooks.ts';
 
 const playbookDescriptions = {
@@ -32,8 +30,7 @@ const playbookDescriptions = {
 const CreatePlaybookInput = builder.inputType('CreatePlaybookInput', {
   description: 'What a playbook is made from.',
   fields: (t) => ({
-    organizationId: t.id({ description: placeDescriptions.organizationId }),
-    accessType: t.field({ type: AccessTypeEnum, defaultValue: 'org', description: placeDescriptions.accessType }),
+    scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
     title: t.string({ required: true, description: playbookDescriptions.title }),
     body: t.string({ required: true, description: playbookDescriptions.body }),
     macro: t.string({ description: playbookDescriptions.macro }),
@@ -95,10 +92,9 @@ addMutation('createPlaybook', {
   needs: [['changePlaybooks', 'changeEnterprisePlaybooks']],
   description: 'Makes a playbook.',
   act: async (input, context, info) => {
-    const { organizationId, accessType, idempotencyKey: _key, clientMutationId: _mutation, ...playbook } = input;
-    const place = await choosePlace(context.domain, { organizationId, accessType });
+    const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...playbook } = input;
     return {
-      playbook: await createPlaybook(context.domain, place, playbook, {
+      playbook: await createPlaybook(context.domain, readScope(scope), playbook, {
         idempotencyKey: idempotencyKeyOf(context, input, info),
       }),
     };

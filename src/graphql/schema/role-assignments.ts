@@ -1,5 +1,4 @@
 import type { Context } from '../../domain/context.ts';
-import { refuse } from '../../domain/errors.ts';
 import { parseId } from '../../domain/ids.ts';
 import { findServiceUsers, type ServiceUserRecord, type UserRecord } from '../../domain/people/find-people.ts';
 import { readUser } from '../../domain/people/list-users.ts';
@@ -9,16 +8,25 @@ import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { ServiceUser, User } from './people.ts';
+import { organizationIdOf, ScopeInput } from './places.ts';
 
 interface Holder {
   readonly user: UserRecord | null;
   readonly serviceUser: ServiceUserRecord | null;
 }
 
-const idDescriptions = {
-  userId: 'The user: its global ID, or any form of its id. Either this or serviceUserId.',
-  serviceUserId: 'The service user, likewise.',
-  organizationId: 'Where; on the enterprise when left out.',
+const PrincipalInput = builder.inputType('PrincipalInput', {
+  isOneOf: true,
+  description: 'A user or a service user. Exactly one member.',
+  fields: (t) => ({
+    userId: t.id({ description: 'A user: its global ID, or any form of its id, such as "user-…".' }),
+    serviceUserId: t.id({ description: 'A service user: its global ID, or any form of its id.' }),
+  }),
+});
+
+const descriptions = {
+  principal: 'The user or service user whose role it is.',
+  scope: 'The organization in which the role is held, or the enterprise.',
 } as const;
 
 const payloadDescriptions = {
@@ -29,9 +37,8 @@ const payloadDescriptions = {
 const AssignRoleInput = builder.inputType('AssignRoleInput', {
   description: 'Who is to have which role, and where.',
   fields: (t) => ({
-    userId: t.id({ description: idDescriptions.userId }),
-    serviceUserId: t.id({ description: idDescriptions.serviceUserId }),
-    organizationId: t.id({ description: idDescriptions.organizationId }),
+    principal: t.field({ type: PrincipalInput, required: true, description: descriptions.principal }),
+    scope: t.field({ type: ScopeInput, required: true, description: descriptions.scope }),
     roleId: t.id({ required: true, description: 'The role: its global ID or its id.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -53,8 +60,8 @@ addMutation('assignRole', {
   description:
     'Gives a user or a service user a role as its only one in a place. The caller must hold all permissions of the role, and all that the other holds already. The second permission is for service users.',
   act: async (input, { domain }) => {
-    const principal = principalOf(input);
-    await assignRole(domain, { principal, organizationId: input.organizationId ?? null, roleId: input.roleId });
+    const principal = holderOf(input.principal);
+    await assignRole(domain, { principal, organizationId: organizationIdOf(input.scope), roleId: input.roleId });
     return readHolder(domain, principal);
   },
 });
@@ -62,9 +69,8 @@ addMutation('assignRole', {
 const UnassignRoleInput = builder.inputType('UnassignRoleInput', {
   description: 'Whose role is to be taken away, and where.',
   fields: (t) => ({
-    userId: t.id({ description: idDescriptions.userId }),
-    serviceUserId: t.id({ description: idDescriptions.serviceUserId }),
-    organizationId: t.id({ description: idDescriptions.organizationId }),
+    principal: t.field({ type: PrincipalInput, required: true, description: descriptions.principal }),
+    scope: t.field({ type: ScopeInput, required: true, description: descriptions.scope }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -84,20 +90,14 @@ addMutation('unassignRole', {
   needs: [['assignRole', 'assignServiceUserRole']],
   description: 'Takes somebody’s role in a place away; NOT_FOUND where there is none.',
   act: async (input, { domain }) => {
-    const principal = principalOf(input);
-    await unassignRole(domain, { principal, organizationId: input.organizationId ?? null });
+    const principal = holderOf(input.principal);
+    await unassignRole(domain, { principal, organizationId: organizationIdOf(input.scope) });
     return readHolder(domain, principal);
   },
 });
 
-function principalOf(input: {
-  userId?: string | null | undefined;
-  serviceUserId?: string | null | undefined;
-}): RoleHolder {
-  const { userId, serviceUserId } = input;
-  if (userId != null && serviceUserId == null) return { userId };
-  if (serviceUserId != null && userId == null) return { serviceUserId };
-  throw refuse(['userId'], 'Either "userId" or "serviceUserId" was expected.');
+function holderOf({ userId, serviceUserId }: typeof PrincipalInput.$inferInput): RoleHolder {
+  return userId == null ? { serviceUserId: serviceUserId ?? '' } : { userId };
 }
 
 async function readHolder(domain: Context, principal: RoleHolder): Promise<Holder> {

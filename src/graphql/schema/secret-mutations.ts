@@ -12,7 +12,7 @@ import {
   idempotencyKeyOf,
   payloadType,
 } from './payloads.ts';
-import { placeDescriptions } from './places.ts';
+import { organizationIdDescription } from './places.ts';
 import { Secret } from './secrets.ts';
 
 const secretDescriptions = {
@@ -26,7 +26,7 @@ const secretDescriptions = {
 const CreateSecretInput = builder.inputType('CreateSecretInput', {
   description: 'What a secret is made from.',
   fields: (t) => ({
-    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    organizationId: t.id({ description: organizationIdDescription }),
     key: t.string({ required: true, description: secretDescriptions.key }),
     type: t.field({ type: SecretTypeEnum, required: true, description: 'What it is for. It cannot be changed.' }),
     value: t.string({ required: true, description: secretDescriptions.value }),

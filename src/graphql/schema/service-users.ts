@@ -11,6 +11,7 @@ import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { RoleAssignment, RoleAssignmentConnection, ServiceUser } from './people.ts';
+import { organizationIdOf, ScopeInput, scopeDescription } from './places.ts';
 
 const serviceUserIdDescription = 'The service user: its global ID, or any form of its id.';
 const includeInactiveDescription = 'Also those that were deleted or have expired.';
@@ -63,8 +64,12 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
   description: 'What a service user is made from.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'What to call it.' }),
-    organizationId: t.id({ description: 'Its organization; enterprise-scoped when left out.' }),
-    roleId: t.id({ description: 'Its role; org_admin, or account_member for the enterprise, when left out.' }),
+    scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
+    roleId: t.id({
+      required: true,
+      description:
+        'Its role in that scope: a global ID, or an id such as "org_member". It must hold nothing that the caller lacks.',
+    }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends, with all its keys; never when left out.' }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -85,7 +90,8 @@ addMutation('createServiceUser', {
   needs: [['createServiceUser', 'createEnterpriseServiceUser']],
   description: 'Makes a service user with its role.',
   act: async (input, context, info) => {
-    const { idempotencyKey: _key, clientMutationId: _mutation, ...serviceUser } = input;
+    const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
+    const serviceUser = { ...rest, organizationId: organizationIdOf(scope) };
     const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
     return { serviceUser: await createServiceUser(context.domain, serviceUser, options) };
   },

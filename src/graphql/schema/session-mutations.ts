@@ -9,6 +9,7 @@ import { addMutation } from './add-mutation.ts';
 import { SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { organizationIdDescription } from './places.ts';
 import { Session } from './sessions.ts';
 
 const SessionSecretInput = builder.inputType('SessionSecretInput', {
@@ -26,7 +27,7 @@ const SessionSecretInput = builder.inputType('SessionSecretInput', {
 const CreateSessionInput = builder.inputType('CreateSessionInput', {
   description: 'What a session is made from.',
   fields: (t) => ({
-    organizationId: t.id({ description: 'Where; may be left out when the viewer has exactly one organization.' }),
+    organizationId: t.id({ description: organizationIdDescription }),
     prompt: t.string({ required: true, description: 'What the agent shall do.' }),
     title: t.string({ description: 'What to call it; the prompt’s first line when left out.' }),
     tags: t.stringList({ description: 'At most 50.' }),

@@ -11,6 +11,7 @@ import { Enterprise } from './enterprise-ref.ts';
 import { boundary, exceptOwn } from './needs.ts';
 import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { User } from './people.ts';
+import { organizationIdOf, ScopeInput } from './places.ts';
 
 const userIdDescription = 'The user: its global ID, or any form of its id.';
 
@@ -38,10 +39,16 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
   fields: (t) => ({
     email: t.string({ required: true, description: 'Its address, unique in the enterprise.' }),
     name: t.string({ description: 'Its name.' }),
-    organizationId: t.id({
-      description: 'Where it is a member; may be left out when the viewer has one, or with an enterprise role.',
+    scope: t.field({
+      type: ScopeInput,
+      required: true,
+      description: 'The organization in which it gets its first role, or the enterprise.',
     }),
-    roleId: t.id({ description: 'Its role; org_member when left out.' }),
+    roleId: t.id({
+      required: true,
+      description:
+        'Its first role, in that scope: a global ID, or an id such as "org_member". It must hold nothing that the caller lacks.',
+    }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -57,7 +64,8 @@ addMutation('createUser', {
   needs: ['createUser'],
   description: 'Makes a user with its first role.',
   act: async (input, context, info) => {
-    const { idempotencyKey: _key, clientMutationId: _mutation, ...user } = input;
+    const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
+    const user = { ...rest, organizationId: organizationIdOf(scope) };
     const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
     return { user: await createUser(context.domain, user, options) };
   },

@@ -18,7 +18,7 @@ import {
   idempotencyKeyOf,
   payloadType,
 } from './payloads.ts';
-import { placeDescriptions } from './places.ts';
+import { organizationIdDescription } from './places.ts';
 import { WebhookDelivery } from './webhook-deliveries.ts';
 import { WebhookEndpoint, WebhookEventTypeEnum } from './webhooks.ts';
 
@@ -34,7 +34,7 @@ const said = {
 const CreateWebhookEndpointInput = builder.inputType('CreateWebhookEndpointInput', {
   description: 'What an endpoint for webhooks is made from.',
   fields: (t) => ({
-    organizationId: t.id({ description: placeDescriptions.organizationId }),
+    organizationId: t.id({ description: organizationIdDescription }),
     url: t.field({ type: 'URI', required: true, description: said.url }),
     description: t.string({ description: said.description }),
     eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} All of them when left out.` }),

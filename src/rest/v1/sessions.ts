@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { DomainError } from '../../domain/errors.ts';
 import { prefixedId } from '../../domain/ids.ts';
+import { getOnlyOrganizationId } from '../../domain/organizations/use-organization.ts';
 import { createSession } from '../../domain/sessions/create-session.ts';
 import { getSession } from '../../domain/sessions/find-session.ts';
 import { listSessionsByOffset } from '../../domain/sessions/list-sessions-by-offset.ts';
@@ -60,7 +61,8 @@ function serveCollection(door: Door): void {
     },
     async ({ context, body, idempotencyKey }) => {
       const isIdempotent = body.idempotent === true;
-      const options = { origin: 'api', idempotencyKey, isIdempotent } as const;
+      const organizationId = await getOnlyOrganizationId(context);
+      const options = { organizationId, origin: 'api', idempotencyKey, isIdempotent } as const;
       const { session, isNew } = await createSession(context, parseCreateSession(body), options);
       return {
         session_id: prefixedId('session', session.id),

@@ -1,6 +1,3 @@
-/** Where something new is made: on the enterprise, or in an organization. */
-export function placeOf(isOfEnterprise: boolean, organization: { readonly organizationId: string } | null) {
-  return isOfEnterprise
-    ? { accessType: 'ENTERPRISE' as const }
-    : { organizationId: organization?.organizationId ?? null };
-}
+/** Where something new belongs: to the enterprise, where `organizationId` is null, or to an organization. */
+export const scopeOf = (organizationId: string | null) =>
+  organizationId === null ? { enterprise: true } : { organizationId };

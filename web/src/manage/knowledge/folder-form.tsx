@@ -78,7 +78,7 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
     };
     const { errors: refused } = folder
       ? await update({ input: { ...input, knowledgeFolderId: folder.id } })
-      : await create({ input: { ...input, organizationId }, connections });
+      : await create({ input: { ...input, scope: { organizationId } }, connections });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(`${input.name} is saved.`);

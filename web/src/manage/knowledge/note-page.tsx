@@ -20,7 +20,7 @@ import {
   saveResultOf,
   type Values,
 } from '../kit/kit.ts';
-import { placeOf } from '../kit/whose.ts';
+import { scopeOf } from '../kit/whose.ts';
 
 type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly __typename: 'KnowledgeNote' }>;
 
@@ -144,6 +144,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     `,
     { isQuiet: true },
   );
+  const place = isOfEnterprise ? null : (organization?.organizationId ?? '');
   const environment = useRelayEnvironment();
   const look = async (id: string): Promise<Saved | null> => {
     const found = await fetchQuery<notePageQuery>(environment, query, { id }).toPromise();
@@ -162,20 +163,19 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     const { errors: refused } = note
       ? await update({ input: { ...input, knowledgeNoteId: note.knowledgeNoteId, expectedVersion } })
       : await create({
-          input: { ...input, isEnabled: given.isOn('isEnabled'), ...placeOf(isOfEnterprise, organization) },
+          input: { ...input, isEnabled: given.isOn('isEnabled'), scope: scopeOf(place) },
         });
     const result = saveResultOf(refused);
     setErrors(result === 'overtaken' ? null : refused);
     if (result === 'saved') toasts.say(`${input.name} is saved.`);
     return result;
   };
-  const place = isOfEnterprise ? 'enterprise' : organization?.organizationId;
   const fresh = isOfEnterprise ? noValues : { ...noValues, folderId: asked.get('folder') ?? '' };
   return (
     <EditorPage
       title={note ? note.name : isOfEnterprise ? 'New note of the enterprise' : 'New note'}
       list="/manage/knowledge"
-      draft={`note:${note?.id ?? `new:${place}`}`}
+      draft={`note:${note?.id ?? `new:${place ?? 'enterprise'}`}`}
       stored={note ? valuesOf(note) : fresh}
       look={note && (() => look(note.id))}
       isBusy={isCreating || isUpdating}

@@ -56,14 +56,15 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
   );
   const submit = async (given: Given) => {
     const input = {
-      organizationId,
+      scope: { organizationId },
       email: given.text('email'),
       name: given.word('name'),
-      roleId: given.word('roleId'),
+      roleId: given.text('roleId'),
     };
+    const { scope, roleId } = input;
     const userId = await find(input.email).catch(() => null);
     const { errors: refused } = userId
-      ? await assign({ input: { userId, organizationId, roleId: input.roleId ?? 'org_member' } })
+      ? await assign({ input: { principal: { userId }, scope, roleId } })
       : await create({ input });
     setErrors(refused);
     if (refused !== null) return;
@@ -125,7 +126,9 @@ export function ChangeMember({ organizationId, userId, name, roleId, onClose, on
     }
     const role = given.text('roleId');
     if (role !== roleId) {
-      const { errors: refused } = await assign({ input: { userId, organizationId, roleId: role } });
+      const { errors: refused } = await assign({
+        input: { principal: { userId }, scope: { organizationId }, roleId: role },
+      });
       setErrors(refused);
       if (refused !== null) return;
     }

@@ -162,7 +162,11 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
           text="They may use this organization no more, nor may their keys for it, unless a role in the enterprise lets them. Their sessions stay."
           act="Remove"
           said={`${nameOfMember(leaving)} is removed.`}
-          run={() => remove({ input: { userId: leaving.user.userId, organizationId } })}
+          run={() =>
+            remove({
+              input: { principal: { userId: leaving.user.userId }, scope: { organizationId } },
+            })
+          }
           onClose={() => setLeaving(null)}
           onDone={onChanged}
         />

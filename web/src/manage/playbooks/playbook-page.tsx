@@ -19,7 +19,7 @@ import {
   saveResultOf,
   type Values,
 } from '../kit/kit.ts';
-import { placeOf } from '../kit/whose.ts';
+import { scopeOf } from '../kit/whose.ts';
 
 type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly __typename: 'Playbook' }>;
 
@@ -151,7 +151,9 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
     };
     const { errors: refused } = playbook
       ? await update({ input: { ...input, playbookId: playbook.playbookId, expectedVersion } })
-      : await create({ input: { ...input, ...placeOf(isOfEnterprise, organization) } });
+      : await create({
+          input: { ...input, scope: scopeOf(isOfEnterprise ? null : (organization?.organizationId ?? '')) },
+        });
     const result = saveResultOf(refused);
     setErrors(result === 'overtaken' ? null : refused);
     if (result === 'saved') toasts.say(`${input.title} is saved.`);

@@ -36,10 +36,8 @@ export function KeyForm({ of, onDone, onClose }: KeyFormProps) {
     const day = given.word('expiresAt');
     const { payload, errors: refused } = await create({
       input: {
-        ...of,
-        kind: isService ? 'SERVICE' : 'SERVICE_USER',
+        kind: 'organizationId' in of ? { service: { scope: of, roleId: given.text('roleId') } } : { serviceUser: of },
         name: given.text('name'),
-        roleId: isService ? given.word('roleId') : null,
         expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
       },
     });

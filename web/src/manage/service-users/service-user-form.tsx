@@ -64,9 +64,9 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
       ? await update({ input: { serviceUserId: serviceUser.serviceUserId, name } })
       : await create({
           input: {
-            organizationId,
+            scope: { organizationId },
             name,
-            roleId: given.word('roleId'),
+            roleId: given.text('roleId'),
             expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
           },
           connections,

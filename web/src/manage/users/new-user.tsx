@@ -7,6 +7,7 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
+import { scopeOf } from '../kit/whose.ts';
 import { OrganizationPicker } from './organization-picker.tsx';
 
 interface NewUserProps {
@@ -38,7 +39,7 @@ export function NewUser({ onClose, onDone }: NewUserProps) {
   );
   const submit = async (given: Given) => {
     const input = { email: given.text('email'), name: given.word('name'), roleId: given.text('roleId') };
-    const { errors: refused } = await create({ input: place === '' ? input : { ...input, organizationId: place } });
+    const { errors: refused } = await create({ input: { ...input, scope: scopeOf(place === '' ? null : place) } });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(`${input.name ?? input.email} is a user.`);

@@ -3,6 +3,7 @@ import { errorOf } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
+import { scopeOf } from '../kit/whose.ts';
 import { OrganizationPicker } from './organization-picker.tsx';
 import { useAssign } from './use-assign.ts';
 
@@ -31,7 +32,9 @@ export function RoleForm({ userId, place, onClose, onDone }: RoleFormProps) {
     if (organizationId === '') {
       return setErrors([{ message: 'Choose an organization first.', path: ['organizationId'] }]);
     }
-    const { errors: refused } = await assign({ input: { userId, organizationId, roleId: given.text('roleId') } });
+    const { errors: refused } = await assign({
+      input: { principal: { userId }, scope: scopeOf(organizationId), roleId: given.text('roleId') },
+    });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say('The role is given.');

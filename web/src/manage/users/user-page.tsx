@@ -19,6 +19,7 @@ import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actsColumn, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+import { scopeOf } from '../kit/whose.ts';
 import { RoleForm, type RolePlace } from './role-form.tsx';
 import { useUnassign } from './use-assign.ts';
 
@@ -108,7 +109,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
     const { errors } =
       leaving === 'all'
         ? await remove({ input: { userId } })
-        : await unassign({ input: { userId, organizationId: leaving.organizationId ?? null } });
+        : await unassign({ input: { principal: { userId }, scope: scopeOf(leaving.organizationId ?? null) } });
     setLeaving(null);
     if (errors !== null) return;
     toasts.say(leaving === 'all' ? `${called} is deleted.` : `${called} no longer has a role there.`);

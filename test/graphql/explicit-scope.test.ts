@@ -1,0 +1,115 @@
+import { isInputObjectType, isNonNullType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema/index.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { daily, recurring, startSession } from '../support/automations.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+/** Mutations that act in one organization, without it. */
+const acts: [field: string, selection: string, input: Record<string, unknown>][] = [
+  ['createSession', 'session { organization { organizationId } }', { prompt: 'say hello' }],
+  [
+    'createAutomation',
+    'automation { organization { organizationId } }',
+    { name: 'Sweep', triggers: [recurring(daily)], actions: [startSession] },
+  ],
+  ['createWebhookEndpoint', 'webhookEndpoint { organization { organizationId } }', { url: 'https://hooks.example/' }],
+  ['createAttachmentUpload', 'attachmentUpload { url }', {}],
+  ['archiveSessions', 'results { sessionId }', { filter: { isArchived: false } }],
+];
+
+const secret = { key: 'K', type: 'KEY_VALUE', value: 'c4n4ry' };
+
+describe('what names no organization', () => {
+  it('is refused to a key of none in particular, with one organization and with two', async () => {
+    const { token } = await makeUser(test, { roleId: 'org_admin' });
+    const userErrors = async () => {
+      const found: Record<string, unknown> = {};
+      for (const [field, selection, input] of [...acts, ['createSecret', 'secret { key }', secret] as const]) {
+        for (const [who, by] of Object.entries({ administrator: test.adminToken, user: token })) {
+          found[`${field} by ${who}`] = (await runMutation(test, field, selection, input, by)).userErrors;
+        }
+      }
+      return found;
+    };
+    const organizations = () => test.app.services.store.query('select 1 from organization');
+    expect(await organizations()).toHaveLength(1);
+    const before = await userErrors();
+    const refused = [{ code: 'INVALID_INPUT', path: ['input', 'organizationId'] }];
+    for (const [name, errors] of Object.entries(before)) {
+      expect({ name, errors }).toMatchObject({ name, errors: refused });
+    }
+    await makeOrganization(test, 'Another');
+    expect(await userErrors()).toEqual(before);
+  });
+
+  it('is refused for a personal key to who has a token for all organizations', async () => {
+    const { token } = await makeUser(test);
+    const input = { name: 'mine', kind: { personal: {} } };
+    expect(await runMutation(test, 'createApiKey', 'token', input, token)).toMatchObject({
+      token: null,
+      userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'kind', 'personal', 'organizationId'] }],
+    });
+  });
+
+  it('means for a key of one organization that one, also when there is another', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Bound');
+    for (const name of ['First', 'Second']) {
+      await createSession(test, {}, token);
+      for (const [field, selection, input] of acts) {
+        const payload = await runMutation(test, field, selection, input, token);
+        expect({ field, errors: payload.userErrors }).toEqual({ field, errors: [] });
+        const said = JSON.stringify(payload);
+        if (selection.includes('organizationId')) expect(said).toContain(organizationId);
+        if (field === 'archiveSessions') expect(payload.results.length).toBeGreaterThan(0);
+        if (field === 'createAttachmentUpload') expect(said).toContain(organizationId.replace('org-', ''));
+      }
+      await makeOrganization(test, name);
+    }
+  });
+});
+
+describe('a scope', () => {
+  it('says the same whatever organizations there are', async () => {
+    const { organizationId } = await makeOrganization(test, 'Scoped');
+    const make = async (scope: object, roleId: string) => {
+      const selection = 'serviceUser { roleAssignments { nodes { role { roleId } organizationId } } }';
+      const input = { name: 'Robot', scope, roleId };
+      const { serviceUser, userErrors } = await runMutation(test, 'createServiceUser', selection, input);
+      expect(userErrors).toEqual([]);
+      return serviceUser.roleAssignments.nodes;
+    };
+    const inOne = [{ role: { roleId: 'org_member' }, organizationId }];
+    const onAll = [{ role: { roleId: 'account_member' }, organizationId: null }];
+    for (const name of ['Third', 'Fourth']) {
+      expect(await make({ organizationId }, 'org_member')).toEqual(inOne);
+      expect(await make({ enterprise: true }, 'account_member')).toEqual(onAll);
+      await makeOrganization(test, name);
+    }
+  });
+
+  it('is no privilege by omission: what is made for somebody names its role and its scope', () => {
+    const inputs = Object.values(schema.getTypeMap()).filter(isInputObjectType);
+    const fields = inputs.flatMap((type) =>
+      Object.values(type.getFields()).map((field) => ({ path: `${type.name}.${field.name}`, ...field })),
+    );
+    const optional = (name: string) =>
+      fields.filter((field) => field.name === name && !isNonNullType(field.type)).map(({ path }) => path);
+    expect(optional('roleId')).toEqual([]);
+    expect(optional('scope')).toEqual([]);
+    expect(fields.filter(({ name }) => name === 'accessType')).toEqual([]);
+    // A key that is bound to one organization may leave it out; each says so.
+    for (const path of optional('organizationId').filter((each) => each !== 'ScopeInput.organizationId')) {
+      const { description } = fields.find((field) => field.path === path) ?? {};
+      expect(description, path).toContain('Required, unless the key is bound to one organization');
+    }
+  });
+});

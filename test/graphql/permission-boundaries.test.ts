@@ -1,5 +1,6 @@
 import {
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLInputType,
   getNamedType,
   isEnumType,
@@ -17,7 +18,7 @@ import { schema } from '../../src/graphql/schema/index.ts';
 import { requirementsOf } from '../../src/graphql/schema/needs.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, makeRole } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { keyInput, makeUser, roleInput } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -105,21 +106,24 @@ function sampleOf(type: GraphQLInputType): unknown {
   if (isEnumType(type)) return type.getValues()[0]?.name;
   if (isInputObjectType(type)) {
     const members = Object.values(type.getFields());
-    const required = type.isOneOf ? members.slice(0, 1) : members.filter(isRequiredInputField);
-    return Object.fromEntries(required.map((member) => [member.name, sampleOf(member.type)]));
+    const isWanted = (member: GraphQLInputField) => isRequiredInputField(member) || member.name === 'organizationId';
+    const wanted = type.isOneOf ? members.slice(0, 1) : members.filter(isWanted);
+    return Object.fromEntries(
+      wanted.map(({ name, type }) => [name, name === 'organizationId' ? test.organizationId : sampleOf(type)]),
+    );
   }
   return { ID: newId(), Int: 1, Boolean: true, JSON: {} }[type.name] ?? 'something';
 }
 
 /** Inputs of which the value of a member decides what is needed. */
-const inputs: Record<string, object> = {
-  createApiKey: { kind: 'SERVICE', name: 'key' },
-  archiveSessions: { filter: { tags: ['none'] } },
-  unarchiveSessions: { filter: { tags: ['none'] } },
-  terminateSessions: { filter: { tags: ['none'] } },
-  tagSessions: { filter: { tags: ['none'] }, tags: ['none'] },
-  assignRole: { userId: newId(), roleId: 'org_member' },
-  unassignRole: { userId: newId() },
+const inputs: Record<string, (organizationId: string) => object> = {
+  createApiKey: (organizationId) => keyInput({ kind: 'SERVICE', organizationId }),
+  archiveSessions: (organizationId) => ({ organizationId, filter: { tags: ['none'] } }),
+  unarchiveSessions: (organizationId) => ({ organizationId, filter: { tags: ['none'] } }),
+  terminateSessions: (organizationId) => ({ organizationId, filter: { tags: ['none'] } }),
+  tagSessions: (organizationId) => ({ organizationId, filter: { tags: ['none'] }, tags: ['none'] }),
+  assignRole: () => roleInput({ userId: newId(), roleId: 'org_member' }),
+  unassignRole: () => roleInput({ userId: newId() }),
 };
 
 const mutations = guardedFields('Mutation');
@@ -129,7 +133,8 @@ it.each(mutations.map(([field, needed]) => [field.name, needed] as const))(
   '%s is refused to who holds nothing that it needs (%s)',
   async (name, needed) => {
     token ??= await withRole('VIEW_ORG_SESSIONS');
-    const input = inputs[name] ?? sampleOf(schema.getType(`${name[0]?.toUpperCase()}${name.slice(1)}Input`) as never);
+    const type = schema.getType(`${name[0]?.toUpperCase()}${name.slice(1)}Input`) as GraphQLInputType;
+    const input = inputs[name]?.(test.organizationId) ?? sampleOf(type);
     const document = `mutation($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) {
       ${name}(input: $input) { userErrors { code path message } } }`;
     const { data, errors } = await graphql(test, token, document, { input });

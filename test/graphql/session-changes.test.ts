@@ -211,16 +211,11 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(sorted(await ofAll.take(3))).toEqual(ids.map((id) => `ADDED devin-${id}`).sort());
     expect(sorted(await ofMember.take(1))).toEqual([`ADDED devin-${ids[0]}`]);
 
-    await runMutation(test, 'assignRole', 'user { userId }', {
-      userId: member.userId,
-      organizationId: two.organizationId,
-      roleId: 'org_member',
-    });
+    const toTwo = roleInput({ userId: member.userId, organizationId: two.organizationId, roleId: 'org_member' });
+    await runMutation(test, 'assignRole', 'user { userId }', toTwo);
     await untilSees(ofMember, two.token);
-    await runMutation(test, 'unassignRole', 'user { userId }', {
-      userId: member.userId,
-      organizationId: one.organizationId,
-    });
+    const fromOne = roleInput({ userId: member.userId, organizationId: one.organizationId });
+    await runMutation(test, 'unassignRole', 'user { userId }', fromOne);
     for (;;) {
       const { type, sessionId, session } = change((await ofMember.take(1))[0]);
       if (type !== 'REMOVED') continue;

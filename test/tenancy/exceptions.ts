@@ -64,8 +64,8 @@ export function expectLookups(matrix: Matrix, operations: readonly Operation[]):
 /** What those with few permissions may write, by the name of the route or the mutation. */
 const acts: Readonly<Record<string, RegExp>> = {
   // UseSessions, ManageOrgSessions on own ones, UsePersonalAutomations; keys of its own.
-  'a member’s personal access token': /session|message|api-?key|token|automation|attachment/i,
-  'a member’s personal key': /session|message|api-?key|token|automation|attachment/i,
+  'a member’s personal access token': /session|message|question|api-?key|token|automation|attachment/i,
+  'a member’s personal key': /session|message|question|api-?key|token|automation|attachment/i,
   // ViewOrgSessions, ViewOrgMembership, ManageOrgServiceUsers; keys of its own.
   'a user of a custom role': /service-?user|api-?key|token/i,
   // ReadAccountMeta; keys of its own.

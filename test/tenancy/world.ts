@@ -127,7 +127,8 @@ async function plantOrganization(planter: Planter, organizationId: string): Prom
   const { playbookId, automationId } = await planter.resources(organizationId, member, serviceKey.id);
   const parentId = await planter.session(organizationId, { userId: member, playbookId, automationId });
   const child = await planter.session(organizationId, { serviceUserId: robot, parentId, automationId, rest: 'asleep' });
-  await planter.session(organizationId, { userId: member, playbookId, automationId, rest: 'archived' });
+  // A sub-session, so that unarchiveSessions finds one by its parent.
+  await planter.session(organizationId, { userId: member, playbookId, automationId, parentId, rest: 'archived' });
   // It waits, unlike the other sub-session.
   await planter.session(organizationId, { userId: member, playbookId, parentId });
   await planter.auditEntry(organizationId, { userId: member, sessionId: child });

@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
       email: 'ada@example.com',
       name: 'Ada',
       roleId: 'org_member',
-      scope: { enterprise: true },
+      scope,
     });
     await runMutation(test, 'createRole', 'role { id }', {
       name: 'Reader',

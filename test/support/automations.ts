@@ -59,7 +59,7 @@ export const createAutomation = (
   token?: string,
   selection = automationFields,
 ): Promise<any> => {
-  const organizationId = token === undefined ? undefined : organizationOfToken(token);
+  const organizationId = token === undefined ? test.organizationId : organizationOfToken(token);
   const automation = { organizationId, ...plain, ...input };
   return runMutation(test, 'createAutomation', `webhookSecret automation { ${selection} }`, automation, token);
 };

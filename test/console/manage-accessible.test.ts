@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
       scope: 'ORGANIZATION',
       permissions: ['VIEW_ORG_SESSIONS'],
     });
-    await make('addAllowedTags', 'allowedTags', { tags: ['backend', 'docs'] });
+    await make('addAllowedTags', 'allowedTags', { organizationId, tags: ['backend', 'docs'] });
     const dayMs = 24 * 60 * 60 * 1_000;
     for (let day = 0; day < 25; day++) {
       const createdAt = new Date(Date.now() - day * dayMs);

@@ -231,7 +231,8 @@ describe('who may do what with automations', () => {
 
   it('needs an organization to be named where a key can act in several', async () => {
     await world();
-    expect((await create({})).userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'organizationId'] }]);
+    const unnamed = await create({ organizationId: undefined });
+    expect(unnamed.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'organizationId'] }]);
     const { organizationId } = await world();
     const personal = await makeKey(test, { kind: 'SERVICE', organizationId });
     expect((await create({}, personal)).automation.organization).toEqual({ organizationId });

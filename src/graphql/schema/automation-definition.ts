@@ -1,6 +1,6 @@
 import type { Action } from '../../domain/automations/definition.ts';
 import { recurringEvent, webhookEvent } from '../../domain/automations/event-types.ts';
-import { DomainError, refuse } from '../../domain/errors.ts';
+import { DomainError, MissingPermissionError, refuse } from '../../domain/errors.ts';
 import type { AutomationActionInput, AutomationTriggerInput } from './automation-definition-inputs.ts';
 
 type TriggerInput = typeof AutomationTriggerInput.$inferInput;
@@ -64,7 +64,9 @@ export async function placingIssues<T>(input: Definition, act: () => Promise<T>)
   try {
     return await act();
   } catch (error) {
-    if (!(error instanceof DomainError) || error.issues.length === 0) throw error;
+    // A lack of permission is about the caller, and has no place in the input.
+    if (!(error instanceof DomainError) || error instanceof MissingPermissionError) throw error;
+    if (error.issues.length === 0) throw error;
     const issues = error.issues.map(({ path, message }) => {
       const place = placeOf(input, path);
       const isRule = place.at(-1) === 'rule';

@@ -122,7 +122,8 @@ export function auditLogStatement<C>(
   return { sql, values };
 }
 
-function filterConditions(filter: AuditLogFilter, bind: Bind): string[] {
+/** The conditions of a filter on an `audit_entry` aliased `e`, without those on its action. */
+export function filterConditions(filter: AuditLogFilter, bind: Bind): string[] {
   const where: string[] = [];
   const add = (value: unknown, condition: (parameter: string) => string) => {
     if (value !== undefined) where.push(condition(bind(value)));

@@ -2,11 +2,20 @@ import { permissionFor } from '../auth/permissions.ts';
 import { requireEnterprisePermission } from '../auth/viewer.ts';
 import { isAuditAction } from './audit-actions.ts';
 import { type AuditEntryRecord, entryActors, entryColumns } from './audit-entry.ts';
-import { type AuditLogFilter, auditLogStatement, byCommit, byTime, type EntryOrder } from './audit-log-statement.ts';
+import {
+  type AuditLogFilter,
+  auditLogStatement,
+  byCommit,
+  byTime,
+  type EntryOrder,
+  filterConditions,
+} from './audit-log-statement.ts';
 import type { Context } from './context.ts';
 import { type Issue, invalidInput, notFound } from './errors.ts';
 import { inOrderOf } from './find-by-ids.ts';
 import { parseId } from './ids.ts';
+import { oneOfConditions } from './list-filter.ts';
+import type { CountedList } from './nested-pages.ts';
 import {
   badCursor,
   type Page,
@@ -52,6 +61,30 @@ export async function listAuditLogs(
 ): Promise<Page<AuditEntryRecord>[]> {
   requireEnterprisePermission(context.viewer, permissionFor.viewAuditLog);
   return readPages(context, organizationIds, request, limits);
+}
+
+/** The enterprise's audit log, or an organization's by its bare id, to be counted. FORBIDDEN, INVALID_INPUT. */
+export function auditLogOf(
+  { viewer }: Context,
+  organizationId: string | null,
+  filter: AuditLogFilter = {},
+): CountedList {
+  requireEnterprisePermission(viewer, permissionFor.viewAuditLog);
+  checkFilter(filter);
+  const actions = filter.actions && [...new Set(filter.actions)];
+  return {
+    key: `audit log ${JSON.stringify([organizationId === null, filter])}`,
+    ownerId: organizationId ?? viewer.enterpriseId,
+    row: 'e',
+    table: 'audit_entry',
+    owners: () => '',
+    where: (bind) => [
+      `e.enterprise_id = ${bind(viewer.enterpriseId)}`,
+      ...(organizationId === null ? [] : ['e.organization_id = owner.id']),
+      ...oneOfConditions('e.action', actions, bind),
+      ...filterConditions(filter, bind),
+    ],
+  };
 }
 
 /** The entries of these bare ids, in the ids' order; null for each that the viewer may not see. */

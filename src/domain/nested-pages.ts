@@ -89,10 +89,13 @@ export async function listNested<T extends Keyed>(
   return found.map((items) => page.toPage(items));
 }
 
+/** What of a list says how long it is. */
+export type CountedList = Pick<NestedList<unknown>, 'key' | 'ownerId' | 'row' | 'table' | 'owners' | 'where'>;
+
 /** How many items each of these lists has, which have the same key: in one statement. */
 export async function countNested(
   { store }: { readonly store: Store },
-  lists: readonly NestedList<unknown>[],
+  lists: readonly CountedList[],
 ): Promise<Count[]> {
   const [list] = lists;
   if (!list) return [];
@@ -110,7 +113,7 @@ export async function countNested(
   });
 }
 
-function startOf<T>(list: NestedList<T>, lists: readonly NestedList<T>[]) {
+function startOf(list: CountedList, lists: readonly CountedList[]) {
   const values: unknown[] = [lists.map(({ ownerId }) => ownerId)];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const from = `from unnest($1::text[]) with ordinality owner (id, place) ${list.owners(bind)}`;

@@ -95,10 +95,14 @@ export function writeCursor(...parts: readonly (string | number)[]): string {
   return Buffer.from(parts.join('|')).toString('base64url');
 }
 
-/** The parts of a cursor written by {@link writeCursor} for the same list; null when it is not one. */
+/**
+ * The parts of a cursor written by {@link writeCursor} for the same list; null when it is not one. The last of them may have the
+ * sign that stands between them.
+ */
 export function readCursor(list: string, count: number, text: string): string[] | null {
-  const parts = Buffer.from(text, 'base64url').toString('utf8').split('|');
-  return parts[0] === list && parts.length === count + 1 ? parts.slice(1) : null;
+  const [name, ...parts] = Buffer.from(text, 'base64url').toString('utf8').split('|');
+  if (name !== list || parts.length < count) return null;
+  return parts.length === count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join('|')];
 }
 
 /** A keyset position in a list ordered by a time, then an id. */

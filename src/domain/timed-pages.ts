@@ -4,6 +4,7 @@ import {
   type PageRequest,
   type PageWindow,
   pageWindow,
+  readCursor,
   readTimeCursor,
   type TimeCursor,
   toPage,
@@ -12,7 +13,18 @@ import {
 
 const timeColumns = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
-/** A list that is ordered by a time and then an id. */
+/** How much of a text orders a list, in characters: what a cursor holds of it. */
+const orderedLength = 64;
+
+/** A text by which a list is ordered: upper and lower case alike, by its first 64 characters. */
+export interface TextKey {
+  /** The member of a record that has it. */
+  readonly member: string;
+  /** The column, without its table. */
+  readonly column: string;
+}
+
+/** A list that is ordered by a time or a text, and then an id. */
 export interface TimedList {
   /** The name in its cursors: those of another list are refused. */
   readonly name: string;
@@ -20,13 +32,35 @@ export interface TimedList {
   readonly row: string;
   /** Which of its times, as its records name it; `createdAt` when left out. */
   readonly at?: keyof typeof timeColumns;
-  /** True: the oldest first. Left out: the newest first. */
+  /** A text that orders it, instead of a time. */
+  readonly text?: TextKey;
+  /** True: the oldest first, or the first of the alphabet. Left out: the newest first, or the last of the alphabet. */
   readonly isOldestFirst?: boolean;
+}
+
+/** An order of a list: by what, and which end comes first. */
+export interface ListOrder<F extends string = string> {
+  readonly field: F;
+  readonly direction: 'asc' | 'desc';
+}
+
+/**
+ * The parts of a {@link TimedList} in an order: by `createdAt`, or by one of some texts. Without an order the newest come first.
+ * Lists of different orders do not take each other's cursors.
+ */
+export function inOrder<F extends string>(
+  name: string,
+  order: ListOrder<F> | null | undefined,
+  texts: Readonly<Record<Exclude<F, 'createdAt'>, TextKey>>,
+): Pick<TimedList, 'name' | 'isOldestFirst'> & { readonly text?: TextKey } {
+  const isOldestFirst = order?.direction === 'asc';
+  const text = order && (texts as Readonly<Record<string, TextKey>>)[order.field];
+  return text ? { name: `${name}.${order.field}`, text, isOldestFirst } : { name, isOldestFirst };
 }
 
 /** The parts of a statement that reads one page of a {@link TimedList}, and what makes the page of its rows. */
 export interface TimedPage {
-  readonly window: PageWindow<TimeCursor>;
+  readonly window: PageWindow<Position>;
   /** What holds for the rows after and before the cursors; empty without cursors. */
   readonly beyond: readonly string[];
   /** `order by …`, from the end that is read from. */
@@ -47,7 +81,13 @@ interface TimedRow {
   readonly createdAt: Date;
 }
 
-/** The columns of time and id that say where a row of a {@link TimedList} stands. */
+/** Where a row stands in its list. */
+interface Position {
+  readonly at: Date | string;
+  readonly id: string;
+}
+
+/** The columns of time, or text, and id that say where a row of a {@link TimedList} stands. */
 export interface RowPlace {
   readonly at: string;
   readonly id: string;
@@ -58,17 +98,19 @@ export interface RowPlace {
  * and `sourceOrder` go by, if not the row's own. The errors of {@link pageWindow}.
  */
 export function timedPage(
-  { name, row, at: time = 'createdAt', isOldestFirst = false }: TimedList,
+  list: TimedList,
   request: PageRequest,
   limits: PageLimits,
   bind: (value: unknown) => string,
   place?: RowPlace,
 ): TimedPage {
-  const window = pageWindow(request, limits, (text) => readTimeCursor(name, text));
-  const own: RowPlace = { at: `${row}.${timeColumns[time]}`, id: `${row}.id` };
+  const { name, row, isOldestFirst = false } = list;
+  const key = list.text ? textKey(list.text) : timeKey(list.at ?? 'createdAt');
+  const window = pageWindow<Position>(request, limits, (text) => key.read(name, text));
+  const own: RowPlace = { at: key.column(row), id: `${row}.id` };
   const source = place ?? own;
-  const position = (sign: string, { at, id }: TimeCursor) =>
-    `(${source.at}, ${source.id}) ${sign} (${bind(at)}::timestamptz, ${bind(id)}::text)`;
+  const position = (sign: string, { at, id }: Position) =>
+    `(${source.at}, ${source.id}) ${sign} (${key.value(bind(at))}, ${bind(id)}::text)`;
   const [later, earlier] = isOldestFirst ? ['>', '<'] : ['<', '>'];
   const direction = isOldestFirst === window.backward ? 'desc' : 'asc';
   const orderBy = (by: RowPlace) => `order by ${by.at} ${direction}, ${by.id} ${direction}`;
@@ -82,19 +124,64 @@ export function timedPage(
     sourceOrder: orderBy(source),
     direction,
     limit: bind(window.limit + 1),
-    toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor = standsAt(time)) {
-      return toPage(rows, window, (item) => {
-        const place = at(item);
-        return writeCursor(name, place.at.getTime(), place.id);
-      });
+    toPage<T>(rows: readonly T[], at: (item: T) => Position = key.positionOf) {
+      return toPage(rows, window, (item) => key.write(name, at(item)));
     },
   };
 }
 
-// Only reached for rows that have both: the overload without `at` asks for them.
-function standsAt(time: keyof typeof timeColumns): (item: unknown) => TimeCursor {
-  return (item) => {
-    const row = item as TimedRow & { readonly updatedAt: Date };
-    return { at: row[time], id: row.id };
+/** What orders a list: as a column, as a value of a cursor, and as a member of a record. */
+interface SortKey {
+  readonly column: (row: string) => string;
+  /** What a placeholder of a cursor's value is compared as. */
+  readonly value: (placeholder: string) => string;
+  readonly read: (list: string, cursor: string) => Position | null;
+  readonly write: (list: string, position: Position) => string;
+  /** Only for rows that have both: the overload of `toPage` without `at` asks for them. */
+  readonly positionOf: (item: unknown) => Position;
+}
+
+const timeKeys = { createdAt: newTimeKey('createdAt'), updatedAt: newTimeKey('updatedAt') } as const;
+const timeKey = (time: keyof typeof timeColumns): SortKey => timeKeys[time];
+
+function newTimeKey(time: keyof typeof timeColumns): SortKey {
+  return {
+    column: (row) => `${row}.${timeColumns[time]}`,
+    value: (placeholder) => `${placeholder}::timestamptz`,
+    read: readTimeCursor,
+    write: (list, { at, id }) => writeCursor(list, (at as Date).getTime(), id),
+    positionOf(item) {
+      const row = item as TimedRow & { readonly updatedAt: Date };
+      return { at: row[time], id: row.id };
+    },
   };
+}
+
+// The case is left to the database on both sides: a cursor holds the text as it is.
+function textKey({ member, column }: TextKey): SortKey {
+  return {
+    column: (row) => textColumn(`${row}.${column}`),
+    value: (placeholder) => `lower(${placeholder}::text)`,
+    read: readTextCursor,
+    write: (list, { at, id }) => writeCursor(list, id, at as string),
+    positionOf(item) {
+      const row = item as { readonly id: string } & Readonly<Record<string, string>>;
+      return {
+        at: Array.from(row[member] ?? '')
+          .slice(0, orderedLength)
+          .join(''),
+        id: row.id,
+      };
+    },
+  };
+}
+
+/** What a list by a text is ordered by, of a column: indexes are made of the same expression. */
+const textColumn = (column: string): string => `lower("left"(${column}, ${orderedLength}))`;
+
+function readTextCursor(list: string, cursor: string): Position | null {
+  const parts = readCursor(list, 2, cursor);
+  if (!parts) return null;
+  const [id, at] = parts as [string, string];
+  return /^[0-9a-z_]{1,64}$/.test(id) && !at.includes('\u0000') && at.isWellFormed() ? { at, id } : null;
 }

@@ -1,9 +1,14 @@
-import type { Count, NestedList } from '../domain/nested-pages.ts';
-import type { Page, PageRequest } from '../domain/pages.ts';
+import type { Count, CountedList, NestedList } from '../domain/nested-pages.ts';
+import { type Page, type PageRequest, pageOf } from '../domain/pages.ts';
 import type { GraphqlContext } from './context.ts';
 
-/** A domain page in Relay's shape. */
-export function toConnection<T>(page: Page<T>) {
+/** A connection tells how long its list is, which is counted when that is asked. */
+export interface CountedConnection {
+  readonly count: () => Promise<Count>;
+}
+
+/** A domain page in Relay's shape, with what counts its list. */
+export function toConnection<T>(page: Page<T>, count: CountedConnection['count']) {
   const edges = page.items.map((node) => ({ cursor: page.cursorOf(node), node }));
   return {
     edges,
@@ -13,31 +18,22 @@ export function toConnection<T>(page: Page<T>) {
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
+    count,
   };
-}
-
-/** A {@link toConnection} that can say how long its list is; it is counted when that is asked. */
-export interface CountedConnection {
-  readonly count: () => Promise<Count>;
 }
 
 type Item = { readonly id: string; readonly createdAt: Date };
 
-/** A page of one owner's list in Relay's shape; those of other owners are read with it. */
-export async function nestedPage<T extends Item>({ loaders }: GraphqlContext, list: NestedList<T>, page: PageRequest) {
-  return toConnection(await loaders.nestedPage(list, page));
-}
-
-/** A {@link nestedPage} that can be counted. */
+/** A page of one owner's list in Relay's shape, which can be counted; those of other owners are read with it. */
 export async function nestedConnection<T extends Item>(
   context: GraphqlContext,
   list: NestedList<T>,
   page: PageRequest,
 ) {
-  return countable(context, list, await context.loaders.nestedPage(list, page));
+  return countable(context, list, await context.loaders.nestedPage(list, pageOf(page)));
 }
 
-/** A page of a list that has been read, in Relay's shape, that can be counted. */
-export function countable<T extends Item>(context: GraphqlContext, list: NestedList<T>, page: Page<T>) {
-  return { ...toConnection(page), count: () => context.loaders.nestedCount(list) };
+/** A page that was read, in Relay's shape, with the list that is counted for its `totalCount`. */
+export function countable<T>(context: GraphqlContext, list: CountedList, page: Page<T>) {
+  return toConnection(page, () => context.loaders.nestedCount(list));
 }

@@ -3,20 +3,14 @@ import type { AuditEntryRecord } from '../domain/audit-entry.ts';
 import { type AuditLogRequest, findAuditEntries, listAuditLogs } from '../domain/audit-log.ts';
 import type { Context } from '../domain/context.ts';
 import { findServiceKeyAuthors, findServiceKeys } from '../domain/keys/find-service-keys.ts';
-import { type ApiKeyRecord, findApiKeys } from '../domain/keys/key-record.ts';
-import { listServiceUserKeys } from '../domain/keys/list-api-keys.ts';
+import { findApiKeys } from '../domain/keys/key-record.ts';
 import { type LegacyCallRecord, listLegacyCallsOfOrganizations } from '../domain/legacy-calls/list-legacy-calls.ts';
-import { type Count, countNested, listNested, type NestedList } from '../domain/nested-pages.ts';
+import { type Count, type CountedList, countNested, listNested, type NestedList } from '../domain/nested-pages.ts';
 import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
 import { findOrganizations } from '../domain/organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../domain/pages.ts';
 import { findServiceUserAuthors, findServiceUsers, findUserAuthors, findUsers } from '../domain/people/find-people.ts';
-import {
-  type ListedRoleAssignment,
-  listRoleAssignments,
-  type RoleHolderKind,
-} from '../domain/people/list-role-assignments.ts';
 import { findRolesByIds } from '../domain/people/list-roles.ts';
 import { readQueueReasons } from '../domain/runs/queue-reasons.ts';
 import { ofAnySession } from '../domain/sessions/enterprise-scope.ts';
@@ -35,7 +29,7 @@ function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]
   return new DataLoader((ids: readonly string[]) => find(ids));
 }
 
-const cacheKeyFn = ({ ownerId }: NestedList<unknown>) => ownerId;
+const cacheKeyFn = ({ ownerId }: Pick<CountedList, 'ownerId'>) => ownerId;
 
 // A page's arguments and the list's key: what is alike in both is read in one statement.
 function nestedPages({ context }: From) {
@@ -54,11 +48,11 @@ function nestedPages({ context }: From) {
 }
 
 function nestedCounts({ context }: From) {
-  const counts = new Map<string, DataLoader<NestedList<unknown>, Count, string>>();
-  return (list: NestedList<unknown>): Promise<Count> => {
+  const counts = new Map<string, DataLoader<CountedList, Count, string>>();
+  return (list: CountedList): Promise<Count> => {
     const loader =
       counts.get(list.key) ??
-      new DataLoader((lists: readonly NestedList<unknown>[]) => countNested(context, lists), { cacheKeyFn });
+      new DataLoader((lists: readonly CountedList[]) => countNested(context, lists), { cacheKeyFn });
     counts.set(list.key, loader);
     return loader.load(list);
   };
@@ -127,18 +121,6 @@ function logPages({ ofSessions }: From) {
   };
 }
 
-function rolePages({ context }: From) {
-  const pages = new Map<string, DataLoader<string, Page<ListedRoleAssignment>>>();
-  return (kind: RoleHolderKind, id: string, request: PageRequest): Promise<Page<ListedRoleAssignment>> => {
-    const key = JSON.stringify([kind, request]);
-    const loader =
-      pages.get(key) ??
-      new DataLoader((ids: readonly string[]) => listRoleAssignments(context, kind, ids, request, pageLimits));
-    pages.set(key, loader);
-    return loader.load(id);
-  };
-}
-
 const makeLoaders = lazily<From>()({
   /** A page of one owner's list. */
   nestedPage: nestedPages,
@@ -180,6 +162,7 @@ const makeLoaders = lazily<From>()({
   tagRules: usage('tagRules'),
   consumptionSums: usage('consumptionSums'),
   consumptionShares: usage('consumptionShares'),
+  consumptionShareCount: usage('consumptionShareCount'),
   sessionMetrics: usage('sessionMetrics'),
   activeUserCount: usage('activeUserCount'),
   activeUserWindows: usage('activeUserWindows'),
@@ -187,14 +170,6 @@ const makeLoaders = lazily<From>()({
   auditLogPage: pagesBy(
     (request: AuditLogRequest) => JSON.stringify(request),
     ({ context }, ids, request): Promise<Page<AuditEntryRecord>[]> => listAuditLogs(context, ids, request, pageLimits),
-  ),
-  /** A page of a user's or service user's role assignments. */
-  rolePage: rolePages,
-  /** A page of a service user's keys. */
-  keyPage: pagesBy(
-    (status: string, request: PageRequest) => JSON.stringify([status, request]),
-    ({ context }, ids, status, request): Promise<Page<ApiKeyRecord>[]> =>
-      listServiceUserKeys(context, ids, status, request, pageLimits),
   ),
   /** A page of the calls of legacy routes in an organization. */
   legacyCallPage: pagesBy(

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Ledger } from '../domain/consumption/ledgers.ts';
-import { type ConsumptionShare, listShares, type ShareOf } from '../domain/consumption/shares.ts';
+import { type ConsumptionShare, countShares, listShares, type ShareOf } from '../domain/consumption/shares.ts';
 import { sumLedgers } from '../domain/consumption/sums.ts';
 import type { Context } from '../domain/context.ts';
 import type { ActiveUsersUnit } from '../domain/metrics/active-users.ts';
@@ -10,6 +10,7 @@ import {
   type MetricsPlace,
   readSessionMetrics,
 } from '../domain/metrics/of-places.ts';
+import type { Count } from '../domain/nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../domain/pages.ts';
 import { listTagRules, type TagRules } from '../domain/sessions/allowed-tags.ts';
 
@@ -35,6 +36,7 @@ function eachPlace<T extends OfPlace, R>() {
 export function createUsageLoaders(context: Context, limits: PageLimits) {
   const sums = eachPlace<Ledger, Awaited<ReturnType<typeof sumLedgers>>[number]>();
   const shares = eachPlace<Ledger, Page<ConsumptionShare>>();
+  const shareCounts = eachPlace<Ledger, Count>();
   const metrics = eachPlace<MetricsPlace, Awaited<ReturnType<typeof readSessionMetrics>>[number]>();
   const counts = eachPlace<MetricsPlace, number>();
   const windows = eachPlace<MetricsPlace, Awaited<ReturnType<typeof listActiveUsersOf>>[number]>();
@@ -43,6 +45,8 @@ export function createUsageLoaders(context: Context, limits: PageLimits) {
     consumptionSums: (ledger: Ledger) => sums(ledger, null, (ledgers) => sumLedgers(context, ledgers)),
     consumptionShares: (by: ShareOf, ledger: Ledger, page: PageRequest) =>
       shares(ledger, [by, page], (ledgers) => listShares(context, by, ledgers, page, limits)),
+    consumptionShareCount: (by: ShareOf, ledger: Ledger) =>
+      shareCounts(ledger, by, (ledgers) => countShares(context, by, ledgers)),
     sessionMetrics: (place: MetricsPlace) => metrics(place, null, (places) => readSessionMetrics(context, places)),
     activeUserCount: (place: MetricsPlace, least: number) =>
       counts(place, least, (places) => countActiveUsersOf(context, least, places)),

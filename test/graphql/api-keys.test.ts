@@ -219,10 +219,14 @@ describe('lists of keys', () => {
     await runMutation(test, 'revokeApiKey', keyFields, { apiKeyId: gone.apiKeyId }, user.token);
     const names = (status: string) => namesOf(user.token, `viewer { apiKeys${status} { nodes { name display } } }`);
     expect(await names('')).toEqual(['key']);
-    expect(await names('(status: REVOKED)')).toEqual(['gone']);
-    expect(await names('(status: EXPIRED)')).toEqual([]);
-    expect(await names('(status: ALL)')).toEqual(['gone', 'key']);
-    const { data } = await graphql(test, user.token, '{ viewer { apiKeys(status: ALL) { nodes { display } } } }');
+    expect(await names('(filter: {status: REVOKED})')).toEqual(['gone']);
+    expect(await names('(filter: {status: EXPIRED})')).toEqual([]);
+    expect(await names('(filter: {status: ALL})')).toEqual(['gone', 'key']);
+    const { data } = await graphql(
+      test,
+      user.token,
+      '{ viewer { apiKeys(filter: {status: ALL}) { nodes { display } } } }',
+    );
     for (const { display } of data.viewer.apiKeys.nodes) expect(display).toMatch(/^cog_[a-z2-7]{4}…$/);
   });
 
@@ -274,7 +278,7 @@ describe('updateServiceUser and deleteServiceUser', () => {
     const listed = (inactive: boolean) =>
       namesOf(
         place.token,
-        `organization(id: "${organizationId}") { serviceUsers(includeInactive: ${inactive}) { nodes { name } } }`,
+        `organization(id: "${organizationId}") { serviceUsers(filter: {includeInactive: ${inactive}}) { nodes { name } } }`,
       );
     expect(await listed(false)).not.toContain('Renamed');
     expect(await listed(true)).toContain('Renamed');

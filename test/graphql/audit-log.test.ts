@@ -35,7 +35,10 @@ const enterpriseLog = (args: string): List => ({
 
 describe.each(['DESC', 'ASC'])('%s', (direction) => {
   const list = (organizationId: string) =>
-    logOf(organizationId, `orderBy: { direction: ${direction} } filter: { actions: [SEND_MESSAGE] }`);
+    logOf(
+      organizationId,
+      `orderBy: { field: CREATED_AT, direction: ${direction} } filter: { actions: [SEND_MESSAGE] }`,
+    );
 
   it('reads entries of one moment to the end from both sides, each once', async () => {
     const { organizationId } = await makeOwn();
@@ -56,7 +59,9 @@ describe.each(['DESC', 'ASC'])('%s', (direction) => {
   it('refuses a cursor of the other order', async () => {
     const { organizationId } = await makeOwn();
     const other = direction === 'ASC' ? 'DESC' : 'ASC';
-    const { page } = await readPage(test, enterpriseLog(`orderBy: { direction: ${other} }`), { first: 1 });
+    const { page } = await readPage(test, enterpriseLog(`orderBy: { field: CREATED_AT, direction: ${other} }`), {
+      first: 1,
+    });
     const { errors } = await readPage(test, list(organizationId), { after: page?.pageInfo.endCursor });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
   });

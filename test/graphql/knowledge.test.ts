@@ -25,8 +25,8 @@ const makeFolder = async (token: string, input: Record<string, unknown>) =>
   (await run('createKnowledgeFolder', folderFields, { scope: homeScope(token), ...input }, token)).knowledgeFolder;
 
 /** The names of an organization's notes that match, and how many there are. */
-async function names(token: string, organizationId: string, args: string): Promise<[string[], number]> {
-  const document = `query($id: ID!) { organization(id: $id) { knowledgeNotes(first: 100 ${args}) { nodes { name } totalCount } } }`;
+async function names(token: string, organizationId: string, filter: string, page = ''): Promise<[string[], number]> {
+  const document = `query($id: ID!) { organization(id: $id) { knowledgeNotes(first: 100, filter: {${filter}} ${page}) { nodes { name } totalCount } } }`;
   const { data, errors } = await graphql(test, token, document, { id: organizationId });
   expect(errors).toBeUndefined();
   const { nodes, totalCount } = data.organization.knowledgeNotes;
@@ -185,9 +185,9 @@ describe('the notes of an organization', () => {
     await makeNote(token, { name: 'One', folderId: folder.id });
     await makeNote(token, { name: 'Two', folderId: inner.id, pinnedRepo: 'acme/site' });
     await makeNote(token, { name: 'Three', body: 'About ALPACAS' });
-    const found = (args: string) => names(token, organizationId, args);
+    const found = (filter: string, page = '') => names(token, organizationId, filter, page);
     expect(await found('')).toEqual([['Three', 'Two', 'One'], 3]);
-    expect(await found(`after: "${await firstCursor(token, organizationId)}"`)).toEqual([['Two', 'One'], 3]);
+    expect(await found('', `after: "${await firstCursor(token, organizationId)}"`)).toEqual([['Two', 'One'], 3]);
     expect(await found('search: "alpaca"')).toEqual([['Three'], 1]);
     expect(await found(`folderId: "${folder.id}"`)).toEqual([['One'], 1]);
     expect(await found('folderPath: "backend/databases"')).toEqual([['Two'], 1]);
@@ -244,7 +244,7 @@ describe('the enterprise', () => {
       expect(errors).toBeUndefined();
       return data.enterprise;
     };
-    const both = await all('search: "Push", first: 100');
+    const both = await all('filter: {search: "Push"}, first: 100');
     const listed = both.knowledgeNotes.nodes.map(({ name }: { name: string }) => name);
     expect(listed).toEqual(expect.arrayContaining(['Shared', 'Own']));
     expect(both.knowledgeNotes).toMatchObject({ totalCount: listed.length, totalCountIsExact: true });
@@ -252,7 +252,7 @@ describe('the enterprise', () => {
       name: 'Everywhere',
       notes: { nodes: [{ name: 'Shared' }], totalCount: 1 },
     });
-    const own = (await all('accessType: ENTERPRISE')).knowledgeNotes.nodes;
+    const own = (await all('filter: {accessType: ENTERPRISE}')).knowledgeNotes.nodes;
     expect(own).toContainEqual({ name: 'Shared' });
     expect(own).not.toContainEqual({ name: 'Own' });
     expect(await run('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: made.id }, token)).toEqual({

@@ -95,12 +95,12 @@ it('belongs to an organization or to the enterprise, and each is changed by who 
   const inOrganization = (args: string) =>
     titles(`query($id: ID!) { organization(id: $id) { playbooks${args} { nodes { title } totalCount } } }`, token);
   expect(await inOrganization('')).toEqual(['Own']);
-  expect(await inOrganization('(accessType: ENTERPRISE)')).toEqual(['Shared']);
+  expect(await inOrganization('(filter: {accessType: ENTERPRISE})')).toEqual(['Shared']);
   const inEnterprise = (args: string) =>
     titles(`{ enterprise { playbooks(first: 100 ${args}) { nodes { title } totalCount } } }`, keeper);
   expect((await inEnterprise('')).slice(0, 2)).toEqual(['Own', 'Shared']);
-  expect(await inEnterprise('accessType: ENTERPRISE')).toEqual(['Shared']);
-  expect(await inEnterprise('accessType: ORGANIZATION')).not.toContain('Shared');
+  expect(await inEnterprise('filter: {accessType: ENTERPRISE}')).toEqual(['Shared']);
+  expect(await inEnterprise('filter: {accessType: ORGANIZATION}')).not.toContain('Shared');
 
   const member = await makeUser(test, { organizationId });
   expect(await run('updatePlaybook', { playbookId: own.id, title: 'x' }, member.token)).toEqual({

@@ -43,7 +43,7 @@ it('takes an address whose variables and extensions are left empty', async () =>
 });
 
 it.each(['\u0000', 'a\u0000@example.com', '\ud800'])('refuses an address that nobody can have: %j', async (email) => {
-  const query = 'query($email: String) { enterprise { users(email: $email) { nodes { id } } } }';
+  const query = 'query($email: String) { enterprise { users(filter: {email: $email}) { nodes { id } } } }';
   const { errors } = await graphql(test, test.adminToken, query, { email });
   expect(errors).toMatchObject([
     { extensions: { code: 'INVALID_INPUT' }, message: expect.stringMatching(/^"email" must be Unicode text/) },

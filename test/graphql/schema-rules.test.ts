@@ -80,9 +80,7 @@ it('gives every list as a connection, or as a list that cannot grow', () => {
     const item = type.name.replace(/Connection$/, '');
     const { totalCount, totalCountIsExact, ...page } = signatures(type.getFields());
     expect(page).toEqual({ edges: `[${item}Edge!]!`, nodes: `[${item}!]!`, pageInfo: 'PageInfo!' });
-    // Counted, or not at all.
-    const counts = totalCount === undefined ? [undefined, undefined] : ['Int!', 'Boolean!'];
-    expect([totalCount, totalCountIsExact], type.name).toEqual(counts);
+    expect([totalCount, totalCountIsExact], type.name).toEqual(['Int!', 'Boolean!']);
     const edge = schema.getType(`${item}Edge`);
     expect(isObjectType(edge) && signatures(edge.getFields())).toEqual({ cursor: 'String!', node: `${item}!` });
   }
@@ -112,9 +110,10 @@ function signatures(fields: Record<string, Pick<GraphQLField<unknown, unknown>, 
 }
 
 const connection = (extra = '') => `(after: String, before: String, ${extra}first: Int, last: Int)`;
+const listOf = (item: string) =>
+  `(after: String, before: String, filter: ${item}Filter, first: Int, last: Int, orderBy: ${item}Order): ${item}Connection`;
 
-const sessionConnection =
-  '(after: String, before: String, filter: SessionFilter, first: Int, last: Int, orderBy: SessionOrder): SessionConnection';
+const sessionConnection = listOf('Session');
 
 /** What clients were promised: names, arguments and types. There may be more. */
 const promised: Record<string, Record<string, string>> = {
@@ -123,7 +122,7 @@ const promised: Record<string, Record<string, string>> = {
     nodes: '(ids: [ID!]!): [Node]!',
     viewer: ': Viewer!',
     enterprise: ': Enterprise',
-    organizations: `${connection()}: OrganizationConnection!`,
+    organizations: `${listOf('Organization')}!`,
     organization: '(id: ID!): Organization',
     session: '(id: ID!): Session',
     sessions: `${sessionConnection}!`,
@@ -144,14 +143,13 @@ const promised: Record<string, Record<string, string>> = {
     name: ': String!',
     createdAt: ': DateTime!',
     sessions: sessionConnection,
-    automations: `${connection()}: AutomationConnection`,
+    automations: listOf('Automation'),
     consumption: '(from: Date!, serviceUserId: ID, sessionId: ID, to: Date!, userId: ID): Consumption',
-    members: `${connection()}: MemberConnection`,
-    knowledgeNotes:
-      '(accessType: AccessType, after: String, before: String, first: Int, folderId: ID, folderPath: String, last: Int, pinnedRepo: String, search: String): KnowledgeNoteConnection',
-    knowledgeFolders: `${connection()}: KnowledgeFolderConnection`,
-    playbooks: '(accessType: AccessType, after: String, before: String, first: Int, last: Int): PlaybookConnection',
-    secrets: `${connection()}: SecretConnection`,
+    members: listOf('Member'),
+    knowledgeNotes: listOf('KnowledgeNote'),
+    knowledgeFolders: listOf('KnowledgeFolder'),
+    playbooks: listOf('Playbook'),
+    secrets: listOf('Secret'),
   },
   Session: {
     id: ': ID!',
@@ -174,7 +172,7 @@ const promised: Record<string, Record<string, string>> = {
     pullRequests: ': [PullRequest!]!',
     playbook: ': Playbook',
     children: sessionConnection,
-    attachments: `${connection()}: AttachmentConnection`,
+    attachments: listOf('Attachment'),
     messages: `${connection()}: SessionMessageConnection`,
     events:
       '(after: String, before: String, first: Int, kinds: [SessionEventKind!], last: Int): SessionEventConnection',
@@ -185,7 +183,7 @@ const promised: Record<string, Record<string, string>> = {
     name: ': String!',
     isEnabled: ': Boolean!',
     nextRuns: '(count: Int): [DateTime!]!',
-    runs: `${connection()}: AutomationRunConnection!`,
+    runs: `${listOf('AutomationRun')}!`,
   },
   CreateAutomationPayload: { automation: ': Automation' },
   DeleteAutomationPayload: { deletedAutomationId: ': ID' },

@@ -56,7 +56,7 @@ it('gives a service user’s keys, newest first and page by page, and its roles'
     `query($id: ID!, $after: String) { node(id: $id) { ... on ServiceUser {
        next: apiKeys(first: 2, after: $after) { nodes { name } pageInfo { hasNextPage } }
        last: apiKeys(last: 1) { nodes { name } pageInfo { hasPreviousPage } }
-       revoked: apiKeys(status: REVOKED) { nodes { name } } } } }`,
+       revoked: apiKeys(filter: {status: REVOKED}) { nodes { name } } } } }`,
     { id: globalIdOf('ServiceUser', serviceUserId.replace('service-user-', '')), after: apiKeys.pageInfo.endCursor },
   );
   expect(apiKeys.pageInfo.hasNextPage).toBe(true);

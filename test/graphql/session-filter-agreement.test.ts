@@ -32,14 +32,9 @@ afterAll(() => test.close());
 
 const enterpriseId = newId();
 const ids = (count: number) => Array.from({ length: count }, () => newId());
-const [organizations, users, serviceUsers, playbooks, automations, parents] = [3, 3, 2, 2, 2, 3].map(ids) as [
-  string[],
-  string[],
-  string[],
-  string[],
-  string[],
-  string[],
-];
+const [organizations, users, serviceUsers, serviceKeys, playbooks, automations, parents] = [3, 3, 2, 2, 2, 2, 3].map(
+  ids,
+) as [string[], string[], string[], string[], string[], string[], string[]];
 const sessionIds = ids(300);
 const tags = ['a', 'b', 'c', 'ä'];
 const titles = [
@@ -77,6 +72,7 @@ const sessionArbitrary = fc
     parentId: orNull(oneOf(parents)),
     userId: orNull(oneOf(users)),
     serviceUserId: orNull(oneOf(serviceUsers)),
+    serviceKeyId: orNull(oneOf(serviceKeys)),
     createdAt: minute,
     updatedAt: minute,
   })
@@ -86,14 +82,15 @@ const sessionArbitrary = fc
     detail,
     status: detail === null ? session.status : statusOfDetail(detail),
     serviceUserId: session.userId === null ? session.serviceUserId : null,
+    serviceKeyId: session.userId === null && session.serviceUserId === null ? session.serviceKeyId : null,
   }));
 
 async function insert(session: typeof sessionArbitrary extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
   const id = sessionIds[inserted++] as string;
   await test.store.execute(
     `insert into session (id, organization_id, title, is_title_derived, status, status_detail, ended_by, is_archived,
-       is_unlisted, origin, tags, prompt, playbook_id, automation_id, parent_id, user_id, service_user_id, created_at, updated_at)
-     values ($1, $2, $3, false, $4, $5, $6, $7, $8, $9, $10::text[], 'x', $11, $12, $13, $14, $15, $16::timestamptz, $17::timestamptz)`,
+       is_unlisted, origin, tags, prompt, playbook_id, automation_id, parent_id, user_id, service_user_id, service_key_id, created_at, updated_at)
+     values ($1, $2, $3, false, $4, $5, $6, $7, $8, $9, $10::text[], 'x', $11, $12, $13, $14, $15, $16, $17::timestamptz, $18::timestamptz)`,
     [
       id,
       session.organizationId,
@@ -110,6 +107,7 @@ async function insert(session: typeof sessionArbitrary extends fc.Arbitrary<infe
       session.parentId,
       session.userId,
       session.serviceUserId,
+      session.serviceKeyId,
       session.createdAt,
       session.updatedAt,
     ],
@@ -139,7 +137,11 @@ const conditions: fc.Arbitrary<SessionConditions> = fc.record(
     automationIds: someOf([...automations, none]),
     parentId: oneOf([...parents, none]),
     hasParent: fc.boolean(),
-    createdBy: fc.record({ userIds: someOf(users), serviceUserIds: someOf(serviceUsers) }),
+    createdBy: fc.record({
+      userIds: someOf(users),
+      serviceUserIds: someOf(serviceUsers),
+      serviceKeyIds: someOf(serviceKeys),
+    }),
     createdAfter: minute,
     createdBefore: minute,
     updatedAfter: minute,

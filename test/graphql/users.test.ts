@@ -37,7 +37,7 @@ describe('User.roleAssignments', () => {
 
 describe('Enterprise.users', () => {
   const query = `query($first: Int, $after: String, $last: Int, $before: String, $email: String) {
-    enterprise { users(first: $first, after: $after, last: $last, before: $before, email: $email) {
+    enterprise { users(first: $first, after: $after, last: $last, before: $before, filter: {email: $email}) {
       nodes { userId email roleAssignments(first: 2) { nodes { role { roleId } organization { name } } } }
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
   const page = async (variables: object) =>

@@ -158,7 +158,7 @@ it('has its deliveries paged both ways, and by their status', async () => {
   expect(await readAll(test, list, 'forwards', { size: 2 })).toEqual(ids);
   expect(await readAll(test, list, 'backwards', { size: 2 })).toEqual(ids);
   const document = `query($id: ID!) { node(id: $id) { ... on WebhookEndpoint {
-    waiting: deliveries(status: [PENDING]) { totalCount } over: deliveries(status: [DELIVERED, FAILED]) { totalCount nodes { id } } } } }`;
+    waiting: deliveries(filter: {status: [PENDING]}) { totalCount } over: deliveries(filter: {status: [DELIVERED, FAILED]}) { totalCount nodes { id } } } } }`;
   const { data } = await graphql(test, token, document, { id });
   expect(data.node).toEqual({ waiting: { totalCount: 5 }, over: { totalCount: 0, nodes: [] } });
 });

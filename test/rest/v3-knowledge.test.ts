@@ -306,6 +306,8 @@ describe('lists', () => {
     expect(await list('pinned_repo=acme/api')).toEqual([root]);
     expect(await list('pinned_repo=all&search=needle')).toEqual([triggered]);
     expect(await list('search=')).toHaveLength(4);
+    const umlaut = await make({ name: 'Die ÄHRE' });
+    expect(await list('search=ähre')).toEqual([umlaut]);
     expect((await admin('GET', `${notesOf(id)}?search=${'s'.repeat(1_001)}`)).status).toBe(422);
     expect((await admin('GET', `${notesOf(id)}?first=201`)).status).toBe(422);
   });

@@ -107,26 +107,32 @@ it('makes by hand what the schema file cannot say', async () => {
   );
   expect(Object.fromEntries(indexes.map(({ name, predicate }) => [name, predicate]))).toEqual({
     'api_key_live': '(revoked_at IS NULL)',
+    'automation_by_name': '(deleted_at IS NULL)',
     'knowledge_note_macro': '(macro IS NOT NULL)',
     'log_entry_messages': '(message_type IS NOT NULL)',
+    'organization_by_name': '(deleted_at IS NULL)',
+    'playbook_by_title': '(deleted_at IS NULL)',
+    'playbook_by_title_of_all': '(deleted_at IS NULL)',
     'playbook_macro': '((macro IS NOT NULL) AND (deleted_at IS NULL))',
     'role_assignment_of_service_user': '(service_user_id IS NOT NULL)',
     'role_assignment_of_user': '(user_id IS NOT NULL)',
     'role_name': '(enterprise_id IS NOT NULL)',
     'run_queue': '(queued_at IS NOT NULL)',
     'run_workspace_deletion_requested': '(workspace_deletion_requested_at IS NOT NULL)',
+    'session_automation': '(automation_id IS NOT NULL)',
     'session_change_idle': '(idleness IS NOT NULL)',
     'session_change_waiting': "(idleness = 'waiting'::text)",
     'session_change_waiting_in': "(idleness = 'waiting'::text)",
     'session_change_waiting_of': "(idleness = 'waiting'::text)",
-    'session_automation': '(automation_id IS NOT NULL)',
     'session_child': "(COALESCE(parent_id, ''::text) <> ''::text)",
     'session_ended': '(ended_by IS NOT NULL)',
     'session_playbook': '(playbook_id IS NOT NULL)',
+    'session_service_key': '(service_key_id IS NOT NULL)',
     'session_service_user': '(service_user_id IS NOT NULL)',
     'session_unlisted': 'is_unlisted',
     'session_user': '(user_id IS NOT NULL)',
     'user_account_address': '(deleted_at IS NULL)',
+    'user_account_by_email': '(deleted_at IS NULL)',
   });
   expect(
     await driver.query(

@@ -72,6 +72,15 @@ export const acceptedBreaks: readonly AcceptedBreak[] = [
   },
   {
     message:
+      /^Argument '(?:status: ApiKeyStatus|serviceUserId: ID|email: String|includeInactive: Boolean)' was removed from field '\w+\.(?:apiKeys|users|serviceUsers)'$/,
+    reason: 'Every list is narrowed by its filter, of which these are members.',
+  },
+  {
+    message: /^Input field 'field' of type 'AuditLogOrderField!' was added to input object type 'AuditLogOrder'$/,
+    reason: 'Every order has a field and a direction.',
+  },
+  {
+    message:
       /^Field '(?:PullRequest|StatusEvent|TurnEvent|PlanEntry|ToolCallEvent|QuestionEvent|PermissionEvent)\.\w+' changed type from 'String(!?)' to '(?:PullRequest|SessionRequest|Turn|PlanEntry|Tool|Question|Permission)\w*\1'$/,
     reason: 'A closed set of words is an enum, so that a client can handle every value.',
   },

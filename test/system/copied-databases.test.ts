@@ -54,7 +54,7 @@ interface AuditEdge {
 /** A page of the audit log in ascending order, as a program that follows it reads it, or the code of the refusal. */
 async function readAudit(test: TestApp, after: string | null): Promise<AuditEdge[] | string> {
   const document = `query($after: String) { enterprise {
-    auditLog(first: 100, after: $after, orderBy: { direction: ASC }) { edges { cursor node { action } } } } }`;
+    auditLog(first: 100, after: $after, orderBy: { field: CREATED_AT, direction: ASC }) { edges { cursor node { action } } } } }`;
   const { data, errors } = await graphql(test, test.adminToken, document, { after });
   return errors ? errors[0].extensions.code : data.enterprise.auditLog.edges;
 }

@@ -37,7 +37,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   key: ['apiKey'],
   knowledge: ['note'],
   schedule: ['automation'],
-  createdby: ['user', 'serviceUser'],
+  createdby: ['user', 'serviceUser', 'serviceKey'],
   actor: ['user', 'serviceUser', 'apiKey'],
   principal: ['user', 'serviceUser'],
   auditlog: ['auditEntry'],

@@ -30,6 +30,9 @@ export async function plantKnowledge(test: TestApp, tx: Transaction, place: Reso
   await tx.prisma.knowledgeFolder.create({
     data: { id: folderId, ...where, name: canary('folder'), description: canary('description'), ...when },
   });
+  await tx.prisma.knowledgeFolder.create({
+    data: { id: newId(), ...where, parentId: folderId, name: canary('inner'), ...when },
+  });
   const noteId = newId();
   const note = { name: canary('note'), body: canary('body'), trigger: canary('trigger'), macro: `!${canary('macro')}` };
   await tx.prisma.knowledgeNote.create({ data: { id: noteId, ...where, folderId, userId, ...note, ...when } });

@@ -198,6 +198,11 @@ async function insertSession(
         startedAt: createdAt,
       },
     });
+    // What was sent to the organization's endpoint is about its first session.
+    await tx.prisma.webhookDelivery.updateMany({
+      where: { organizationId, sessionId: null },
+      data: { sessionId: id },
+    });
   }
   await tx.prisma.run.create({ data: { sessionId: id, homeWorkerId: canary('worker') } });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });

@@ -4,10 +4,11 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import { type NestedList, sessionOwners } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { getSession } from '../sessions/find-session.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 
 /** A file that a user gave to a session, or an agent made. */
 export interface AttachmentRecord {
@@ -86,22 +87,36 @@ export async function listSessionAttachments(
   return list.toPage(rows);
 }
 
-/** The attachments of a session, oldest first, as one of many such lists. FORBIDDEN without the permission to view it. */
+/** What narrows a list of attachments. `search`: in the name. */
+export interface AttachmentFilter extends Omit<ListFilter, 'createdBy'> {
+  readonly source?: AttachmentRecord['source'] | undefined;
+}
+
+/**
+ * The attachments of a session as one of many such lists, oldest first unless ordered otherwise. FORBIDDEN without the
+ * permission to view the session; INVALID_INPUT.
+ */
 export function attachmentsOf(
   context: Context,
   session: { readonly id: string; readonly organizationId: string },
+  filter: AttachmentFilter = {},
+  order?: ListOrder<'createdAt'> | null,
 ): NestedList<AttachmentRecord> {
   const { viewer } = context;
   requirePermission(viewer, permissionFor.viewSession, session.organizationId);
+  checkListFilter(filter);
   return {
-    key: 'attachments',
-    name: 'attachments',
+    ...inOrder('attachments', order ?? { field: 'createdAt', direction: 'asc' }, {}),
+    key: `attachments ${JSON.stringify([filter, order])}`,
     ownerId: session.id,
     row: 'a',
-    isOldestFirst: true,
     table: 'attachment',
     columns: attachmentColumns,
     owners: sessionOwners(viewer.enterpriseId),
-    where: () => ['a.session_id = owner.id'],
+    where: (bind) => [
+      'a.session_id = owner.id',
+      ...(filter.source === undefined ? [] : [`a.source = ${bind(filter.source)}`]),
+      ...listFilterConditions('a', filter, ['name'], bind),
+    ],
   };
 }

@@ -5,12 +5,13 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { type OrganizationRecord, requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 import type { Action, AutomationOptions, RunAs, Trigger } from './definition.ts';
-import { type AutomationRun, runColumns } from './runs.ts';
+import { type AutomationRun, type RunStatus, runColumns } from './runs.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 
 /** Something that acts by itself: when, and what it does then. */
@@ -100,21 +101,45 @@ export async function listAutomations(
 
 const keepers = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;
 
+/** What narrows a list of automations. `search`: in the name. `isFailing`: it has failed since it last acted. */
+export interface AutomationFilter extends ListFilter {
+  readonly isEnabled?: boolean | undefined;
+  readonly isFailing?: boolean | undefined;
+}
+
+const texts = { name: { member: 'name', column: 'name' } } as const;
+
+/** An order of a list of automations. */
+export type AutomationOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
 /**
  * The automations of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
- * FORBIDDEN.
+ * FORBIDDEN, INVALID_INPUT.
  */
-export function automationsOf(context: Context, organizationId: string): NestedList<AutomationRecord> {
+export function automationsOf(
+  context: Context,
+  organizationId: string,
+  filter: AutomationFilter = {},
+  order?: AutomationOrder | null,
+): NestedList<AutomationRecord> {
   requireUsable(context, organizationId, ...keepers);
+  checkListFilter(filter);
+  const { isEnabled, isFailing } = filter;
   return {
-    key: 'automations',
-    name: 'automations',
+    ...inOrder('automations', order, texts),
+    key: `automations ${JSON.stringify([filter, order])}`,
     ownerId: organizationId,
     row: 'a',
     table: 'automation',
     columns: automationColumns,
     owners: organizationOwners(context.viewer.enterpriseId),
-    where: () => ['a.organization_id = owner.id', 'a.deleted_at is null'],
+    where: (bind) => [
+      'a.organization_id = owner.id',
+      'a.deleted_at is null',
+      ...(isEnabled === undefined ? [] : [`a.is_enabled = ${bind(isEnabled)}::boolean`]),
+      ...(isFailing === undefined ? [] : [`(a.consecutive_failures > 0) = ${bind(isFailing)}::boolean`]),
+      ...listFilterConditions('a', filter, ['name'], bind),
+    ],
   };
 }
 
@@ -136,16 +161,27 @@ export async function getAutomationPlace(context: Context, id: string): Promise<
   return { organizationId: automation.organizationId, automationId: automation.id };
 }
 
-/** What an automation has done, as one of many such lists. FORBIDDEN without the permission to view it, or to change it. */
+/** What narrows a list of runs. */
+export interface RunFilter extends Pick<ListFilter, 'createdAfter' | 'createdBefore'> {
+  readonly status?: readonly RunStatus[] | undefined;
+}
+
+/**
+ * What an automation has done, as one of many such lists. FORBIDDEN without the permission to view it, or to change it;
+ * INVALID_INPUT.
+ */
 export function runsOf(
   context: Context,
   automation: Pick<AutomationRecord, 'id' | 'organizationId'>,
+  filter: RunFilter = {},
+  order?: ListOrder<'createdAt'> | null,
 ): NestedList<AutomationRun> {
   const { viewer } = context;
   requireUsable(context, automation.organizationId, ...keepers);
+  checkListFilter(filter);
   return {
-    key: 'runs',
-    name: 'automationRuns',
+    ...inOrder('automationRuns', order, {}),
+    key: `runs ${JSON.stringify([filter, order])}`,
     ownerId: automation.id,
     row: 'r',
     table: 'automation_run',
@@ -153,7 +189,12 @@ export function runsOf(
     owners: (bind) =>
       `join automation a on a.id = owner.id join organization o on o.id = a.organization_id
           and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
-    where: () => ['r.automation_id = owner.id', 'r.organization_id = a.organization_id'],
+    where: (bind) => [
+      'r.automation_id = owner.id',
+      'r.organization_id = a.organization_id',
+      ...oneOfConditions('r.status', filter.status, bind),
+      ...listFilterConditions('r', filter, [], bind),
+    ],
   };
 }
 

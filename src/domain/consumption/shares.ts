@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { type Count, mostCounted } from '../nested-pages.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow, readCursor, toPage, writeCursor } from '../pages.ts';
 import { byPlace, type Ledger, ledgerSource, placeIdOf } from './ledgers.ts';
 
@@ -68,4 +69,22 @@ export async function listShares(
   return ledgers.map((ledger) =>
     toPage<string, ConsumptionShare>(found.get(placeIdOf(ledger)) ?? [], window, ({ id }) => writeCursor(list, id)),
   );
+}
+
+/** How many shares each of some ledgers has, in their order and in one statement; they differ in their organization only. */
+export async function countShares(context: Context, by: ShareOf, ledgers: readonly Ledger[]): Promise<Count[]> {
+  const [first, ...others] = ledgers;
+  if (!first) return [];
+  const { places, where, values, bind } = ledgerSource(context, [first, ...others]);
+  const rows = await context.store.query<{ placeId: string; total: number }>(
+    `select p.id as "placeId", g.total from ${places} cross join lateral (
+       select count(*)::int as total from (
+         select 1 from usage u where ${where} group by ${keys[by]} limit ${bind(mostCounted)}) g) g`,
+    values,
+  );
+  const totals = new Map(rows.map(({ placeId, total }) => [placeId, total]));
+  return ledgers.map((ledger) => {
+    const total = totals.get(placeIdOf(ledger)) ?? 0;
+    return { total, isExact: total < mostCounted };
+  });
 }

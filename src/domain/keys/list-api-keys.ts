@@ -1,7 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import { type ApiKeyKind, requireEnterprisePermission, type Viewer } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
+import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import {
@@ -15,6 +16,7 @@ import {
   writeCursor,
 } from '../pages.ts';
 import { getServiceUser } from '../people/list-service-users.ts';
+import { inOrder, type ListOrder } from '../timed-pages.ts';
 import { type ApiKeyRecord, apiKeyColumns, visibleKeys } from './key-record.ts';
 
 /** Whose keys: of an organization, of a service user, the viewer's own, or all of the enterprise. */
@@ -56,48 +58,87 @@ export async function listApiKeys(
   return toPage(rows, window, cursorOf);
 }
 
-/**
- * One page of the keys of each of these service users, by bare ids, newest first, in the ids' order and in one statement:
- * those that the viewer may see, which is none of a service user that it neither is nor manages.
- */
-export async function listServiceUserKeys(
-  context: Context,
-  serviceUserIds: readonly string[],
-  status: string,
-  request: PageRequest,
-  limits: PageLimits,
-): Promise<Page<ApiKeyRecord>[]> {
-  const { window, values, bind, where, direction, order, cursorOf } = startList(context, status, request, limits);
-  const rows = await context.store.query<ApiKeyRecord>(
-    `select k.* from unnest(${bind(serviceUserIds)}::text[]) p(id) cross join lateral (
-       select ${apiKeyColumns} from api_key k where k.service_user_id = p.id and ${where.join(' and ')}
-        order by ${order} limit ${bind(window.limit + 1)}) k
-      order by k."createdAt" ${direction}, k.id ${direction}`,
-    values,
-  );
-  const found = new Map<string, ApiKeyRecord[]>(serviceUserIds.map((id) => [id, []]));
-  for (const key of rows) found.get(key.serviceUserId ?? '')?.push(key);
-  return serviceUserIds.map((id) => toPage(found.get(id) ?? [], window, cursorOf));
+/** What narrows a list of keys; ids are bare. `search`: in the name. */
+export interface KeyFilter extends Omit<ListFilter, 'createdBy'> {
+  /** `active` when left out. */
+  readonly status?: KeyStatus | undefined;
+  readonly kinds?: readonly ApiKeyKind[] | undefined;
+  readonly userId?: string | undefined;
+  readonly serviceUserId?: string | undefined;
 }
 
-/** Keys of an organization that has been read, by its bare id, as one of many such lists. Errors as {@link listApiKeys}. */
-export function keysOf(context: Context, organizationId: string, status: string): NestedList<ApiKeyRecord> {
-  requireUsable(context, organizationId, permissionFor.manageOrganizationKeys);
-  const wanted = parseStatus(status);
+/** Whose keys a list is of: an organization's or a service user's, by bare ids, the viewer's own, or all of the enterprise. */
+export type KeyListScope =
+  | { readonly of: 'organization' | 'serviceUser'; readonly id: string }
+  | { readonly of: 'viewer' | 'enterprise' };
+
+/**
+ * The keys of a scope that the viewer may see as one of many such lists: none of a service user that it neither is nor manages.
+ * FORBIDDEN for a viewer who may see none of an organization's or of the enterprise's; ORGANIZATION_NOT_USABLE, INVALID_INPUT.
+ */
+export function keysOf(
+  context: Context,
+  scope: KeyListScope,
+  filter: KeyFilter = {},
+  order?: ListOrder<'createdAt'> | null,
+): NestedList<ApiKeyRecord> {
+  const { viewer } = context;
+  const { ownerId, owners = () => '', where } = ownedKeys(context, scope);
+  checkListFilter(filter);
+  const { status = 'active', kinds, userId, serviceUserId } = filter;
   return {
-    key: `keys ${wanted}`,
-    name: 'keys',
-    ownerId: organizationId,
+    ...inOrder('keys', order, {}),
+    key: `keys ${JSON.stringify([scope.of, filter, order])}`,
+    ownerId,
     row: 'k',
     table: 'api_key',
     columns: apiKeyColumns,
-    owners: organizationOwners(context.viewer.enterpriseId),
+    owners,
     where: (bind) => [
-      'k.organization_id = owner.id',
+      ...where,
+      `k.enterprise_id = ${bind(viewer.enterpriseId)}`,
       visibleKeys(context, bind),
-      ...statusConditions(context, wanted, bind),
+      ...statusConditions(context, status, bind),
+      ...oneOfConditions('k.kind', kinds, bind),
+      ...(userId === undefined ? [] : [`k.user_id = ${bind(userId)}`]),
+      ...(serviceUserId === undefined ? [] : [`k.service_user_id = ${bind(serviceUserId)}`]),
+      ...listFilterConditions('k', filter, ['name'], bind),
     ],
   };
+}
+
+function ownedKeys(
+  context: Context,
+  scope: KeyListScope,
+): Pick<NestedList<ApiKeyRecord>, 'ownerId'> & Partial<Pick<NestedList<ApiKeyRecord>, 'owners'>> & { where: string[] } {
+  const { viewer } = context;
+  switch (scope.of) {
+    case 'organization':
+      requireUsable(context, scope.id, permissionFor.manageOrganizationKeys);
+      return {
+        ownerId: scope.id,
+        owners: organizationOwners(viewer.enterpriseId),
+        where: ['k.organization_id = owner.id'],
+      };
+    case 'serviceUser':
+      return { ownerId: scope.id, where: ['k.service_user_id = owner.id'] };
+    case 'viewer':
+      return viewer.principal.type === 'SERVICE_KEY'
+        ? { ownerId: viewer.apiKeyId ?? '', where: ['k.id = owner.id'] }
+        : {
+            ownerId: viewer.principal.id,
+            where: [`k.${viewer.principal.type === 'USER' ? 'user_id' : 'service_user_id'} = owner.id`],
+          };
+    case 'enterprise':
+      requireSomeKeys(viewer);
+      return { ownerId: viewer.enterpriseId, where: [] };
+  }
+}
+
+// Who manages either the users' keys or those of services sees these of the enterprise's.
+function requireSomeKeys(viewer: Viewer): void {
+  if (viewer.enterprisePermissions.has(permissionFor.manageUserKeys)) return;
+  requireEnterprisePermission(viewer, permissionFor.manageEnterpriseServiceKeys);
 }
 
 function parseStatus(status: string): KeyStatus {
@@ -144,9 +185,7 @@ async function scopeConditions(context: Context, scope: KeyScope, bind: (value: 
       return [`k.${column} = ${bind(viewer.principal.id)}`];
     }
     case 'enterprise': {
-      if (!viewer.enterprisePermissions.has(permissionFor.manageUserKeys)) {
-        requireEnterprisePermission(viewer, permissionFor.manageEnterpriseServiceKeys);
-      }
+      requireSomeKeys(viewer);
       return [];
     }
     default:

@@ -2,9 +2,12 @@ import type { Owner } from '../../auth/viewer.ts';
 import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
-import type { NestedList } from '../nested-pages.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
+import type { Bind, NestedList } from '../nested-pages.ts';
 import {
   inReach,
+  isOfAccessType,
+  type AccessType,
   listConditions,
   type Place,
   placeList,
@@ -14,7 +17,7 @@ import {
   withinReach,
 } from '../organizations/place.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 import { maxFolderDepth } from './folder-paths.ts';
 import { viewNotes } from './notes.ts';
 
@@ -66,32 +69,72 @@ export async function listFolders(
   return list.toPage(rows);
 }
 
+/** What narrows a list of folders; ids are bare. `accessType`: as in a list of notes. */
+export interface FolderFilter extends Omit<ListFilter, 'createdBy'> {
+  readonly accessType?: AccessType | undefined;
+  readonly parentId?: string | undefined;
+  readonly hasParent?: boolean | undefined;
+}
+
+const texts = { name: { member: 'name', column: 'name' } } as const;
+
+/** An order of a list of folders. */
+export type FolderOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
 /**
  * The folders of an organization that has been read, by its bare id, or of the enterprise and all its organizations for null,
- * as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ * as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
-export function foldersOf(context: Context, organizationId: string | null): NestedList<FolderRecord> {
+export function foldersOf(
+  context: Context,
+  organizationId: string | null,
+  filter: FolderFilter = {},
+  order?: FolderOrder | null,
+): NestedList<FolderRecord> {
+  const { accessType } = filter;
+  const place = placeList(context, organizationId, { row: 'f', permissions: viewNotes, accessType });
+  checkListFilter(filter);
   return {
-    ...placeList(context, organizationId, { row: 'f', permissions: viewNotes }),
-    key: `folders ${organizationId === null}`,
-    name: 'folders',
+    ...place,
+    ...inOrder('folders', order, texts),
+    key: `folders ${JSON.stringify([organizationId === null, filter, order])}`,
     table: 'knowledge_folder',
     columns: folderColumns,
+    where: (bind) => [...place.where(bind), ...filterConditions(filter, bind)],
   };
 }
 
-/** The folders in a folder itself that the viewer may read, as one of many such lists. */
-export function foldersIn(context: Context, folder: { readonly id: string }): NestedList<FolderRecord> {
+function filterConditions({ parentId, hasParent, ...filter }: FolderFilter, bind: Bind): string[] {
+  return [
+    ...(parentId === undefined ? [] : [`f.parent_id = ${bind(parentId)}`]),
+    ...(hasParent === undefined ? [] : [`f.parent_id is ${hasParent ? 'not ' : ''}null`]),
+    ...listFilterConditions('f', filter, ['name'], bind),
+  ];
+}
+
+/** The folders in a folder itself that the viewer may read, as one of many such lists. INVALID_INPUT. */
+export function foldersIn(
+  context: Context,
+  folder: { readonly id: string },
+  filter: FolderFilter = {},
+  order?: FolderOrder | null,
+): NestedList<FolderRecord> {
   const reach = reachOf(context.viewer, null, viewNotes);
+  checkListFilter(filter);
   return {
-    key: 'folders in a folder',
-    name: 'folders',
+    ...inOrder('folders', order, texts),
+    key: `folders in a folder ${JSON.stringify([filter, order])}`,
     ownerId: folder.id,
     row: 'f',
     table: 'knowledge_folder',
     columns: folderColumns,
     owners: () => '',
-    where: (bind) => ['f.parent_id = owner.id', inReach('f', reach, bind)],
+    where: (bind) => [
+      'f.parent_id = owner.id',
+      inReach('f', reach, bind),
+      ...isOfAccessType('f', filter.accessType),
+      ...filterConditions(filter, bind),
+    ],
   };
 }
 

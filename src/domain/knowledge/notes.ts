@@ -7,10 +7,12 @@ import { notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import type { Bind, NestedList } from '../nested-pages.ts';
 import {
   accessTypeSchema,
   inReach,
+  isOfAccessType,
   listConditions,
   type Place,
   type PlacePermissions,
@@ -22,7 +24,7 @@ import {
   withinReach,
 } from '../organizations/place.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 import { folderIdsAt } from './folder-paths.ts';
 
 /** What agents should know, and when. */
@@ -99,6 +101,17 @@ const filterSchema = z.object({
  */
 export type NoteFilter = z.input<typeof filterSchema>;
 
+/** What narrows a list of notes that has an order: {@link NoteFilter} and more. */
+export interface NoteListFilter extends NoteFilter, Omit<ListFilter, 'search'> {
+  readonly isEnabled?: boolean | undefined;
+}
+
+const texts = { name: { member: 'name', column: 'name' } } as const;
+const searched = ['name', 'trigger', 'body'] as const;
+
+/** An order of a list of notes. */
+export type NoteOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
 /** A page of notes, newest first. Errors: those of {@link usePlace} and {@link pageWindow}, INVALID_INPUT. */
 export async function listNotes(
   context: Context,
@@ -127,36 +140,66 @@ export async function listNotes(
 export function notesOf(
   context: Context,
   organizationId: string | null,
-  filter: NoteFilter = {},
+  filter: NoteListFilter = {},
+  order?: NoteOrder | null,
 ): NestedList<NoteRecord> {
-  const given = parseInput(filterSchema, filter);
   const { enterpriseId } = context.viewer;
+  const { given, key, conditions } = narrowing(enterpriseId, filter, organizationId === null ? 'null' : 'owner.id');
   const place = placeList(context, organizationId, { row: 'n', permissions: viewNotes, accessType: given.accessType });
   return {
     ...place,
-    key: `notes ${JSON.stringify([organizationId === null, given])}`,
-    name: 'notes',
+    ...inOrder('notes', order, texts),
+    key: `notes ${JSON.stringify([organizationId === null, key, order])}`,
     table: 'knowledge_note',
     columns: noteColumns,
-    where: (bind) => [
-      ...place.where(bind),
-      ...filterConditions(given, enterpriseId, () => (organizationId === null ? 'null' : 'owner.id'), bind),
-    ],
+    where: (bind) => [...place.where(bind), ...conditions(bind)],
   };
 }
 
-/** The notes in a folder itself that the viewer may read, as one of many such lists. */
-export function notesIn(context: Context, folder: { readonly id: string }): NestedList<NoteRecord> {
-  const reach = reachOf(context.viewer, null, viewNotes);
+/** The notes in a folder itself that the viewer may read, as one of many such lists. INVALID_INPUT. */
+export function notesIn(
+  context: Context,
+  folder: { readonly id: string },
+  filter: NoteListFilter = {},
+  order?: NoteOrder | null,
+): NestedList<NoteRecord> {
+  const { viewer } = context;
+  const reach = reachOf(viewer, null, viewNotes);
+  const { given, key, conditions } = narrowing(viewer.enterpriseId, filter, 'null');
   return {
-    key: 'notes in a folder',
-    name: 'notes',
+    ...inOrder('notes', order, texts),
+    key: `notes in a folder ${JSON.stringify([key, order])}`,
     ownerId: folder.id,
     row: 'n',
     table: 'knowledge_note',
     columns: noteColumns,
     owners: () => '',
-    where: (bind) => ['n.folder_id = owner.id', inReach('n', reach, bind)],
+    where: (bind) => [
+      'n.folder_id = owner.id',
+      inReach('n', reach, bind),
+      ...isOfAccessType('n', given.accessType),
+      ...conditions(bind),
+    ],
+  };
+}
+
+/** What a filter says of a note aliased `n`, after a check. `organization`: that of the list, in SQL. INVALID_INPUT. */
+function narrowing(
+  enterpriseId: string,
+  { isEnabled, createdBy, createdAfter, createdBefore, ...filter }: NoteListFilter,
+  organization: string,
+) {
+  const given = parseInput(filterSchema, filter);
+  const more: ListFilter = { createdBy, createdAfter, createdBefore };
+  checkListFilter(more);
+  return {
+    given,
+    key: [given, isEnabled, more],
+    conditions: (bind: Bind): string[] => [
+      ...filterConditions(given, enterpriseId, () => organization, bind),
+      ...(isEnabled === undefined ? [] : [`n.is_enabled = ${bind(isEnabled)}::boolean`]),
+      ...listFilterConditions('n', more, [], bind),
+    ],
   };
 }
 
@@ -168,12 +211,7 @@ function filterConditions(
   bind: Bind,
 ): string[] {
   const where: string[] = [];
-  if (search != null) {
-    const p = bind(search);
-    where.push(
-      `(${['name', 'trigger', 'body'].map((name) => `strpos(lower(n.${name}), lower(${p}::text)) > 0`).join(' or ')})`,
-    );
-  }
+  if (search != null) where.push(...listFilterConditions('n', { search }, searched, bind));
   if (folderId != null) where.push(`n.folder_id = ${bind(parseId('folder', folderId) ?? 'none')}`);
   if (folderPath != null) {
     const names = folderPath.split('/').filter((name) => name !== '');

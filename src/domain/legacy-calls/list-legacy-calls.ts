@@ -1,6 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import type { CountedList } from '../nested-pages.ts';
+import { inLivingOrganization } from '../organizations/place.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow, readCursor, toPage, writeCursor } from '../pages.ts';
 import type { LegacyRoute } from './legacy-usage.ts';
 
@@ -48,6 +50,27 @@ export async function listLegacyCallsOfOrganizations(
   });
 }
 
+/** The lists of the enterprise, or of the keys that act in an organization, by its bare id, to be counted. FORBIDDEN. */
+export function legacyCallsOf({ viewer }: Context, organizationId: string | null): CountedList {
+  requireEnterprisePermission(viewer, permissionFor.viewLegacyCalls);
+  const ofKey = [
+    'k.id = l.api_key_id',
+    inLivingOrganization('k'),
+    ...(organizationId === null ? [] : ['k.organization_id = owner.id']),
+  ];
+  return {
+    key: `legacy calls ${organizationId === null}`,
+    ownerId: organizationId ?? viewer.enterpriseId,
+    row: 'l',
+    table: 'legacy_call',
+    owners: () => '',
+    where: (bind) => [
+      `l.enterprise_id = ${bind(viewer.enterpriseId)}`,
+      `exists (select 1 from api_key k where ${ofKey.join(' and ')})`,
+    ],
+  };
+}
+
 const columns = `l.api_key_id as "apiKeyId", l.version, l.route, l.count, l.last_called_at as "lastCalledAt"`;
 const calls = 'legacy_call l join api_key k on k.id = l.api_key_id';
 const cursorOf = (call: LegacyCallRecord) =>
@@ -59,10 +82,7 @@ function startList(context: Context, request: PageRequest, limits: PageLimits) {
   const window = pageWindow(request, limits, readPosition);
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = [
-    `l.enterprise_id = ${bind(viewer.enterpriseId)}`,
-    'not exists (select 1 from organization gone where gone.id = k.organization_id and gone.deleted_at is not null)',
-  ];
+  const where = [`l.enterprise_id = ${bind(viewer.enterpriseId)}`, inLivingOrganization('k')];
   const beyond = (sign: string, [at, ...rest]: Position) =>
     where.push(
       `(l.last_called_at, l.api_key_id, l.version, l.route) ${sign}

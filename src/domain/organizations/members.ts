@@ -1,8 +1,10 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { type RoleColumns, type RoleRecord, roleColumns, toRole } from '../people/roles.ts';
+import { inOrder, type ListOrder } from '../timed-pages.ts';
 import { requireUsable } from './use-organization.ts';
 
 /** A user's membership of an organization: its role assignment there, which gives the id and the time. */
@@ -29,15 +31,28 @@ function toMember(row: MemberRow): MemberRecord {
   return { id, organizationId, userId, role: toRole(row), createdAt };
 }
 
+/** What narrows a list of members; ids are bare. `search`: in the name and the address. Times are those of the membership. */
+export interface MemberFilter extends Omit<ListFilter, 'createdBy'> {
+  /** The one with exactly this address, upper and lower case alike. */
+  readonly email?: string | undefined;
+  readonly roleIds?: readonly string[] | undefined;
+}
+
 /**
- * The members of an organization that has been read, by its bare id, newest first, as one of many such lists.
- * ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ * The members of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN, INVALID_INPUT.
  */
-export function membersOf(context: Context, organizationId: string): NestedList<MemberRecord> {
+export function membersOf(
+  context: Context,
+  organizationId: string,
+  { search, email, roleIds, ...times }: MemberFilter = {},
+  order?: ListOrder<'createdAt'> | null,
+): NestedList<MemberRecord> {
   requireUsable(context, organizationId, permissionFor.viewMembers);
+  checkListFilter({ search, email, ...times }, 'email');
   return {
-    key: 'members',
-    name: 'members',
+    ...inOrder('members', order, {}),
+    key: `members ${JSON.stringify([search, email, roleIds, times, order])}`,
     ownerId: organizationId,
     row: 'a',
     table: 'role_assignment',
@@ -45,10 +60,20 @@ export function membersOf(context: Context, organizationId: string): NestedList<
     joins: 'join role r on r.id = a.role_id',
     toItem: toMember,
     owners: organizationOwners(context.viewer.enterpriseId),
-    where: () => [
-      'a.organization_id = owner.id',
-      'exists (select 1 from user_account u where u.id = a.user_id and u.deleted_at is null)',
-    ],
+    where: (bind) => {
+      const ofUser = [
+        'u.id = a.user_id',
+        'u.deleted_at is null',
+        ...(email === undefined ? [] : [`lower(u.email) = lower(${bind(email)}::text)`]),
+        ...listFilterConditions('u', { search }, ['name', 'email'], bind),
+      ];
+      return [
+        'a.organization_id = owner.id',
+        `exists (select 1 from user_account u where ${ofUser.join(' and ')})`,
+        ...oneOfConditions('a.role_id', roleIds, bind),
+        ...listFilterConditions('a', times, [], bind),
+      ];
+    },
   };
 }
 

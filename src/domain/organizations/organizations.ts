@@ -8,19 +8,11 @@ import { notFound } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text, wholeAcus } from '../input.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
+import type { NestedList } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
-
-/** The organizations that the viewer may use, newest first. */
-export async function listOrganizations(
-  context: Context,
-  request: PageRequest,
-  limits: PageLimits,
-): Promise<Page<OrganizationRecord>> {
-  const all = context.viewer.everywhere.size > 0;
-  return readOrganizationPage(context, { list: 'organizations', all }, request, limits);
-}
 
 /** Which organizations of the enterprise a page is of: all, or those of the viewer; all, or those with a cycle limit. */
 interface OrganizationList {
@@ -49,6 +41,49 @@ export async function readOrganizationPage(
     values,
   );
   return page.toPage(rows);
+}
+
+/** What narrows a list of organizations. `search`: in the name. */
+export type OrganizationFilter = Omit<ListFilter, 'createdBy'>;
+
+const texts = { name: { member: 'name', column: 'name' } } as const;
+
+/** An order of a list of organizations. */
+export type OrganizationOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
+/**
+ * Which organizations of the enterprise a list is of. `usable`: those that the viewer may use. `all`: needs ReadAccountMeta.
+ * `limited`: those with a limit of ACUs in a cycle; needs ManageBilling.
+ */
+export type OrganizationScope = 'usable' | 'all' | 'limited';
+
+/** Organizations of the enterprise as a list that can be narrowed, ordered and counted. FORBIDDEN, INVALID_INPUT. */
+export function organizationsOf(
+  { viewer }: Context,
+  scope: OrganizationScope,
+  filter: OrganizationFilter = {},
+  order?: OrganizationOrder | null,
+): NestedList<OrganizationRecord> {
+  if (scope === 'all') requireEnterprisePermission(viewer, permissionFor.listOrganizations);
+  if (scope === 'limited') requireEnterprisePermission(viewer, permissionFor.manageAcuLimits);
+  checkListFilter(filter);
+  const isOfSome = scope === 'usable' && viewer.everywhere.size === 0;
+  return {
+    ...inOrder(scope === 'limited' ? 'acuLimits' : 'organizations', order, texts),
+    key: `organizations ${JSON.stringify([scope, filter, order])}`,
+    ownerId: viewer.enterpriseId,
+    row: 'o',
+    table: 'organization',
+    columns: organizationColumns,
+    owners: () => '',
+    where: (bind) => [
+      'o.enterprise_id = owner.id',
+      'o.deleted_at is null',
+      ...(isOfSome ? [`o.id = any(${bind([...viewer.organizations.keys()])}::text[])`] : []),
+      ...(scope === 'limited' ? ['o.max_cycle_acu_limit is not null'] : []),
+      ...listFilterConditions('o', filter, ['name'], bind),
+    ],
+  };
 }
 
 /** All organizations of the enterprise, also those that the viewer may not use: FORBIDDEN without ReadAccountMeta. */

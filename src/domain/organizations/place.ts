@@ -131,6 +131,10 @@ export const accessTypes = ['enterprise', 'org'] as const;
 /** See {@link accessTypes}. */
 export type AccessType = (typeof accessTypes)[number];
 
+/** The conditions on rows of this alias to belong to what an {@link AccessType} says; none when it is left out. */
+export const isOfAccessType = (alias: string, accessType: AccessType | null | undefined): string[] =>
+  accessType == null ? [] : [`${alias}.organization_id is ${accessType === 'enterprise' ? '' : 'not '}null`];
+
 /** An {@link AccessType} of a list. */
 export const accessTypeSchema = z.enum(accessTypes, { error: '"accessType" must be "enterprise" or "org".' });
 

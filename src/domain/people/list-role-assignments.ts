@@ -1,12 +1,14 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { oneOfConditions } from '../list-filter.ts';
+import type { Bind, NestedList } from '../nested-pages.ts';
+import { inLivingOrganization } from '../organizations/place.ts';
+import { inOrder, type ListOrder } from '../timed-pages.ts';
 import type { RoleAssignmentRecord } from './role-assignments.ts';
 import { type RoleColumns, roleColumns, toRole } from './roles.ts';
 
-/** A role assignment in a list, with its place there. */
+/** A role assignment in a list, with what orders it there. */
 export type ListedRoleAssignment = RoleAssignmentRecord & { readonly id: string; readonly createdAt: Date };
 
 // Who sees the roles of others: in an organization, and everywhere.
@@ -26,41 +28,51 @@ const holders = {
 /** Who holds the roles of a list. */
 export type RoleHolderKind = keyof typeof holders;
 
+/** What narrows a list of role assignments; ids are bare. `organizationIds`: in one of these, and not on the enterprise. */
+export interface RoleAssignmentFilter {
+  readonly organizationIds?: readonly string[] | undefined;
+  readonly roleIds?: readonly string[] | undefined;
+}
+
+type Row = RoleColumns & Omit<ListedRoleAssignment, 'role'>;
+
 /**
- * One page of the role assignments of each of these users or service users, by bare ids, the newest first, in the ids'
- * order and in one statement: those that the viewer may see, which are its own, those in organizations whose members, or
- * service users, it may see, and all for who may see the enterprise's.
+ * The role assignments of a user or service user, by its bare id, as one of many such lists: those that the viewer may see, which
+ * are its own, those in organizations whose members, or service users, it may see, and all for who may see the enterprise's.
  */
-export async function listRoleAssignments(
-  context: Context,
+export function roleAssignmentsOf(
+  { viewer }: Context,
   kind: RoleHolderKind,
-  holderIds: readonly string[],
-  request: PageRequest,
-  limits: PageLimits,
-): Promise<Page<ListedRoleAssignment>[]> {
-  const { viewer } = context;
+  holderId: string,
+  filter: RoleAssignmentFilter = {},
+  order?: ListOrder<'createdAt'> | null,
+): NestedList<ListedRoleAssignment> {
   const { column, ofOrganization, ofEnterprise } = holders[kind];
   const { all, ids } = organizationsWith(viewer, ofOrganization);
   const seesEnterprise = viewer.enterprisePermissions.has(ofEnterprise);
-  const values: unknown[] = [holderIds, viewer.enterpriseId, seesEnterprise, viewer.principal.id, all, ids];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const { beyond, order, limit, toPage } = timedPage({ name: 'role_assignments', row: 'a' }, request, limits, bind);
-  const rows = await context.store.query<RoleColumns & Omit<ListedRoleAssignment, 'role'> & { holderId: string }>(
-    `select p.id as "holderId", a.id, a.organization_id as "organizationId", a.created_at as "createdAt", ${roleColumns}
-       from unnest($1::text[]) p(id)
-       cross join lateral (
-         select a.* from role_assignment a left join organization o on o.id = a.organization_id
-          where a.${column} = p.id and a.enterprise_id = $2 and o.deleted_at is null
-            and ($3::boolean or p.id = $4 or (a.organization_id is not null and $5::boolean)
-                 or a.organization_id = any($6::text[])) ${beyond.map((each) => `and ${each}`).join(' ')}
-          ${order} limit ${limit}) a
-       join role r on r.id = a.role_id
-      ${order}`,
-    values,
-  );
-  const byHolder = new Map<string, ListedRoleAssignment[]>(holderIds.map((id) => [id, []]));
-  for (const { holderId, id, organizationId, createdAt, ...role } of rows) {
-    byHolder.get(holderId)?.push({ id, organizationId, createdAt, role: toRole(role) });
-  }
-  return holderIds.map((id) => toPage(byHolder.get(id) ?? []));
+  const isVisible = (bind: Bind) =>
+    `(${bind(seesEnterprise)}::boolean or owner.id = ${bind(viewer.principal.id)}
+      or (a.organization_id is not null and ${bind(all)}::boolean) or a.organization_id = any(${bind(ids)}::text[]))`;
+  return {
+    ...inOrder('role_assignments', order, {}),
+    key: `role assignments ${JSON.stringify([kind, filter, order])}`,
+    ownerId: holderId,
+    row: 'a',
+    table: 'role_assignment',
+    columns: `a.id, a.organization_id as "organizationId", a.created_at as "createdAt", ${roleColumns}`,
+    joins: 'join role r on r.id = a.role_id',
+    toItem: (row: Row): ListedRoleAssignment => {
+      const { id, organizationId, createdAt } = row;
+      return { id, organizationId, createdAt, role: toRole(row) };
+    },
+    owners: () => '',
+    where: (bind) => [
+      `a.${column} = owner.id`,
+      `a.enterprise_id = ${bind(viewer.enterpriseId)}`,
+      inLivingOrganization('a'),
+      isVisible(bind),
+      ...oneOfConditions('a.organization_id', filter.organizationIds, bind),
+      ...oneOfConditions('a.role_id', filter.roleIds, bind),
+    ],
+  };
 }

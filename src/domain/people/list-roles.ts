@@ -1,8 +1,10 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
+import type { NestedList } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 import { type RoleColumns, type RoleRecord, roleColumns, toRole } from './roles.ts';
 
 /** The enterprise's own roles, newest first, and after them the built-in ones. FORBIDDEN. */
@@ -20,6 +22,41 @@ export async function listRoles(context: Context, request: PageRequest, limits: 
     values,
   );
   return list.toPage(rows.map(toRole));
+}
+
+/** What narrows a list of roles. `search`: in the name. */
+export interface RoleFilter extends Pick<ListFilter, 'search'> {
+  readonly scope?: RoleRecord['scope'] | undefined;
+  readonly isBuiltIn?: boolean | undefined;
+}
+
+const texts = { name: { member: 'name', column: 'name' } } as const;
+
+/** An order of a list of roles. */
+export type RoleOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
+/** The roles of {@link listRoles} as a list that can be narrowed, ordered and counted. FORBIDDEN, INVALID_INPUT. */
+export function rolesOf(context: Context, filter: RoleFilter = {}, order?: RoleOrder | null): NestedList<RoleRecord> {
+  const { viewer } = context;
+  requireEnterprisePermission(viewer, permissionFor.viewRoles);
+  checkListFilter(filter);
+  const { scope, isBuiltIn } = filter;
+  return {
+    ...inOrder('roles', order, texts),
+    key: `roles ${JSON.stringify([filter, order])}`,
+    ownerId: viewer.enterpriseId,
+    row: 'r',
+    table: 'role',
+    columns: roleColumns,
+    toItem: toRole,
+    owners: () => '',
+    where: (bind) => [
+      '(r.enterprise_id is null or r.enterprise_id = owner.id)',
+      ...(scope === undefined ? [] : [`r.scope = ${bind(scope)}`]),
+      ...(isBuiltIn === undefined ? [] : [`(r.enterprise_id is null) = ${bind(isBuiltIn)}::boolean`]),
+      ...listFilterConditions('r', filter, ['name'], bind),
+    ],
+  };
 }
 
 /** The roles of these bare ids, in the ids' order: the built-in ones, and with the permission the enterprise's own; else null. */

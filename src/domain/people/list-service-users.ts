@@ -3,10 +3,12 @@ import { organizationsWith, ownerOf, requireEnterprisePermission, requirePermiss
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
+import { inLivingOrganization } from '../organizations/place.ts';
 import { requireUsable } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
 
 /** Which service users. */
@@ -35,34 +37,55 @@ export async function listServiceUsers(
   return readPage(context, organization.id, filter, request, limits);
 }
 
+/** What narrows a list of service users; ids are bare. `search`: in the name. `roleIds`: those with one of them anywhere. */
+export interface ServiceUserListFilter
+  extends Omit<ListFilter, 'createdBy'>,
+    Pick<ServiceUserFilter, 'includeInactive'> {
+  readonly roleIds?: readonly string[] | undefined;
+}
+
 /**
- * Service users of an organization that has been read, by its bare id, newest first, as one of many such lists.
- * ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ * Service users of an organization that has been read, by its bare id, or all of the enterprise for null, as one of many such
+ * lists. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function serviceUsersOf(
   context: Context,
-  organizationId: string,
-  { includeInactive }: Pick<ServiceUserFilter, 'includeInactive'>,
+  organizationId: string | null,
+  filter: ServiceUserListFilter = {},
+  order?: ListOrder<'createdAt'> | null,
 ): NestedList<ServiceUserRecord> {
   const { enterpriseId } = context.viewer;
-  requireUsable(context, organizationId, permissionFor.viewServiceUsers);
+  if (organizationId === null) requireManagingAll(context);
+  else requireUsable(context, organizationId, permissionFor.viewServiceUsers);
+  checkListFilter(filter);
+  const { includeInactive, roleIds } = filter;
   const now = context.now();
   return {
-    key: `service users ${includeInactive === true}`,
-    name: 'serviceUsers',
-    ownerId: organizationId,
+    ...inOrder('serviceUsers', order, {}),
+    key: `service users ${JSON.stringify([organizationId === null, filter, order])}`,
+    ownerId: organizationId ?? enterpriseId,
     row: 's',
     table: 'service_user',
     columns: serviceUserColumns,
-    owners: organizationOwners(enterpriseId),
+    owners: organizationId === null ? () => '' : organizationOwners(enterpriseId),
     where: (bind) => [
       `s.enterprise_id = ${bind(enterpriseId)}`,
-      'not exists (select 1 from organization gone where gone.id = s.organization_id and gone.deleted_at is not null)',
-      `(s.organization_id = owner.id or exists (
+      inLivingOrganization('s'),
+      ...(organizationId === null
+        ? []
+        : [
+            `(s.organization_id = owner.id or exists (
          select 1 from role_assignment a where a.service_user_id = s.id and a.organization_id = owner.id))`,
+          ]),
       ...(includeInactive
         ? []
         : ['s.deleted_at is null', `(s.expires_at is null or s.expires_at > ${bind(now)}::timestamptz)`]),
+      ...(roleIds === undefined
+        ? []
+        : [
+            `exists (select 1 from role_assignment r where r.service_user_id = s.id and r.role_id = any(${bind(roleIds)}::text[]))`,
+          ]),
+      ...listFilterConditions('s', filter, ['name'], bind),
     ],
   };
 }

@@ -4,9 +4,11 @@ import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { isStorable } from '../input.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
+import type { NestedList } from '../nested-pages.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 import { type UserRecord, userColumns } from './find-people.ts';
 
 /** Which users. `email`: the one with exactly this address, however it is written. */
@@ -29,6 +31,49 @@ export async function listUsers(
   requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseMembers);
   const organization = organizationId == null ? null : await findPlace(context, organizationId);
   return readPage(context, { organization, email }, request, limits);
+}
+
+/** What narrows a list of users; ids are bare. `search`: in the name and the address. `roleIds`: who has one of them anywhere. */
+export interface UserListFilter extends Omit<ListFilter, 'createdBy'> {
+  readonly email?: string | undefined;
+  readonly roleIds?: readonly string[] | undefined;
+}
+
+const texts = { email: { member: 'email', column: 'email' } } as const;
+
+/** An order of a list of users. */
+export type UserOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
+/** The users of the enterprise as a list that can be ordered and counted. FORBIDDEN, INVALID_INPUT. */
+export function usersOf(
+  context: Context,
+  filter: UserListFilter = {},
+  order?: UserOrder | null,
+): NestedList<UserRecord> {
+  const { viewer } = context;
+  requireEnterprisePermission(viewer, permissionFor.viewEnterpriseMembers);
+  checkListFilter(filter, 'email');
+  const { email, roleIds } = filter;
+  return {
+    ...inOrder('users', order, texts),
+    key: `users ${JSON.stringify([filter, order])}`,
+    ownerId: viewer.enterpriseId,
+    row: 'u',
+    table: 'user_account',
+    columns: userColumns,
+    owners: () => '',
+    where: (bind) => [
+      'u.enterprise_id = owner.id',
+      'u.deleted_at is null',
+      ...(email === undefined ? [] : [`lower(u.email) = lower(${bind(email)}::text)`]),
+      ...(roleIds === undefined
+        ? []
+        : [
+            `exists (select 1 from role_assignment a where a.user_id = u.id and a.role_id = any(${bind(roleIds)}::text[]))`,
+          ]),
+      ...listFilterConditions('u', filter, ['name', 'email'], bind),
+    ],
+  };
 }
 
 /** The members of an organization that the viewer uses. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */

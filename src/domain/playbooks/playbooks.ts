@@ -7,6 +7,7 @@ import { notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { parseInput } from '../input.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import type { NestedList } from '../nested-pages.ts';
 import {
   type AccessType,
@@ -21,7 +22,7 @@ import {
   withinReach,
 } from '../organizations/place.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 
 /** Instructions to be used again. */
 export interface PlaybookRecord extends Owner, Editor {
@@ -108,22 +109,39 @@ export async function listPlaybooks(
   return list.toPage(rows);
 }
 
+/** What narrows a list of playbooks. `search`: in the title and the macro. `accessType`: as in {@link PlaybookListRequest}. */
+export interface PlaybookFilter extends ListFilter {
+  readonly accessType?: AccessType | undefined;
+}
+
+const texts = { title: { member: 'title', column: 'title' } } as const;
+
+/** An order of a list of playbooks. */
+export type PlaybookOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
 /**
  * The playbooks of an organization that has been read, by its bare id, or of the enterprise and all its organizations for
- * null, as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ * null, as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function playbooksOf(
   context: Context,
   organizationId: string | null,
-  accessType: AccessType | null = null,
+  filter: PlaybookFilter = {},
+  order?: PlaybookOrder | null,
 ): NestedList<PlaybookRecord> {
+  const { accessType } = filter;
   const place = placeList(context, organizationId, { row: 'p', permissions: viewPlaybooks, accessType });
+  checkListFilter(filter);
   return {
     ...place,
-    key: `playbooks ${organizationId === null} ${accessType}`,
-    name: 'playbooks',
+    ...inOrder('playbooks', order, texts),
+    key: `playbooks ${JSON.stringify([organizationId === null, filter, order])}`,
     table: 'playbook',
     columns: playbookColumns,
-    where: (bind) => [...place.where(bind), 'p.deleted_at is null'],
+    where: (bind) => [
+      ...place.where(bind),
+      'p.deleted_at is null',
+      ...listFilterConditions('p', filter, ['title', 'macro'], bind),
+    ],
   };
 }

@@ -4,10 +4,11 @@ import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { type OrganizationRecord, requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 
 /** What a secret can be (spec 2.2). */
 export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
@@ -54,21 +55,44 @@ export async function listSecrets(
   return list.toPage(rows);
 }
 
+/** What narrows a list of secrets. `search`: in the key and the note. */
+export interface SecretFilter extends ListFilter {
+  readonly types?: readonly SecretType[] | undefined;
+  readonly isSensitive?: boolean | undefined;
+}
+
+const texts = { key: { member: 'key', column: 'key' } } as const;
+
+/** An order of a list of secrets. */
+export type SecretOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
 /**
  * The secrets of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
- * FORBIDDEN.
+ * FORBIDDEN, INVALID_INPUT.
  */
-export function secretsOf(context: Context, organizationId: string): NestedList<SecretRecord> {
+export function secretsOf(
+  context: Context,
+  organizationId: string,
+  filter: SecretFilter = {},
+  order?: SecretOrder | null,
+): NestedList<SecretRecord> {
   requireUsable(context, organizationId, permissionFor.viewSecrets, permissionFor.changeSecrets);
+  checkListFilter(filter);
+  const { types, isSensitive } = filter;
   return {
-    key: 'secrets',
-    name: 'secrets',
+    ...inOrder('secrets', order, texts),
+    key: `secrets ${JSON.stringify([filter, order])}`,
     ownerId: organizationId,
     row: 'x',
     table: 'secret',
     columns: secretColumns,
     owners: organizationOwners(context.viewer.enterpriseId),
-    where: () => ['x.organization_id = owner.id'],
+    where: (bind) => [
+      'x.organization_id = owner.id',
+      ...oneOfConditions('x.type', types, bind),
+      ...(isSensitive === undefined ? [] : [`x.is_sensitive = ${bind(isSensitive)}::boolean`]),
+      ...listFilterConditions('x', filter, ['key', 'note'], bind),
+    ],
   };
 }
 

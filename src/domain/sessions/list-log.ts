@@ -1,6 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { oneOfConditions } from '../list-filter.ts';
+import { type CountedList, sessionOwners } from '../nested-pages.ts';
 import {
   type Page,
   type PageLimits,
@@ -87,6 +89,27 @@ export async function listLogs(
   const ids = sessions.map(({ id }) => id);
   const logs = await readLogs(context.store, ids, rangeOf(window, request));
   return logs.map((entries) => toLogPage(entries, window));
+}
+
+/** A session's log, or its messages, to be counted. FORBIDDEN without the permission to view the session. */
+export function logOf(
+  { viewer }: Context,
+  { id, organizationId }: Pick<SessionRecord, 'id' | 'organizationId'>,
+  { messagesOnly, kinds }: Pick<LogListRequest, 'messagesOnly' | 'kinds'>,
+): CountedList {
+  requirePermission(viewer, permissionFor.viewSession, organizationId);
+  return {
+    key: `log ${JSON.stringify([messagesOnly, kinds])}`,
+    ownerId: id,
+    row: 'e',
+    table: 'log_entry',
+    owners: sessionOwners(viewer.enterpriseId),
+    where: (bind) => [
+      'e.session_id = owner.id',
+      ...(messagesOnly ? ['e.message_type is not null'] : []),
+      ...oneOfConditions('e.kind', kinds ?? undefined, bind),
+    ],
+  };
 }
 
 /** What is to be read for a page of a log: one entry more than it has. */

@@ -1,3 +1,4 @@
+import { containsText, createdBounds, isCreatedBy, isOneOf, wasCreatedBy } from '../list-filter.ts';
 import { textSearch } from '../text-search.ts';
 import type { SessionRecord } from './session.ts';
 import {
@@ -23,10 +24,6 @@ interface Member<T> {
 
 type MemberName = Exclude<keyof SessionConditions, 'userEmail'>;
 type Members = { readonly [K in MemberName]: Member<NonNullable<SessionConditions[K]>> };
-
-/** Any of several values of a column. One value by `=`: only so does an index give its rows in the list's order. */
-const isOneOf = (column: string, values: readonly string[], bind: Bind): string =>
-  values.length === 1 ? `${column} = ${bind(values[0])}::text` : `${column} = any(${bind(values)}::text[])`;
 
 const oneOf = (column: string, read: (session: SessionRecord) => string | null): Member<readonly string[]> => ({
   sql: (values, bind) => [isOneOf(column, values, bind)],
@@ -86,15 +83,8 @@ const members: Members = {
   parentId: equal('s.parent_id', ({ parentId }) => parentId),
   hasParent: is(`coalesce(s.parent_id, '') <> ''`, ({ parentId }) => parentId !== null),
   createdBy: {
-    sql: ({ userIds, serviceUserIds }, bind) => {
-      const byUser = () => isOneOf('s.user_id', userIds, bind);
-      const byServiceUser = () => isOneOf('s.service_user_id', serviceUserIds, bind);
-      if (serviceUserIds.length === 0) return [byUser()];
-      return [userIds.length === 0 ? byServiceUser() : `(${byUser()} or ${byServiceUser()})`];
-    },
-    matches: ({ userIds, serviceUserIds }, { userId, serviceUserId }) =>
-      (userId !== null && userIds.includes(userId)) ||
-      (serviceUserId !== null && serviceUserIds.includes(serviceUserId)),
+    sql: (creators, bind) => [isCreatedBy('s', creators, bind)],
+    matches: wasCreatedBy,
   },
   createdAfter: {
     sql: (createdAfter, bind) => createdBounds({ createdAfter }, 's.created_at', bind),
@@ -107,7 +97,7 @@ const members: Members = {
   updatedAfter: { sql: null, matches: (bound, { updatedAt }) => updatedAt >= bound },
   updatedBefore: { sql: null, matches: (bound, { updatedAt }) => updatedAt < bound },
   search: {
-    sql: (search, bind) => [`s.title ~ ${bind(textSearch(search).pattern)}::text`],
+    sql: (search, bind) => [containsText(['s.title'], search, bind)],
     matches: (search, { title }) => textSearch(search).isIn(title),
   },
   isOver: {
@@ -118,18 +108,6 @@ const members: Members = {
 };
 
 const memberNames = Object.keys(members) as MemberName[];
-
-/** The conditions of a filter on when a session was made, on the column that says so. */
-export function createdBounds(
-  { createdAfter, createdBefore }: Pick<SessionConditions, 'createdAfter' | 'createdBefore'>,
-  column: string,
-  bind: Bind,
-): string[] {
-  return [
-    ...(createdAfter ? [`${column} >= ${bind(createdAfter)}::timestamptz`] : []),
-    ...(createdBefore ? [`${column} < ${bind(createdBefore)}::timestamptz`] : []),
-  ];
-}
 
 /** The conditions of a filter on when a session moved last, on the column that says so: of `session` or `session_change`. */
 export function updatedBounds(
@@ -178,8 +156,7 @@ function listedConditions(filter: CheckedFilter, bind: Bind): string[] {
   if (unlisted?.all) ways.push('true');
   else if (unlisted !== undefined) {
     ways.push(`s.organization_id = any(${bind(unlisted.organizationIds)}::text[])`);
-    if (unlisted.userId !== null) ways.push(`s.user_id = ${bind(unlisted.userId)}`);
-    if (unlisted.serviceUserId !== null) ways.push(`s.service_user_id = ${bind(unlisted.serviceUserId)}`);
+    if (unlisted.createdBy) ways.push(isCreatedBy('s', unlisted.createdBy, bind));
   }
   return [ways.length === 1 ? 'not s.is_unlisted' : `(${ways.join(' or ')})`];
 }
@@ -191,8 +168,7 @@ function isListed(filter: CheckedFilter, session: SessionRecord): boolean {
   return (
     unlisted.all ||
     unlisted.organizationIds.includes(session.organizationId) ||
-    (unlisted.userId !== null && unlisted.userId === session.userId) ||
-    (unlisted.serviceUserId !== null && unlisted.serviceUserId === session.serviceUserId)
+    (unlisted.createdBy !== null && wasCreatedBy(unlisted.createdBy, session))
   );
 }
 

@@ -1,16 +1,9 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf, type Viewer } from '../../auth/viewer.ts';
-import { type Issue, invalidInput } from '../errors.ts';
-import { isStorable } from '../input.ts';
-import { maxSearchLength } from '../text-search.ts';
+import { invalidInput } from '../errors.ts';
+import { type Creators, creatorsOf, filterIssues } from '../list-filter.ts';
 import type { SessionOrigin } from './session.ts';
 import type { SessionEnd, SessionStatus, SessionStatusDetail } from './status.ts';
-
-/** The principals that started a session; bare ids. A session of any of them is meant. */
-export interface SessionCreators {
-  readonly userIds: readonly string[];
-  readonly serviceUserIds: readonly string[];
-}
 
 /** Conditions on a session; every one given must hold, and of a list any one. Ids are bare, times are bounds (after: >=, before: <). */
 export interface SessionConditions {
@@ -30,7 +23,7 @@ export interface SessionConditions {
   readonly parentId?: string | undefined;
   /** Started by another session, or not. */
   readonly hasParent?: boolean | undefined;
-  readonly createdBy?: SessionCreators | undefined;
+  readonly createdBy?: Creators | undefined;
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
   readonly updatedAfter?: Date | undefined;
@@ -56,9 +49,10 @@ interface SessionCombinators {
 export interface SessionFilter extends SessionConditions, SessionCombinators {}
 
 /** Unlisted sessions that a viewer may list: its own, and those of organizations whose sessions it may manage. */
-interface UnlistedSessions extends ReturnType<typeof ownerOf> {
+interface UnlistedSessions {
   readonly all: boolean;
   readonly organizationIds: readonly string[];
+  readonly createdBy: Creators | null;
 }
 
 /** A filter that was checked. `unlisted` is set where it asks for unlisted sessions: which ones the viewer may list. */
@@ -89,13 +83,6 @@ export function conditionsOf({ and: _and, or: _or, not: _not, ...conditions }: S
 export function hasConditions(filter: SessionFilter): boolean {
   const own = Object.values(conditionsOf(filter)).some((value) => value !== undefined);
   return own || filter.or?.length === 0 || filtersWithin(filter).some(([, inner]) => hasConditions(inner));
-}
-
-/** The viewer as the creator of sessions; null: a key that acts for itself, whose sessions name nobody. */
-export function creatorsOf(viewer: Viewer): SessionCreators | null {
-  const { userId, serviceUserId } = ownerOf(viewer);
-  if (userId === null && serviceUserId === null) return null;
-  return { userIds: userId === null ? [] : [userId], serviceUserIds: serviceUserId === null ? [] : [serviceUserId] };
 }
 
 /** A filter with one more condition: where it has one of that name, both must hold. */
@@ -137,31 +124,12 @@ function visit(
     throw invalidInput([{ path, message }]);
   }
   found.isUnlisted ||= conditions.isUnlisted !== undefined;
-  const issues = findIssues(conditions, path);
+  const issues = filterIssues(conditions, ['search', 'tags', 'allTags', 'userEmail'], path);
   if (issues.length > 0) throw invalidInput(issues);
   for (const [step, inner] of filtersWithin(filter)) visit(inner, [...path, ...step], depth + 1, found);
 }
 
-function findIssues(conditions: SessionConditions, at: readonly string[]): Issue[] {
-  const issues: Issue[] = [];
-  for (const name of ['createdAfter', 'createdBefore', 'updatedAfter', 'updatedBefore'] as const) {
-    const year = conditions[name]?.getUTCFullYear() ?? 2000;
-    if (!(year >= 1 && year <= 9999))
-      issues.push({ path: [...at, name], message: `"${name}" must be a time of the years 1 to 9999.` });
-  }
-  for (const name of ['search', 'tags', 'allTags', 'userEmail'] as const) {
-    if (isStorable(conditions[name])) continue;
-    const message = `"${name}" must be Unicode text without NUL characters and lone surrogates.`;
-    issues.push({ path: [...at, name], message });
-  }
-  if (conditions.search !== undefined && conditions.search.length > maxSearchLength) {
-    const message = `"search" must have at most ${maxSearchLength} characters, but has ${conditions.search.length}.`;
-    issues.push({ path: [...at, 'search'], message });
-  }
-  return issues;
-}
-
 function unlistedOf(viewer: Viewer): UnlistedSessions {
   const { all, ids } = organizationsWith(viewer, permissionFor.changeSession);
-  return { all, organizationIds: ids, ...ownerOf(viewer) };
+  return { all, organizationIds: ids, createdBy: creatorsOf(ownerOf(viewer)) };
 }

@@ -1,7 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith, requireEnterprisePermission } from '../../auth/viewer.ts';
+import { organizationsWith, ownerOf, requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import { creatorsOf } from '../list-filter.ts';
 import { type Bind, type Count, countNested, type RowSource } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { type TimedPage, timedPage } from '../timed-pages.ts';
@@ -9,7 +10,7 @@ import { newestFirst, organizationList, type SessionOrder } from './list-session
 import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { filterConditions } from './session-conditions.ts';
-import { type CheckedFilter, checkFilter, creatorsOf, type SessionFilter, withCondition } from './session-filter.ts';
+import { type CheckedFilter, checkFilter, type SessionFilter, withCondition } from './session-filter.ts';
 import { waitingDetails } from './status.ts';
 import { isOfWaiting, waitingSessions } from './waiting-sessions.ts';
 
@@ -108,11 +109,9 @@ export async function countSessionsAcross(
   const [count] = await countNested(context, [
     {
       key: 'sessions',
-      name: 'sessions',
       ownerId: enterpriseId,
       row: 's',
       table: 'session',
-      columns: 's.id',
       owners: () => '',
       where: (bind) => [`(${parts.map((part) => `(${conditionsOf(part, bind)})`).join(' or ')})`],
     },
@@ -133,7 +132,7 @@ function partsOf(context: Context, scope: SessionScope, given: SessionFilter): P
   const named = organizationIds === undefined ? everywhere : { all: false, ids: organizationIds };
   const organizations = scope === 'enterprise' ? named : intersect(named, viewable);
   if (scope === 'enterprise' || scope === 'viewable') return [{ organizations, filter }];
-  const mine = creatorsOf(viewer);
+  const mine = creatorsOf(ownerOf(viewer));
   const own = (of: CheckedFilter): Part[] =>
     mine === null ? [] : [{ organizations, filter: withCondition(of, { createdBy: mine }) }];
   if (scope === 'own') return own(filter);
@@ -181,7 +180,7 @@ function oneSource(
   const ofOrganizations = () => live('o', enterpriseId, organizations, bind);
   const { createdBy } = filter;
   if (isOfWaiting(filter)) {
-    const [only, ...more] = [...(createdBy?.userIds ?? []), ...(createdBy?.serviceUserIds ?? [])];
+    const [only, ...more] = createdBy ? new Set(Object.values(createdBy).flat()) : [];
     const isOfOne = only !== undefined && more.length === 0;
     if (!isOfOne && !organizations.all && field === 'createdAt') return null;
     const whose = isOfOne ? [`c.principal_id = ${bind(only)}`] : [];

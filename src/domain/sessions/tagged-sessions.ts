@@ -1,5 +1,6 @@
+import { createdBounds } from '../list-filter.ts';
 import type { Bind, RowSource } from '../nested-pages.ts';
-import { createdBounds, filterConditions } from './session-conditions.ts';
+import { filterConditions } from './session-conditions.ts';
 import type { CheckedFilter, SessionConditions } from './session-filter.ts';
 
 /** What leads to few sessions by an index of its own, however many the tag has. */

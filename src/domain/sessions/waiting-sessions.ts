@@ -1,5 +1,6 @@
+import { createdBounds } from '../list-filter.ts';
 import type { Bind, RowSource } from '../nested-pages.ts';
-import { createdBounds, filterConditions, updatedBounds } from './session-conditions.ts';
+import { filterConditions, updatedBounds } from './session-conditions.ts';
 import type { CheckedFilter } from './session-filter.ts';
 import { waitingDetails } from './status.ts';
 

@@ -2,8 +2,10 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../list-filter.ts';
 import type { NestedList } from '../nested-pages.ts';
 import { requireUsable } from '../organizations/use-organization.ts';
+import { inOrder, type ListOrder } from '../timed-pages.ts';
 import type { WebhookEndpointRecord } from './endpoints.ts';
 import type { WebhookDeliveryType } from './event-types.ts';
 
@@ -49,20 +51,28 @@ export const webhookDeliveryColumns = `d.id, d.organization_id as "organizationI
   d.event_type as "eventType", d.event_id as "eventId", d.session_id as "sessionId", d.status, d.attempts,
   d.next_attempt_at as "nextAttemptAt", d.finished_at as "finishedAt", d.created_at as "createdAt"`;
 
+/** What narrows a list of deliveries; ids are bare. */
+export interface WebhookDeliveryFilter extends Pick<ListFilter, 'createdAfter' | 'createdBefore'> {
+  readonly status?: readonly WebhookDeliveryStatus[] | undefined;
+  readonly sessionId?: string | undefined;
+}
+
 /**
- * What was sent to an endpoint that has been read, or is to be, as one of many such lists; of these statuses only, if any are
- * given. ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ * What was sent to an endpoint that has been read, or is to be, as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN,
+ * INVALID_INPUT.
  */
 export function webhookDeliveriesOf(
   context: Context,
   endpoint: Pick<WebhookEndpointRecord, 'id' | 'organizationId'>,
-  statuses: readonly WebhookDeliveryStatus[] | null = null,
+  filter: WebhookDeliveryFilter = {},
+  order?: ListOrder<'createdAt'> | null,
 ): NestedList<WebhookDeliveryRecord> {
   const { viewer } = context;
   requireUsable(context, endpoint.organizationId, permissionFor.manageWebhooks);
+  checkListFilter(filter);
   return {
-    key: `webhookDeliveries ${statuses?.join(' ') ?? ''}`,
-    name: 'webhookDeliveries',
+    ...inOrder('webhookDeliveries', order, {}),
+    key: `webhookDeliveries ${JSON.stringify([filter, order])}`,
     ownerId: endpoint.id,
     row: 'd',
     table: 'webhook_delivery',
@@ -72,7 +82,9 @@ export function webhookDeliveriesOf(
           and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
     where: (bind) => [
       'd.endpoint_id = owner.id',
-      ...(statuses === null ? [] : [`d.status = any(${bind(statuses)}::text[])`]),
+      ...oneOfConditions('d.status', filter.status, bind),
+      ...(filter.sessionId === undefined ? [] : [`d.session_id = ${bind(filter.sessionId)}`]),
+      ...listFilterConditions('d', filter, [], bind),
     ],
   };
 }

@@ -5,8 +5,10 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { requireUsable } from '../organizations/use-organization.ts';
+import { inOrder, type ListOrder } from '../timed-pages.ts';
 import type { WebhookEventType } from './event-types.ts';
 
 /** Where an organization wants to hear of its sessions, as everybody may see it: the secret is shown once, and never here. */
@@ -39,21 +41,41 @@ export function webhookSecretPlace(organizationId: string, endpointId: string): 
   return `${organizationId}:${endpointId}`;
 }
 
+/** What narrows a list of endpoints. `search`: in the address and the description. `eventTypes`: it hears of any of these. */
+export interface WebhookEndpointFilter extends ListFilter {
+  readonly isEnabled?: boolean | undefined;
+  readonly isFailing?: boolean | undefined;
+  readonly eventTypes?: readonly WebhookEventType[] | undefined;
+}
+
 /**
  * The endpoints of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
- * FORBIDDEN.
+ * FORBIDDEN, INVALID_INPUT.
  */
-export function webhookEndpointsOf(context: Context, organizationId: string): NestedList<WebhookEndpointRecord> {
+export function webhookEndpointsOf(
+  context: Context,
+  organizationId: string,
+  filter: WebhookEndpointFilter = {},
+  order?: ListOrder<'createdAt'> | null,
+): NestedList<WebhookEndpointRecord> {
   requireUsable(context, organizationId, permissionFor.manageWebhooks);
+  checkListFilter(filter);
+  const { isEnabled, isFailing, eventTypes } = filter;
   return {
-    key: 'webhookEndpoints',
-    name: 'webhookEndpoints',
+    ...inOrder('webhookEndpoints', order, {}),
+    key: `webhookEndpoints ${JSON.stringify([filter, order])}`,
     ownerId: organizationId,
     row: 'w',
     table: 'webhook_endpoint',
     columns: webhookEndpointColumns,
     owners: organizationOwners(context.viewer.enterpriseId),
-    where: () => ['w.organization_id = owner.id'],
+    where: (bind) => [
+      'w.organization_id = owner.id',
+      ...(isEnabled === undefined ? [] : [`w.is_enabled = ${bind(isEnabled)}::boolean`]),
+      ...(isFailing === undefined ? [] : [`(w.consecutive_failures > 0) = ${bind(isFailing)}::boolean`]),
+      ...(eventTypes === undefined ? [] : [`w.event_types && ${bind(eventTypes)}::text[]`]),
+      ...listFilterConditions('w', filter, ['url', 'description'], bind),
+    ],
   };
 }
 

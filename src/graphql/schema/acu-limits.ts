@@ -1,13 +1,14 @@
 import { prefixedId } from '../../domain/ids.ts';
-import { listLimitedOrganizations, setCycleAcuLimit } from '../../domain/organizations/acu-limits.ts';
+import { setCycleAcuLimit } from '../../domain/organizations/acu-limits.ts';
 import { getEnterpriseAcuLimit, setEnterpriseAcuLimit } from '../../domain/organizations/enterprise-limit.ts';
 import type { EnterpriseRecord } from '../../domain/organizations/enterprises.ts';
+import { organizationsOf } from '../../domain/organizations/organizations.ts';
 import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
-import { pageLimits } from '../loaders.ts';
+import { nestedConnection } from '../connections.ts';
 import { toInt } from '../whole-number.ts';
 import { addMutation } from './add-mutation.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary, needs } from './needs.ts';
 import { Organization } from './organization-ref.ts';
@@ -32,10 +33,10 @@ const AcuLimit = builder.objectRef<OrganizationRecord>('AcuLimit').implement({
   }),
 });
 
-const AcuLimitConnection = builder.connectionObject(
-  { type: AcuLimit, name: 'AcuLimitConnection', description: 'A page of limits of ACUs.' },
-  { name: 'AcuLimitEdge', description: 'A limit of ACUs in a list.' },
-);
+const AcuLimitConnection = countedConnection(AcuLimit, 'AcuLimit', {
+  page: 'A page of limits of ACUs.',
+  edge: 'A limit of ACUs in a list.',
+});
 
 builder.objectField(Enterprise, 'acuLimits', (t) =>
   t.connection(
@@ -43,8 +44,8 @@ builder.objectField(Enterprise, 'acuLimits', (t) =>
       type: AcuLimit,
       ...boundary('manageAcuLimits'),
       description: 'The limits of those organizations that have one, the newest organization first.',
-      resolve: async (_enterprise, page, { domain }) =>
-        toConnection(await listLimitedOrganizations(domain, page, pageLimits)),
+      resolve: async (_enterprise, page, context) =>
+        nestedConnection(context, organizationsOf(context.domain, 'limited'), page),
     },
     AcuLimitConnection,
   ),

@@ -1,15 +1,19 @@
 import { prefixedId } from '../../domain/ids.ts';
 import { createApiKey } from '../../domain/keys/api-keys.ts';
 import { type ApiKeyRecord, isActive } from '../../domain/keys/key-record.ts';
-import { keysOf, listApiKeys } from '../../domain/keys/list-api-keys.ts';
+import { type KeyListScope, keysOf } from '../../domain/keys/list-api-keys.ts';
 import { revokeAllApiKeys, revokeApiKey } from '../../domain/keys/revoke-api-keys.ts';
 import { rotateApiKey } from '../../domain/keys/rotate-api-key.ts';
+import type { PageRequest } from '../../domain/pages.ts';
+import type { ListOrder } from '../../domain/timed-pages.ts';
 import { builder } from '../builder.ts';
-import { nestedPage, toConnection } from '../connections.ts';
-import { pageLimits } from '../loaders.ts';
+import { nestedConnection } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
 import { addMutation } from './add-mutation.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
+import { createdBounds, listArgs, orderInput, parseListFilter, readId } from './list-inputs.ts';
 import { boundary, exceptOwn } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
@@ -64,10 +68,10 @@ builder.node(ApiKey, {
   }),
 });
 
-const ApiKeyConnection = builder.connectionObject(
-  { type: ApiKey, name: 'ApiKeyConnection', description: 'A page of keys.' },
-  { name: 'ApiKeyEdge', description: 'A key in a list.' },
-);
+const ApiKeyConnection = countedConnection(ApiKey, 'ApiKey', {
+  page: 'A page of keys.',
+  edge: 'A key in a list.',
+});
 
 builder.objectField(ServiceKey, 'apiKey', (t) =>
   t.field({
@@ -79,7 +83,40 @@ builder.objectField(ServiceKey, 'apiKey', (t) =>
 );
 
 const userIdDescription = 'The user: its global ID, or any form of its id. The caller when left out.';
-const statusArgument = 'Which ones: ACTIVE when left out.';
+
+const ApiKeyFilterInput = builder.inputType('ApiKeyFilter', {
+  description: 'Narrows a list of keys: all members that are given must hold, and of a list any one value.',
+  fields: (t) => ({
+    status: t.field({
+      type: ApiKeyStatusEnum,
+      description: 'Only keys in this state. Left out: ACTIVE, those that can be used.',
+    }),
+    kind: t.field({ type: [ApiKeyKindEnum], description: 'Only keys of one of these kinds.' }),
+    search: t.string({ description: 'Only keys whose name contains this text, upper and lower case alike.' }),
+    userId: t.id({ description: 'Only keys of this user, by its global ID or any form of its id.' }),
+    serviceUserId: t.id({ description: 'Only keys of this service user, by its global ID or any form of its id.' }),
+    ...createdBounds(t),
+  }),
+});
+
+const ApiKeyOrderInput = orderInput('ApiKey', 'When the key was made.');
+
+interface KeyListArgs extends PageRequest {
+  readonly filter?: typeof ApiKeyFilterInput.$inferInput | null | undefined;
+  readonly orderBy?: ListOrder<'createdAt'> | null | undefined;
+}
+
+async function keyConnection(context: GraphqlContext, scope: KeyListScope, args: KeyListArgs) {
+  const { status, kind, userId, serviceUserId } = args.filter ?? {};
+  const filter = {
+    ...parseListFilter(args.filter),
+    status: status ?? undefined,
+    kinds: kind ?? undefined,
+    userId: readId('user', userId),
+    serviceUserId: readId('serviceUser', serviceUserId),
+  };
+  return nestedConnection(context, keysOf(context.domain, scope, filter, args.orderBy), args);
+}
 
 builder.objectFields(Organization, (t) => ({
   apiKeys: t.connection(
@@ -87,10 +124,9 @@ builder.objectFields(Organization, (t) => ({
       type: ApiKey,
       ...boundary('manageOrganizationKeys'),
       description:
-        'Its service keys and those of its service users, newest first; those of users bound to it for who manages users.',
-      args: { status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }) },
-      resolve: async ({ id }, { status, ...page }, context) =>
-        nestedPage(context, keysOf(context.domain, id, status ?? 'active'), page),
+        'Its service keys and those of its service users, newest first unless ordered otherwise; those of users bound to it for who manages users.',
+      args: listArgs(t.arg, ApiKeyFilterInput, ApiKeyOrderInput),
+      resolve: async ({ id }, args, context) => keyConnection(context, { of: 'organization', id }, args),
     },
     ApiKeyConnection,
   ),
@@ -102,16 +138,9 @@ builder.objectFields(Enterprise, (t) => ({
       type: ApiKey,
       ...boundary(['manageEnterpriseServiceKeys', 'manageUserKeys']),
       description:
-        'Keys of the whole enterprise, newest first: of services with MANAGE_ACCOUNT_SERVICE_USERS, of users with MANAGE_ACCOUNT_MEMBERSHIP.',
-      args: {
-        status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }),
-        serviceUserId: t.arg.id({ description: 'Only those of this service user, by any form of its id.' }),
-      },
-      resolve: async (_enterprise, { status, serviceUserId, ...page }, { domain }) => {
-        const scope =
-          serviceUserId == null ? ({ of: 'enterprise' } as const) : ({ of: 'serviceUser', serviceUserId } as const);
-        return toConnection(await listApiKeys(domain, scope, status ?? 'active', page, pageLimits));
-      },
+        'Keys of the whole enterprise, newest first unless ordered otherwise: of services with MANAGE_ACCOUNT_SERVICE_USERS, of users with MANAGE_ACCOUNT_MEMBERSHIP.',
+      args: listArgs(t.arg, ApiKeyFilterInput, ApiKeyOrderInput),
+      resolve: async (_enterprise, args, context) => keyConnection(context, { of: 'enterprise' }, args),
     },
     ApiKeyConnection,
   ),
@@ -121,10 +150,10 @@ builder.objectFields(ServiceUser, (t) => ({
   apiKeys: t.connection(
     {
       type: ApiKey,
-      description: 'Its keys, newest first: none for who neither is it nor manages it.',
-      args: { status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }) },
-      resolve: async ({ id }, { status, ...page }, { loaders }) =>
-        toConnection(await loaders.keyPage(id, status ?? 'active', page)),
+      description:
+        'Its keys, newest first unless ordered otherwise: none for a viewer who neither is it nor manages it.',
+      args: listArgs(t.arg, ApiKeyFilterInput, ApiKeyOrderInput),
+      resolve: async ({ id }, args, context) => keyConnection(context, { of: 'serviceUser', id }, args),
     },
     ApiKeyConnection,
   ),
@@ -134,10 +163,10 @@ builder.objectFields(ViewerType, (t) => ({
   apiKeys: t.connection(
     {
       type: ApiKey,
-      description: 'Its own keys, newest first; of a key that acts in one organization, those for that one.',
-      args: { status: t.arg({ type: ApiKeyStatusEnum, defaultValue: 'active', description: statusArgument }) },
-      resolve: async (_viewer, { status, ...page }, { domain }) =>
-        toConnection(await listApiKeys(domain, { of: 'viewer' }, status ?? 'active', page, pageLimits)),
+      description:
+        'Its own keys, newest first unless ordered otherwise; of a key that acts in one organization, those for that one.',
+      args: listArgs(t.arg, ApiKeyFilterInput, ApiKeyOrderInput),
+      resolve: async (_viewer, args, context) => keyConnection(context, { of: 'viewer' }, args),
     },
     ApiKeyConnection,
   ),

@@ -6,6 +6,7 @@ import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { AttachmentSourceEnum } from './enums.ts';
+import { createdBounds, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
 import { boundary, viewsSession } from './needs.ts';
 import { Session } from './sessions.ts';
 
@@ -41,14 +42,29 @@ builder.node(Attachment, {
   }),
 });
 
+const AttachmentFilterInput = builder.inputType('AttachmentFilter', {
+  description: 'Narrows a list of files: all members that are given must hold.',
+  fields: (t) => ({
+    search: t.string({ description: 'Only files whose name contains this text, upper and lower case alike.' }),
+    source: t.field({ type: AttachmentSourceEnum, description: 'Only files that were brought by this side.' }),
+    ...createdBounds(t),
+  }),
+});
+
+const AttachmentOrderInput = orderInput('Attachment', 'When the file came.');
+
 builder.objectFields(Session, (t) => ({
   attachments: t.connection(
     {
       type: Attachment,
       ...boundary(viewsSession),
-      description: 'Its files, oldest first.',
-      resolve: async (session, page, context) =>
-        nestedConnection(context, attachmentsOf(ofAnySession(context.domain, 'view'), session), page),
+      description: 'Its files, oldest first unless ordered otherwise.',
+      args: listArgs(t.arg, AttachmentFilterInput, AttachmentOrderInput, 'the oldest first'),
+      resolve: async (session, args, context) => {
+        const filter = { ...parseListFilter(args.filter), source: args.filter?.source ?? undefined };
+        const list = attachmentsOf(ofAnySession(context.domain, 'view'), session, filter, args.orderBy);
+        return nestedConnection(context, list, args);
+      },
     },
     AttachmentConnection,
   ),

@@ -1,12 +1,15 @@
 import { type AuditAction, auditActions } from '../../domain/audit.ts';
 import { type AuditEntryRecord, targetKindOf } from '../../domain/audit-entry.ts';
-import { type AuditLogRequest, listAuditLog } from '../../domain/audit-log.ts';
+import { type AuditLogRequest, auditLogOf, listAuditLog } from '../../domain/audit-log.ts';
 import { parseId, prefixedId } from '../../domain/ids.ts';
+import { type PageRequest, pageOf } from '../../domain/pages.ts';
+import type { ListOrder } from '../../domain/timed-pages.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
+import { countable } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { OrderDirectionEnum } from './enums.ts';
+import { listArgs, orderInput, requireShortLists } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
@@ -97,39 +100,36 @@ builder.node(AuditLogEntry, {
 });
 
 const AuditLogFilterInput = builder.inputType('AuditLogFilter', {
-  description: 'What narrows the audit log; every condition given must hold.',
+  description: 'Narrows the audit log: all members that are given must hold, and of a list any one value.',
   fields: (t) => ({
-    actions: t.field({ type: [AuditActionEnum], description: 'Any of these.' }),
-    actorId: t.id({ description: 'Done by this user, by this service user, by this service key or with this key.' }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Done then or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Done before.' }),
-  }),
-});
-
-const AuditLogOrderInput = builder.inputType('AuditLogOrder', {
-  description: 'The order of the audit log; without it the newest entries come first.',
-  fields: (t) => ({
-    direction: t.field({
-      type: OrderDirectionEnum,
-      required: true,
-      description:
-        'DESC: by time, newest first. ASC: oldest first, in the order in which entries became final: whoever goes on from its last cursor misses none.',
+    actions: t.field({ type: [AuditActionEnum], description: 'Only entries of one of these actions.' }),
+    actorId: t.id({
+      description: 'Only what was done by this user, by this service user, by this service key or with this key.',
     }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Only what was done at this time or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Only what was done before this time.' }),
   }),
 });
 
-interface Args {
+const AuditLogOrderInput = orderInput(
+  'AuditLog',
+  'DESC: by time, newest first. ASC: oldest first, in the order in which entries became final, so that a reader that goes on from its last cursor misses none.',
+);
+
+interface Args extends PageRequest {
   readonly filter?: typeof AuditLogFilterInput.$inferInput | null | undefined;
-  readonly orderBy?: typeof AuditLogOrderInput.$inferInput | null | undefined;
+  readonly orderBy?: ListOrder<'createdAt'> | null | undefined;
 }
 
 // An id that is none matches nothing, as any other id of something that does not exist.
 const readActorId = (id: string) =>
   parseId('user', id) ?? parseId('serviceUser', id) ?? parseId('serviceKey', id) ?? parseId('apiKey', id) ?? '';
 
-function toRequest<T extends Args>({ filter, orderBy, ...page }: T): AuditLogRequest {
+function toRequest(args: Args): AuditLogRequest {
+  const { filter, orderBy } = args;
+  requireShortLists(filter ?? {});
   return {
-    ...page,
+    ...pageOf(args),
     order: orderBy?.direction,
     filter: {
       actions: filter?.actions ?? undefined,
@@ -140,10 +140,10 @@ function toRequest<T extends Args>({ filter, orderBy, ...page }: T): AuditLogReq
   };
 }
 
-const AuditLogEntryConnection = builder.connectionObject(
-  { type: AuditLogEntry, name: 'AuditLogEntryConnection', description: 'A page of the audit log.' },
-  { name: 'AuditLogEntryEdge', description: 'An entry of the audit log in a list.' },
-);
+const AuditLogEntryConnection = countedConnection(AuditLogEntry, 'AuditLogEntry', {
+  page: 'A page of the audit log.',
+  edge: 'An entry of the audit log in a list.',
+});
 
 builder.objectField(Organization, 'auditLog', (t) =>
   t.connection(
@@ -151,11 +151,12 @@ builder.objectField(Organization, 'auditLog', (t) =>
       type: AuditLogEntry,
       ...boundary('viewAuditLog'),
       description: 'What was done in it, newest first unless ordered otherwise.',
-      args: {
-        filter: t.arg({ type: AuditLogFilterInput, description: 'Which entries.' }),
-        orderBy: t.arg({ type: AuditLogOrderInput, description: 'In which order.' }),
+      args: listArgs(t.arg, AuditLogFilterInput, AuditLogOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const request = toRequest(args);
+        const list = auditLogOf(context.domain, id, request.filter);
+        return countable(context, list, await context.loaders.auditLogPage(id, request));
       },
-      resolve: async ({ id }, args, { loaders }) => toConnection(await loaders.auditLogPage(id, toRequest(args))),
     },
     AuditLogEntryConnection,
   ),
@@ -167,12 +168,12 @@ builder.objectField(Enterprise, 'auditLog', (t) =>
       type: AuditLogEntry,
       ...boundary('viewAuditLog'),
       description: 'What was done in it and in all its organizations, newest first unless ordered otherwise.',
-      args: {
-        filter: t.arg({ type: AuditLogFilterInput, description: 'Which entries.' }),
-        orderBy: t.arg({ type: AuditLogOrderInput, description: 'In which order.' }),
+      args: listArgs(t.arg, AuditLogFilterInput, AuditLogOrderInput),
+      resolve: async (_enterprise, args, context) => {
+        const request = toRequest(args);
+        const list = auditLogOf(context.domain, null, request.filter);
+        return countable(context, list, await listAuditLog(context.domain, request, pageLimits));
       },
-      resolve: async (_enterprise, args, { domain }) =>
-        toConnection(await listAuditLog(domain, toRequest(args), pageLimits)),
     },
     AuditLogEntryConnection,
   ),

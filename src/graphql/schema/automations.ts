@@ -9,6 +9,12 @@ import { automationDescriptions as said } from './automation-descriptions.ts';
 import { AutomationMissedRunsEnum, AutomationRunAsTypeEnum } from './automation-enums.ts';
 import { AutomationNotifications } from './automation-notifications.ts';
 import {
+  AutomationFilterInput,
+  AutomationOrderInput,
+  AutomationRunFilterInput,
+  AutomationRunOrderInput,
+} from './automation-filters.ts';
+import {
   AutomationConcurrency,
   AutomationLimits,
   AutomationSecurityProfile,
@@ -18,6 +24,7 @@ import {
 import { AutomationRunType } from './automation-runs.ts';
 import { AutomationTrigger } from './automation-triggers.ts';
 import { countedConnection } from './counted-connection.ts';
+import { listArgs, parseListFilter } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { User } from './people.ts';
@@ -178,9 +185,12 @@ builder.node(Automation, {
     runs: t.connection(
       {
         type: AutomationRunType,
-        description: 'What it has done, and should have done, the last first.',
-        resolve: async (automation, page, context) =>
-          nestedConnection(context, runsOf(context.domain, automation), page),
+        description: 'What it has done, and should have done, the last first unless ordered otherwise.',
+        args: listArgs(t.arg, AutomationRunFilterInput, AutomationRunOrderInput),
+        resolve: async (automation, args, context) => {
+          const filter = { ...parseListFilter(args.filter), status: args.filter?.status ?? undefined };
+          return nestedConnection(context, runsOf(context.domain, automation, filter, args.orderBy), args);
+        },
       },
       RunConnection,
     ),
@@ -192,8 +202,17 @@ builder.objectField(Organization, 'automations', (t) =>
     {
       type: Automation,
       ...boundary(['viewAutomations', 'changeAutomations']),
-      description: 'Its automations, newest first.',
-      resolve: async ({ id }, page, context) => nestedConnection(context, automationsOf(context.domain, id), page),
+      description: 'Its automations, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, AutomationFilterInput, AutomationOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const { isEnabled, isFailing } = args.filter ?? {};
+        const filter = {
+          ...parseListFilter(args.filter),
+          isEnabled: isEnabled ?? undefined,
+          isFailing: isFailing ?? undefined,
+        };
+        return nestedConnection(context, automationsOf(context.domain, id, filter, args.orderBy), args);
+      },
     },
     AutomationConnection,
   ),

@@ -1,9 +1,12 @@
 import { type Ledger, openLedger } from '../../domain/consumption/ledgers.ts';
-import type { ConsumptionShare } from '../../domain/consumption/shares.ts';
+import type { ConsumptionShare, ShareOf } from '../../domain/consumption/shares.ts';
 import type { ConsumptionSums } from '../../domain/consumption/sums.ts';
 import { prefixedId } from '../../domain/ids.ts';
+import type { PageRequest } from '../../domain/pages.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
@@ -106,37 +109,30 @@ const PlaybookConsumption = builder.objectRef<ConsumptionShare>('PlaybookConsump
   }),
 });
 
-const SessionConsumptionConnection = builder.connectionObject(
-  {
-    type: SessionConsumption,
-    name: 'SessionConsumptionConnection',
-    description: 'A page of what sessions have consumed.',
-  },
-  { name: 'SessionConsumptionEdge', description: 'What a session has consumed, in a list.' },
-);
+const SessionConsumptionConnection = countedConnection(SessionConsumption, 'SessionConsumption', {
+  page: 'A page of what sessions have consumed.',
+  edge: 'What a session has consumed, in a list.',
+});
 
-const ActorConsumptionConnection = builder.connectionObject(
-  { type: ActorConsumption, name: 'ActorConsumptionConnection', description: 'A page of who has consumed what.' },
-  { name: 'ActorConsumptionEdge', description: 'What somebody has consumed, in a list.' },
-);
+const ActorConsumptionConnection = countedConnection(ActorConsumption, 'ActorConsumption', {
+  page: 'A page of who has consumed what.',
+  edge: 'What somebody has consumed, in a list.',
+});
 
-const OrganizationConsumptionConnection = builder.connectionObject(
-  {
-    type: OrganizationConsumption,
-    name: 'OrganizationConsumptionConnection',
-    description: 'A page of what organizations have consumed.',
-  },
-  { name: 'OrganizationConsumptionEdge', description: 'What an organization has consumed, in a list.' },
-);
+const OrganizationConsumptionConnection = countedConnection(OrganizationConsumption, 'OrganizationConsumption', {
+  page: 'A page of what organizations have consumed.',
+  edge: 'What an organization has consumed, in a list.',
+});
 
-const PlaybookConsumptionConnection = builder.connectionObject(
-  {
-    type: PlaybookConsumption,
-    name: 'PlaybookConsumptionConnection',
-    description: 'A page of what was consumed with playbooks.',
-  },
-  { name: 'PlaybookConsumptionEdge', description: 'What was consumed with a playbook, in a list.' },
-);
+const PlaybookConsumptionConnection = countedConnection(PlaybookConsumption, 'PlaybookConsumption', {
+  page: 'A page of what was consumed with playbooks.',
+  edge: 'What was consumed with a playbook, in a list.',
+});
+
+async function sharesConnection({ loaders }: GraphqlContext, by: ShareOf, ledger: Ledger, page: PageRequest) {
+  const shares = await loaders.consumptionShares(by, ledger, page);
+  return toConnection(shares, () => loaders.consumptionShareCount(by, ledger));
+}
 
 const Consumption = builder.objectRef<Ledger>('Consumption').implement({
   description: 'The ACUs that were consumed on some days, added up in several ways. Each of them has the same sum.',
@@ -161,8 +157,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
       {
         type: SessionConsumption,
         description: 'By session, the newest session first.',
-        resolve: async (ledger, page, { loaders }) =>
-          toConnection(await loaders.consumptionShares('session', ledger, page)),
+        resolve: (ledger, page, context) => sharesConnection(context, 'session', ledger, page),
       },
       SessionConsumptionConnection,
     ),
@@ -170,8 +165,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
       {
         type: ActorConsumption,
         description: 'By who started the sessions, the newest user or service user first; service keys come last.',
-        resolve: async (ledger, page, { loaders }) =>
-          toConnection(await loaders.consumptionShares('actor', ledger, page)),
+        resolve: (ledger, page, context) => sharesConnection(context, 'actor', ledger, page),
       },
       ActorConsumptionConnection,
     ),
@@ -179,8 +173,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
       {
         type: OrganizationConsumption,
         description: 'By organization, the newest one first. Of an organization’s own consumption: itself.',
-        resolve: async (ledger, page, { loaders }) =>
-          toConnection(await loaders.consumptionShares('organization', ledger, page)),
+        resolve: (ledger, page, context) => sharesConnection(context, 'organization', ledger, page),
       },
       OrganizationConsumptionConnection,
     ),
@@ -188,8 +181,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
       {
         type: PlaybookConsumption,
         description: 'By playbook, the newest one first; the sessions without one come last.',
-        resolve: async (ledger, page, { loaders }) =>
-          toConnection(await loaders.consumptionShares('playbook', ledger, page)),
+        resolve: (ledger, page, context) => sharesConnection(context, 'playbook', ledger, page),
       },
       PlaybookConsumptionConnection,
     ),

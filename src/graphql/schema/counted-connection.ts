@@ -2,6 +2,9 @@ import type { OutputRef } from '@pothos/core';
 import { builder } from '../builder.ts';
 import type { CountedConnection } from '../connections.ts';
 
+/** What a count stands for in the price of an operation, in items: it may read 10,000 rows. */
+const itemsOfCount = 10;
+
 /** A {@link countedConnection} with the type of its edges. */
 export function countedConnectionAndEdge<T extends OutputRef>(
   type: T,
@@ -17,11 +20,13 @@ export function countedConnectionAndEdge<T extends OutputRef>(
       fields: (t) => ({
         totalCount: t.int({
           description:
-            'How many there are in the whole list; 10,001 stands for more than 10,000. It is counted only when asked for.',
+            'How many items the whole list has; 10,001 stands for more than 10,000. They are counted only when this is asked for.',
+          extensions: { items: itemsOfCount },
           resolve: async (connection) => (await countOf(connection)).total,
         }),
         totalCountIsExact: t.boolean({
-          description: 'Whether totalCount is exact: false when there are more than 10,000.',
+          description: 'Whether totalCount is exact: false when the list has more than 10,000 items.',
+          extensions: { items: itemsOfCount },
           resolve: async (connection) => (await countOf(connection)).isExact,
         }),
       }),
@@ -31,7 +36,7 @@ export function countedConnectionAndEdge<T extends OutputRef>(
   return { connection, edge };
 }
 
-/** A connection type that says how long its list is, for those who ask: what resolves to it is a `CountedConnection`. */
+/** The connection type of a list, which tells how long it is if asked: what resolves to it is a `CountedConnection`. */
 export function countedConnection<T extends OutputRef>(
   type: T,
   name: string,

@@ -4,6 +4,7 @@ import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
 import { optionsOf, type QuestionOption } from '../../domain/sessions/questions.ts';
 import { sessionEnds } from '../../domain/sessions/status.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import {
   SessionEndReasonEnum,
   SessionEventKindEnum,
@@ -357,25 +358,16 @@ eventType('UsageEvent', 'What a part of the work used; null where nobody says.',
   }),
 }));
 
-/** SessionMessageEdge of the contract. */
-export const SessionMessageEdge = builder.edgeObject({
-  type: SessionMessage,
-  name: 'SessionMessageEdge',
-  description: 'A message in a session’s log.',
-});
-/** SessionMessageConnection of the contract. */
-export const SessionMessageConnection = builder.connectionObject(
-  { type: SessionMessage, name: 'SessionMessageConnection', description: 'A page of messages, oldest first.' },
-  SessionMessageEdge,
+/** SessionMessageConnection and SessionMessageEdge of the contract. */
+export const { connection: SessionMessageConnection, edge: SessionMessageEdge } = countedConnectionAndEdge(
+  SessionMessage,
+  'SessionMessage',
+  { page: 'A page of messages, oldest first.', edge: 'A message in a session’s log.' },
 );
-/** SessionEventEdge of the contract. */
-export const SessionEventEdge = builder.edgeObject({
-  type: SessionEvent,
-  name: 'SessionEventEdge',
-  description: 'An entry in a session’s log.',
-});
-/** SessionEventConnection of the contract. */
-export const SessionEventConnection = builder.connectionObject(
-  { type: SessionEvent, name: 'SessionEventConnection', description: 'A page of a session’s log, oldest first.' },
-  SessionEventEdge,
+
+/** SessionEventConnection and SessionEventEdge of the contract. */
+export const { connection: SessionEventConnection, edge: SessionEventEdge } = countedConnectionAndEdge(
+  SessionEvent,
+  'SessionEvent',
+  { page: 'A page of a session’s log, oldest first.', edge: 'An entry in a session’s log.' },
 );

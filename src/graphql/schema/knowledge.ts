@@ -5,7 +5,15 @@ import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { AccessTypeEnum } from './enums.ts';
+import {
+  KnowledgeFolderFilterInput,
+  KnowledgeFolderOrderInput,
+  KnowledgeNoteFilterInput,
+  KnowledgeNoteOrderInput,
+  parseFolderFilter,
+  parseNoteFilter,
+} from './knowledge-filters.ts';
+import { listArgs } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { ownerDescription } from './places.ts';
@@ -82,16 +90,24 @@ builder.node(KnowledgeFolder, {
     notes: t.connection(
       {
         type: KnowledgeNote,
-        description: 'The notes in it, newest first; not those in folders inside it.',
-        resolve: (folder, page, context) => nestedConnection(context, notesIn(context.domain, folder), page),
+        description: 'The notes in it, newest first unless ordered otherwise; not those in folders inside it.',
+        args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
+        resolve: async (folder, args, context) => {
+          const list = notesIn(context.domain, folder, parseNoteFilter(args.filter), args.orderBy);
+          return nestedConnection(context, list, args);
+        },
       },
       KnowledgeNoteConnection,
     ),
     children: t.connection(
       {
         type: KnowledgeFolder,
-        description: 'The folders directly in it, newest first; not those inside them.',
-        resolve: (folder, page, context) => nestedConnection(context, foldersIn(context.domain, folder), page),
+        description: 'The folders directly in it, newest first unless ordered otherwise; not those inside them.',
+        args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
+        resolve: async (folder, args, context) => {
+          const list = foldersIn(context.domain, folder, parseFolderFilter(args.filter), args.orderBy);
+          return nestedConnection(context, list, args);
+        },
       },
       KnowledgeFolderConnection,
     ),
@@ -106,31 +122,17 @@ builder.node(KnowledgeFolder, {
   }),
 });
 
-const filters = {
-  search: 'Part of the name, the trigger or the body, upper and lower case alike.',
-  folderId: 'Only notes in this folder itself, by any form of its id.',
-  folderPath: 'Only notes in the folder of this path itself, as "Backend/Databases"; "/": in no folder.',
-  pinnedRepo: 'Only notes that are pinned to this: "all", or a repository as the note has it.',
-} as const;
-
 builder.objectFields(Organization, (t) => ({
   knowledgeNotes: t.connection(
     {
       type: KnowledgeNote,
       ...boundary('viewKnowledge'),
-      description: 'Its notes, newest first.',
-      args: {
-        search: t.arg.string({ description: filters.search }),
-        folderId: t.arg.id({ description: filters.folderId }),
-        folderPath: t.arg.string({ description: filters.folderPath }),
-        pinnedRepo: t.arg.string({ description: filters.pinnedRepo }),
-        accessType: t.arg({
-          type: AccessTypeEnum,
-          description: 'ENTERPRISE: those of the enterprise, which it may use too; its own when left out.',
-        }),
+      description: 'Its notes, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const list = notesOf(context.domain, id, parseNoteFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
       },
-      resolve: async ({ id }, { first, after, last, before, ...filter }, context) =>
-        nestedConnection(context, notesOf(context.domain, id, filter), { first, after, last, before }),
     },
     KnowledgeNoteConnection,
   ),
@@ -138,8 +140,12 @@ builder.objectFields(Organization, (t) => ({
     {
       type: KnowledgeFolder,
       ...boundary('viewKnowledge'),
-      description: 'Its folders of notes, newest first.',
-      resolve: async ({ id }, page, context) => nestedConnection(context, foldersOf(context.domain, id), page),
+      description: 'Its folders of notes, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const list = foldersOf(context.domain, id, parseFolderFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
+      },
     },
     KnowledgeFolderConnection,
   ),
@@ -150,16 +156,12 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: KnowledgeNote,
       ...boundary('changeEnterpriseKnowledge'),
-      description: 'Its own notes and those of all its organizations, newest first.',
-      args: {
-        search: t.arg.string({ description: filters.search }),
-        folderId: t.arg.id({ description: filters.folderId }),
-        folderPath: t.arg.string({ description: filters.folderPath }),
-        pinnedRepo: t.arg.string({ description: filters.pinnedRepo }),
-        accessType: t.arg({ type: AccessTypeEnum, description: 'Only its own, or only the organizations’.' }),
+      description: 'Its own notes and those of all its organizations, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
+      resolve: async (_enterprise, args, context) => {
+        const list = notesOf(context.domain, null, parseNoteFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
       },
-      resolve: async (_enterprise, { first, after, last, before, ...filter }, context) =>
-        nestedConnection(context, notesOf(context.domain, null, filter), { first, after, last, before }),
     },
     KnowledgeNoteConnection,
   ),
@@ -167,8 +169,12 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: KnowledgeFolder,
       ...boundary('changeEnterpriseKnowledge'),
-      description: 'Its own folders and those of all its organizations, newest first.',
-      resolve: async (_enterprise, page, context) => nestedConnection(context, foldersOf(context.domain, null), page),
+      description: 'Its own folders and those of all its organizations, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
+      resolve: async (_enterprise, args, context) => {
+        const list = foldersOf(context.domain, null, parseFolderFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
+      },
     },
     KnowledgeFolderConnection,
   ),

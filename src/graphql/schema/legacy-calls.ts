@@ -1,9 +1,10 @@
 import { prefixedId } from '../../domain/ids.ts';
-import { type LegacyCallRecord, listLegacyCalls } from '../../domain/legacy-calls/list-legacy-calls.ts';
+import { type LegacyCallRecord, legacyCallsOf, listLegacyCalls } from '../../domain/legacy-calls/list-legacy-calls.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
+import { countable } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
 import { ApiKey } from './api-keys.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
@@ -41,10 +42,10 @@ const LegacyCall = builder.objectRef<LegacyCallRecord>('LegacyCall').implement({
   }),
 });
 
-const LegacyCallConnection = builder.connectionObject(
-  { type: LegacyCall, name: 'LegacyCallConnection', description: 'A page of calls of deprecated routes.' },
-  { name: 'LegacyCallEdge', description: 'Calls of a deprecated route in a list.' },
-);
+const LegacyCallConnection = countedConnection(LegacyCall, 'LegacyCall', {
+  page: 'A page of calls of deprecated routes.',
+  edge: 'Calls of a deprecated route in a list.',
+});
 
 builder.objectField(Enterprise, 'legacyCalls', (t) =>
   t.connection(
@@ -52,7 +53,10 @@ builder.objectField(Enterprise, 'legacyCalls', (t) =>
       type: LegacyCall,
       ...boundary('viewLegacyCalls'),
       description: 'Which keys still call which deprecated routes of REST, the latest call first.',
-      resolve: async (_enterprise, page, { domain }) => toConnection(await listLegacyCalls(domain, page, pageLimits)),
+      resolve: async (_enterprise, page, context) => {
+        const calls = await listLegacyCalls(context.domain, page, pageLimits);
+        return countable(context, legacyCallsOf(context.domain, null), calls);
+      },
     },
     LegacyCallConnection,
   ),
@@ -64,7 +68,10 @@ builder.objectField(Organization, 'legacyCalls', (t) =>
       type: LegacyCall,
       ...boundary('viewLegacyCalls'),
       description: 'Which keys that act in it alone still call which deprecated routes of REST, the latest call first.',
-      resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.legacyCallPage(id, page)),
+      resolve: async ({ id }, page, context) => {
+        const calls = await context.loaders.legacyCallPage(id, page);
+        return countable(context, legacyCallsOf(context.domain, id), calls);
+      },
     },
     LegacyCallConnection,
   ),

@@ -1,20 +1,27 @@
 import { prefixedId } from '../../domain/ids.ts';
 import { membersOf } from '../../domain/organizations/members.ts';
-import { listEnterpriseOrganizations, listOrganizations } from '../../domain/organizations/organizations.ts';
+import {
+  type OrganizationOrder,
+  type OrganizationScope,
+  organizationsOf,
+} from '../../domain/organizations/organizations.ts';
 import { findOrganization } from '../../domain/organizations/use-organization.ts';
-import { pageOf } from '../../domain/pages.ts';
+import { type PageRequest, pageOf } from '../../domain/pages.ts';
 import { sessionsOf } from '../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
-import { countable, nestedConnection, nestedPage, toConnection } from '../connections.ts';
-import { pageLimits } from '../loaders.ts';
+import { countable, nestedConnection } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
 import { toInt } from '../whole-number.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { Member, MemberConnection } from './people.ts';
 import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
 import { Session, SessionConnection } from './sessions.ts';
 import { findSessionsAhead, organizationWithSessions } from './sessions-ahead.ts';
+import { ViewerType } from './viewer.ts';
 
 builder.node(Organization, {
   description: 'A part of the enterprise with sessions, members and resources of its own.',
@@ -68,18 +75,63 @@ builder.node(Organization, {
       {
         type: Member,
         ...boundary('viewMembers'),
-        description: 'Its members, newest first.',
-        resolve: async ({ id }, page, context) => nestedPage(context, membersOf(context.domain, id), page),
+        description: 'Its members, the newest membership first unless ordered otherwise.',
+        args: listArgs(t.arg, MemberFilterInput, MemberOrderInput),
+        resolve: async ({ id }, args, context) => {
+          const filter = {
+            ...parseListFilter(args.filter),
+            email: args.filter?.email ?? undefined,
+            roleIds: readIds('role', args.filter?.roleIds),
+          };
+          return nestedConnection(context, membersOf(context.domain, id, filter, args.orderBy), args);
+        },
       },
       MemberConnection,
     ),
   }),
 });
 
-const OrganizationConnection = builder.connectionObject(
-  { type: Organization, name: 'OrganizationConnection', description: 'A page of organizations.' },
-  { name: 'OrganizationEdge', description: 'An organization in a list.' },
-);
+const MemberFilterInput = builder.inputType('MemberFilter', {
+  description:
+    'Narrows a list of members: all members of the filter that are given must hold, and of a list any one value.',
+  fields: (t) => ({
+    search: t.string({
+      description: 'Only members whose name or email address contains this text, upper and lower case alike.',
+    }),
+    email: t.string({ description: 'Only the member with exactly this email address, upper and lower case alike.' }),
+    roleIds: t.idList({ description: 'Only members with one of these roles in the organization.' }),
+    ...createdBounds(t),
+  }),
+});
+
+const MemberOrderInput = orderInput('Member', 'When the membership began.');
+
+const OrganizationFilterInput = builder.inputType('OrganizationFilter', {
+  description: 'Narrows a list of organizations: all members that are given must hold.',
+  fields: (t) => ({
+    search: t.string({ description: 'Only organizations whose name contains this text, upper and lower case alike.' }),
+    ...createdBounds(t),
+  }),
+});
+
+const OrganizationOrderInput = orderInput('Organization', 'When the organization was made.', {
+  name: 'The first 64 characters of the name, upper and lower case alike.',
+});
+
+interface OrganizationListArgs extends PageRequest {
+  readonly filter?: typeof OrganizationFilterInput.$inferInput | null | undefined;
+  readonly orderBy?: OrganizationOrder | null | undefined;
+}
+
+async function organizationConnection(context: GraphqlContext, scope: OrganizationScope, args: OrganizationListArgs) {
+  const list = organizationsOf(context.domain, scope, parseListFilter(args.filter), args.orderBy);
+  return nestedConnection(context, list, args);
+}
+
+const OrganizationConnection = countedConnection(Organization, 'Organization', {
+  page: 'A page of organizations.',
+  edge: 'An organization in a list.',
+});
 
 builder.node(Enterprise, {
   description: 'The whole installation’s tenant.',
@@ -90,9 +142,10 @@ builder.node(Enterprise, {
     organizations: t.connection(
       {
         type: Organization,
-        description: 'All its organizations, newest first, also those that the viewer may not use.',
-        resolve: async (_enterprise, page, { domain }) =>
-          toConnection(await listEnterpriseOrganizations(domain, page, pageLimits)),
+        description:
+          'All its organizations, newest first unless ordered otherwise, also those that the viewer may not use.',
+        args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
+        resolve: async (_enterprise, args, context) => organizationConnection(context, 'all', args),
       },
       OrganizationConnection,
     ),
@@ -103,8 +156,9 @@ builder.queryFields((t) => ({
   organizations: t.connection(
     {
       type: Organization,
-      description: 'The organizations that the viewer may use, newest first.',
-      resolve: async (_root, page, { domain }) => toConnection(await listOrganizations(domain, page, pageLimits)),
+      description: 'The organizations that the viewer may use, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
+      resolve: async (_root, args, context) => organizationConnection(context, 'usable', args),
     },
     OrganizationConnection,
   ),
@@ -124,3 +178,15 @@ builder.queryFields((t) => ({
       domain.viewer.homeOrganizationId === null ? loaders.enterprises.load(domain.viewer.enterpriseId) : null,
   }),
 }));
+
+builder.objectField(ViewerType, 'organizations', (t) =>
+  t.connection(
+    {
+      type: Organization,
+      description: 'The organizations that the viewer may use, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
+      resolve: async (_viewer, args, context) => organizationConnection(context, 'usable', args),
+    },
+    OrganizationConnection,
+  ),
+);

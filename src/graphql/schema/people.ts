@@ -1,12 +1,18 @@
 import { manageOwnSessions, type Permission } from '../../auth/permissions.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import type { MemberRecord } from '../../domain/organizations/members.ts';
+import type { PageRequest } from '../../domain/pages.ts';
 import type { ServiceUserRecord, UserRecord } from '../../domain/people/find-people.ts';
+import { type RoleHolderKind, roleAssignmentsOf } from '../../domain/people/list-role-assignments.ts';
 import type { RoleAssignmentRecord } from '../../domain/people/role-assignments.ts';
 import type { RoleRecord } from '../../domain/people/roles.ts';
+import type { ListOrder } from '../../domain/timed-pages.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
+import { nestedConnection } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
+import { countedConnection } from './counted-connection.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
+import { listArgs, orderInput, readIds, requireShortLists } from './list-inputs.ts';
 import { Organization } from './organization-ref.ts';
 import { versionDescription } from './payloads.ts';
 import { Principal } from './principals.ts';
@@ -53,10 +59,40 @@ export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssig
 });
 
 /** RoleAssignmentConnection of the contract. */
-export const RoleAssignmentConnection = builder.connectionObject(
-  { type: RoleAssignment, name: 'RoleAssignmentConnection', description: 'A page of role assignments.' },
-  { name: 'RoleAssignmentEdge', description: 'A role assignment in a list.' },
-);
+export const RoleAssignmentConnection = countedConnection(RoleAssignment, 'RoleAssignment', {
+  page: 'A page of role assignments.',
+  edge: 'A role assignment in a list.',
+});
+
+/** The input RoleAssignmentFilter. */
+export const RoleAssignmentFilterInput = builder.inputType('RoleAssignmentFilter', {
+  description: 'Narrows a list of role assignments: all members that are given must hold, and of a list any one value.',
+  fields: (t) => ({
+    organizationIds: t.idList({
+      description: 'Only roles in one of these organizations, and none on the enterprise.',
+    }),
+    roleIds: t.idList({ description: 'Only assignments of one of these roles.' }),
+  }),
+});
+
+/** The input RoleAssignmentOrder. */
+export const RoleAssignmentOrderInput = orderInput('RoleAssignment', 'When the role was assigned.');
+
+interface RoleListArgs extends PageRequest {
+  readonly filter?: typeof RoleAssignmentFilterInput.$inferInput | null | undefined;
+  readonly orderBy?: ListOrder<'createdAt'> | null | undefined;
+}
+
+/** A page of the role assignments of a user or a service user. */
+export async function roleConnection(context: GraphqlContext, kind: RoleHolderKind, id: string, args: RoleListArgs) {
+  const { filter, orderBy } = args;
+  requireShortLists(filter ?? {});
+  const narrowed = {
+    organizationIds: readIds('organization', filter?.organizationIds),
+    roleIds: readIds('role', filter?.roleIds),
+  };
+  return nestedConnection(context, roleAssignmentsOf(context.domain, kind, id, narrowed, orderBy), args);
+}
 
 /** User of the contract. */
 export const User = builder.objectRef<UserRecord>('User');
@@ -78,8 +114,10 @@ builder.node(User, {
     roleAssignments: t.connection(
       {
         type: RoleAssignment,
-        description: 'Its roles, newest first, in the places whose members the viewer may see.',
-        resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.rolePage('user', id, page)),
+        description:
+          'Its roles, newest first unless ordered otherwise: those in the organizations whose members the viewer may see, and for who may see the enterprise’s all.',
+        args: listArgs(t.arg, RoleAssignmentFilterInput, RoleAssignmentOrderInput),
+        resolve: async ({ id }, args, context) => roleConnection(context, 'user', id, args),
       },
       RoleAssignmentConnection,
     ),
@@ -130,7 +168,7 @@ builder.node(Member, {
 });
 
 /** MemberConnection of the contract. */
-export const MemberConnection = builder.connectionObject(
-  { type: Member, name: 'MemberConnection', description: 'A page of members.' },
-  { name: 'MemberEdge', description: 'A member in a list.' },
-);
+export const MemberConnection = countedConnection(Member, 'Member', {
+  page: 'A page of members.',
+  edge: 'A member in a list.',
+});

@@ -37,3 +37,7 @@ export function organizationIdOf(scope: typeof ScopeInput.$inferInput): string |
   const place = readScope(scope);
   return place === 'enterprise' ? null : place.organizationId;
 }
+
+/** The description of the `accessType` of a filter. */
+export const accessTypeDescription =
+  'ENTERPRISE: only what belongs to the enterprise itself, which its organizations may use too. ORGANIZATION: only what belongs to organizations. Left out: of an organization its own, of the enterprise everything.';

@@ -1,13 +1,14 @@
 import { prefixedId } from '../../domain/ids.ts';
-import { type PlaybookRecord, playbooksOf } from '../../domain/playbooks/playbooks.ts';
+import { type PlaybookFilter, type PlaybookRecord, playbooksOf } from '../../domain/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { AccessTypeEnum } from './enums.ts';
+import { createdMembers, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
-import { ownerDescription } from './places.ts';
+import { accessTypeDescription, ownerDescription } from './places.ts';
 import { authorshipFields } from './principals.ts';
 
 /** Playbook of the contract. */
@@ -47,20 +48,37 @@ builder.node(Playbook, {
   }),
 });
 
+const PlaybookFilterInput = builder.inputType('PlaybookFilter', {
+  description: 'Narrows a list of playbooks: all members that are given must hold.',
+  fields: (t) => ({
+    search: t.string({
+      description: 'Only those whose title or macro contains this text, upper and lower case alike.',
+    }),
+    accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
+    ...createdMembers(t),
+  }),
+});
+
+const PlaybookOrderInput = orderInput('Playbook', 'When the playbook was made.', {
+  title: 'The first 64 characters of the title, upper and lower case alike.',
+});
+
+const parsePlaybookFilter = (filter: typeof PlaybookFilterInput.$inferInput | null | undefined): PlaybookFilter => ({
+  ...parseListFilter(filter),
+  accessType: filter?.accessType ?? undefined,
+});
+
 builder.objectFields(Organization, (t) => ({
   playbooks: t.connection(
     {
       type: Playbook,
       ...boundary('viewPlaybooks'),
-      description: 'Its playbooks, newest first.',
-      args: {
-        accessType: t.arg({
-          type: AccessTypeEnum,
-          description: 'ENTERPRISE: those of the enterprise, which it may use too; its own when left out.',
-        }),
+      description: 'Its playbooks, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, PlaybookFilterInput, PlaybookOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const list = playbooksOf(context.domain, id, parsePlaybookFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
       },
-      resolve: async ({ id }, { accessType, ...page }, context) =>
-        nestedConnection(context, playbooksOf(context.domain, id, accessType), page),
     },
     PlaybookConnection,
   ),
@@ -71,10 +89,12 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: Playbook,
       ...boundary('changeEnterprisePlaybooks'),
-      description: 'Its own playbooks and those of all its organizations, newest first.',
-      args: { accessType: t.arg({ type: AccessTypeEnum, description: 'Only its own, or only the organizations’.' }) },
-      resolve: async (_enterprise, { accessType, ...page }, context) =>
-        nestedConnection(context, playbooksOf(context.domain, null, accessType), page),
+      description: 'Its own playbooks and those of all its organizations, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, PlaybookFilterInput, PlaybookOrderInput),
+      resolve: async (_enterprise, args, context) => {
+        const list = playbooksOf(context.domain, null, parsePlaybookFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
+      },
     },
     PlaybookConnection,
   ),

@@ -1,29 +1,52 @@
 import { globalId } from '../../domain/ids.ts';
 import { createRole, deleteRole, updateRole } from '../../domain/people/change-roles.ts';
-import { listRoles } from '../../domain/people/list-roles.ts';
+import { rolesOf } from '../../domain/people/list-roles.ts';
 import type { RoleRecord } from '../../domain/people/roles.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
-import { pageLimits } from '../loaders.ts';
+import { nestedConnection } from '../connections.ts';
 import { addMutation } from './add-mutation.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
+import { listArgs, orderInput } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { clientMutationIdDescription, expectedVersionDescription, payloadType } from './payloads.ts';
 import { Role } from './people.ts';
 
-const RoleConnection = builder.connectionObject(
-  { type: Role, name: 'RoleConnection', description: 'A page of roles.' },
-  { name: 'RoleEdge', description: 'A role in a list.' },
-);
+const RoleConnection = countedConnection(Role, 'Role', {
+  page: 'A page of roles.',
+  edge: 'A role in a list.',
+});
+
+const RoleFilterInput = builder.inputType('RoleFilter', {
+  description: 'Narrows a list of roles: all members that are given must hold.',
+  fields: (t) => ({
+    search: t.string({ description: 'Only roles whose name contains this text, upper and lower case alike.' }),
+    scope: t.field({ type: RoleScopeEnum, description: 'Only roles that can be given there.' }),
+    isBuiltIn: t.boolean({ description: 'Only built-in roles, or only the enterprise’s own; both when left out.' }),
+  }),
+});
+
+const RoleOrderInput = orderInput('Role', 'When the role was made; the built-in ones before all others.', {
+  name: 'The first 64 characters of the name, upper and lower case alike.',
+});
 
 builder.objectFields(Enterprise, (t) => ({
   roles: t.connection(
     {
       type: Role,
       ...boundary('viewRoles'),
-      description: 'Its own roles, newest first, then the built-in ones.',
-      resolve: async (_enterprise, page, { domain }) => toConnection(await listRoles(domain, page, pageLimits)),
+      description: 'Its own roles, newest first, then the built-in ones, unless ordered otherwise.',
+      args: listArgs(t.arg, RoleFilterInput, RoleOrderInput, 'the newest first, and the built-in ones last'),
+      resolve: async (_enterprise, args, context) => {
+        const { search, scope, isBuiltIn } = args.filter ?? {};
+        const filter = {
+          search: search ?? undefined,
+          scope: scope ?? undefined,
+          isBuiltIn: isBuiltIn ?? undefined,
+        };
+        return nestedConnection(context, rolesOf(context.domain, filter, args.orderBy), args);
+      },
     },
     RoleConnection,
   ),

@@ -4,6 +4,7 @@ import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
 import { SecretTypeEnum } from './enums.ts';
+import { createdMembers, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
@@ -37,13 +38,36 @@ builder.node(Secret, {
   }),
 });
 
+const SecretFilterInput = builder.inputType('SecretFilter', {
+  description: 'Narrows a list of secrets: all members that are given must hold, and of a list any one value.',
+  fields: (t) => ({
+    search: t.string({ description: 'Only those whose key or note contains this text, upper and lower case alike.' }),
+    type: t.field({ type: [SecretTypeEnum], description: 'Only secrets of one of these types.' }),
+    isSensitive: t.boolean({ description: 'Only sensitive secrets, or only others; both when left out.' }),
+    ...createdMembers(t),
+  }),
+});
+
+const SecretOrderInput = orderInput('Secret', 'When the secret was made.', {
+  key: 'The first 64 characters of the key, upper and lower case alike.',
+});
+
 builder.objectFields(Organization, (t) => ({
   secrets: t.connection(
     {
       type: Secret,
       ...boundary(['viewSecrets', 'changeSecrets']),
-      description: 'Its secrets, newest first, without their values.',
-      resolve: async ({ id }, page, context) => nestedConnection(context, secretsOf(context.domain, id), page),
+      description: 'Its secrets without their values, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, SecretFilterInput, SecretOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const { type, isSensitive } = args.filter ?? {};
+        const filter = {
+          ...parseListFilter(args.filter),
+          types: type ?? undefined,
+          isSensitive: isSensitive ?? undefined,
+        };
+        return nestedConnection(context, secretsOf(context.domain, id, filter, args.orderBy), args);
+      },
     },
     SecretConnection,
   ),

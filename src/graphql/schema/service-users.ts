@@ -1,35 +1,66 @@
 import { globalId } from '../../domain/ids.ts';
 import type { ServiceUserRecord } from '../../domain/people/find-people.ts';
-import { listServiceUsers, serviceUsersOf } from '../../domain/people/list-service-users.ts';
+import { serviceUsersOf } from '../../domain/people/list-service-users.ts';
 import { createServiceUser, deleteServiceUser, updateServiceUser } from '../../domain/people/service-users.ts';
 import { builder } from '../builder.ts';
-import { nestedPage, toConnection } from '../connections.ts';
-import { pageLimits } from '../loaders.ts';
+import { nestedConnection } from '../connections.ts';
 import { addMutation } from './add-mutation.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
-import { RoleAssignment, RoleAssignmentConnection, ServiceUser } from './people.ts';
+import {
+  RoleAssignment,
+  RoleAssignmentConnection,
+  RoleAssignmentFilterInput,
+  RoleAssignmentOrderInput,
+  roleConnection,
+  ServiceUser,
+} from './people.ts';
 import { organizationIdOf, ScopeInput, scopeDescription } from './places.ts';
 
 const serviceUserIdDescription = 'The service user: its global ID, or any form of its id.';
-const includeInactiveDescription = 'Also those that were deleted or have expired.';
 
-const ServiceUserConnection = builder.connectionObject(
-  { type: ServiceUser, name: 'ServiceUserConnection', description: 'A page of service users.' },
-  { name: 'ServiceUserEdge', description: 'A service user in a list.' },
-);
+const ServiceUserConnection = countedConnection(ServiceUser, 'ServiceUser', {
+  page: 'A page of service users.',
+  edge: 'A service user in a list.',
+});
+
+const ServiceUserFilterInput = builder.inputType('ServiceUserFilter', {
+  description: 'Narrows a list of service users: all members that are given must hold, and of a list any one value.',
+  fields: (t) => ({
+    search: t.string({ description: 'Only service users whose name contains this text, upper and lower case alike.' }),
+    includeInactive: t.boolean({
+      description: 'True: also service users that were deleted or have expired. Left out: none of these.',
+    }),
+    roleIds: t.idList({
+      description: 'Only service users with one of these roles, on the enterprise or in any of its organizations.',
+    }),
+    ...createdBounds(t),
+  }),
+});
+
+const ServiceUserOrderInput = orderInput('ServiceUser', 'When the service user was made.');
+
+const parseServiceUserFilter = (filter: typeof ServiceUserFilterInput.$inferInput | null | undefined) => ({
+  ...parseListFilter(filter),
+  includeInactive: filter?.includeInactive,
+  roleIds: readIds('role', filter?.roleIds),
+});
 
 builder.objectFields(Organization, (t) => ({
   serviceUsers: t.connection(
     {
       type: ServiceUser,
       ...boundary('viewServiceUsers'),
-      description: 'Its service users, newest first.',
-      args: { includeInactive: t.arg.boolean({ defaultValue: false, description: includeInactiveDescription }) },
-      resolve: async ({ id }, { includeInactive, ...page }, context) =>
-        nestedPage(context, serviceUsersOf(context.domain, id, { includeInactive }), page),
+      description: 'Its service users, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, ServiceUserFilterInput, ServiceUserOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const list = serviceUsersOf(context.domain, id, parseServiceUserFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
+      },
     },
     ServiceUserConnection,
   ),
@@ -40,10 +71,12 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: ServiceUser,
       ...boundary('viewEnterpriseServiceUsers'),
-      description: 'All service users, its own and its organizations’, newest first.',
-      args: { includeInactive: t.arg.boolean({ defaultValue: false, description: includeInactiveDescription }) },
-      resolve: async (_enterprise, { includeInactive, ...page }, { domain }) =>
-        toConnection(await listServiceUsers(domain, { includeInactive }, page, pageLimits)),
+      description: 'All service users, its own and its organizations’, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, ServiceUserFilterInput, ServiceUserOrderInput),
+      resolve: async (_enterprise, args, context) => {
+        const list = serviceUsersOf(context.domain, null, parseServiceUserFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
+      },
     },
     ServiceUserConnection,
   ),
@@ -53,8 +86,10 @@ builder.objectFields(ServiceUser, (t) => ({
   roleAssignments: t.connection(
     {
       type: RoleAssignment,
-      description: 'Its roles, newest first: those in the places whose service users the viewer manages.',
-      resolve: async ({ id }, page, { loaders }) => toConnection(await loaders.rolePage('serviceUser', id, page)),
+      description:
+        'Its roles, newest first unless ordered otherwise: those in the organizations whose service users the viewer manages, and for who manages the enterprise’s all.',
+      args: listArgs(t.arg, RoleAssignmentFilterInput, RoleAssignmentOrderInput),
+      resolve: async ({ id }, args, context) => roleConnection(context, 'serviceUser', id, args),
     },
     RoleAssignmentConnection,
   ),

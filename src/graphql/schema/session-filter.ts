@@ -1,6 +1,4 @@
 import type { ArgBuilder } from '@pothos/core';
-import { refuse } from '../../domain/errors.ts';
-import { type IdKind, parseId } from '../../domain/ids.ts';
 import type { SessionOrder } from '../../domain/sessions/list-sessions.ts';
 import type { SessionOrigin } from '../../domain/sessions/session.ts';
 import { maxFilterConditions, maxFilterDepth, type SessionFilter } from '../../domain/sessions/session-filter.ts';
@@ -14,9 +12,7 @@ import {
   SessionStatusDetailEnum,
   SessionStatusEnum,
 } from './enums.ts';
-
-/** The most values of one member of a filter. */
-const maxValues = 100;
+import { maxFilterValues, readCreators, readId, readIds, requireShortLists } from './list-inputs.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -50,7 +46,7 @@ export interface SessionFilterValue {
 /** The input SessionFilter, which all lists of sessions, bulk mutations and subscriptions take. */
 export const SessionFilterInput = builder.inputRef<SessionFilterValue>('SessionFilter');
 SessionFilterInput.implement({
-  description: `Narrows sessions: all members that are given must hold, and of a member that is a list any one value. A list has at most ${maxValues} values. Filters can be combined by \`and\`, \`or\` and \`not\`, up to ${maxFilterDepth} levels deep and with at most ${maxFilterConditions} conditions in all; more is an INVALID_INPUT.`,
+  description: `Narrows sessions: all members that are given must hold, and of a member that is a list any one value. A list has at most ${maxFilterValues} values. Filters can be combined by \`and\`, \`or\` and \`not\`, up to ${maxFilterDepth} levels deep and with at most ${maxFilterConditions} conditions in all; more is an INVALID_INPUT.`,
   fields: (t) => ({
     ids: t.idList({
       description:
@@ -84,7 +80,9 @@ SessionFilterInput.implement({
     automationId: t.id({ description: 'Only sessions that this automation started.' }),
     parentId: t.id({ description: 'Only sessions that this session started.' }),
     hasParent: t.boolean({ description: 'Only sessions that another session started, or only others.' }),
-    createdByIds: t.idList({ description: 'Only sessions that one of these users or service users started.' }),
+    createdByIds: t.idList({
+      description: 'Only sessions that one of these users, service users or service keys started.',
+    }),
     createdAfter: t.field({ type: 'DateTime', description: 'Only sessions that were started at this time or later.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Only sessions that were started before this time.' }),
     updatedAfter: t.field({
@@ -130,21 +128,13 @@ export interface SessionListArgs {
   readonly orderBy?: Maybe<SessionOrder>;
 }
 
-// An id that is none matches nothing, as any other id of something that does not exist.
-const readId = (kind: IdKind, id: Maybe<string>) => (id == null ? undefined : (parseId(kind, id) ?? ''));
-const readIds = (kind: IdKind, ids: Maybe<readonly string[]>) => ids?.flatMap((id) => parseId(kind, id) ?? []);
-
 /** A filter as the domain has it. INVALID_INPUT with the path below `at` of a list that is too long. */
 export function parseSessionFilter(
   filter: Maybe<SessionFilterValue>,
   at: readonly string[] = ['filter'],
 ): SessionFilter {
   if (!filter) return {};
-  for (const [name, value] of Object.entries(filter)) {
-    if (!Array.isArray(value) || value.length <= maxValues) continue;
-    throw refuse([...at, name], `"${name}" must have at most ${maxValues} items, but has ${value.length}.`);
-  }
-  const { createdByIds } = filter;
+  requireShortLists(filter, at);
   const automationId = readId('automation', filter.automationId);
   const within = (inner: Maybe<SessionFilterValue>, ...path: string[]) => parseSessionFilter(inner, [...at, ...path]);
   return {
@@ -163,9 +153,7 @@ export function parseSessionFilter(
     automationIds: automationId === undefined ? undefined : [automationId],
     parentId: readId('session', filter.parentId),
     hasParent: filter.hasParent ?? undefined,
-    createdBy: createdByIds
-      ? { userIds: readIds('user', createdByIds) ?? [], serviceUserIds: readIds('serviceUser', createdByIds) ?? [] }
-      : undefined,
+    createdBy: readCreators(filter.createdByIds),
     createdAfter: filter.createdAfter ?? undefined,
     createdBefore: filter.createdBefore ?? undefined,
     updatedAfter: filter.updatedAfter ?? undefined,

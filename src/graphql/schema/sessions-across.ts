@@ -17,13 +17,10 @@ async function acrossConnection({ domain }: GraphqlContext, scope: SessionScope,
   const context = ofAnySession(ofAnySession(domain, 'view'), 'manage');
   const list = { filter: parseSessionFilter(args.filter), order: args.orderBy ?? undefined };
   let count: Promise<Count> | null = null;
-  return {
-    ...toConnection(await listSessionsAcross(context, scope, { ...pageOf(args), ...list }, pageLimits)),
-    count: () => {
-      count ??= countSessionsAcross(context, scope, list);
-      return count;
-    },
-  };
+  return toConnection(await listSessionsAcross(context, scope, { ...pageOf(args), ...list }, pageLimits), () => {
+    count ??= countSessionsAcross(context, scope, list);
+    return count;
+  });
 }
 
 builder.queryField('sessions', (t) =>
@@ -58,7 +55,7 @@ builder.objectFields(ViewerType, (t) => ({
     {
       type: Session,
       description:
-        'The sessions that the viewer started, in all organizations where it may view sessions, newest first unless ordered otherwise. None for a service key, which starts sessions in nobody’s name.',
+        'The sessions that the viewer started, in all organizations where it may view sessions, newest first unless ordered otherwise.',
       args: sessionListArgs(t.arg),
       resolve: (_viewer, args, context) => acrossConnection(context, 'own', args),
     },

@@ -1,7 +1,7 @@
 import { prefixedId } from '../../domain/ids.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { findSession } from '../../domain/sessions/find-session.ts';
-import { type LogListRequest, logRequest } from '../../domain/sessions/list-log.ts';
+import { type LogListRequest, logOf, logRequest } from '../../domain/sessions/list-log.ts';
 import { type SessionRecord, sessionUrl } from '../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
@@ -142,9 +142,13 @@ builder.node(Session, {
   }),
 });
 
-function logConnection({ loaders }: GraphqlContext, session: SessionRecord, request: LogListRequest) {
+function logConnection(context: GraphqlContext, session: SessionRecord, request: LogListRequest) {
+  const { domain, loaders } = context;
   const ahead = findLogAhead(session, request);
-  return ahead ? toConnection(ahead) : loaders.logPage(session, request).then(toConnection);
+  const count = async () => loaders.nestedCount(logOf(ofAnySession(domain, 'view'), session, request));
+  return ahead
+    ? toConnection(ahead, count)
+    : loaders.logPage(session, request).then((page) => toConnection(page, count));
 }
 
 /** SessionConnection and SessionEdge of the contract. */

@@ -1,13 +1,14 @@
 import { globalId } from '../../domain/ids.ts';
 import { deleteUser, updateUser } from '../../domain/people/change-users.ts';
 import type { UserRecord } from '../../domain/people/find-people.ts';
-import { listUsers } from '../../domain/people/list-users.ts';
+import { usersOf } from '../../domain/people/list-users.ts';
 import { createUser, inviteUsers } from '../../domain/people/users.ts';
 import { builder } from '../builder.ts';
-import { toConnection } from '../connections.ts';
-import { pageLimits } from '../loaders.ts';
+import { nestedConnection } from '../connections.ts';
 import { addMutation } from './add-mutation.ts';
+import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary, exceptOwn } from './needs.ts';
 import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 import { User } from './people.ts';
@@ -15,20 +16,44 @@ import { organizationIdOf, ScopeInput } from './places.ts';
 
 const userIdDescription = 'The user: its global ID, or any form of its id.';
 
-const UserConnection = builder.connectionObject(
-  { type: User, name: 'UserConnection', description: 'A page of users.' },
-  { name: 'UserEdge', description: 'A user in a list.' },
-);
+const UserConnection = countedConnection(User, 'User', {
+  page: 'A page of users.',
+  edge: 'A user in a list.',
+});
+
+const UserFilterInput = builder.inputType('UserFilter', {
+  description: 'Narrows a list of users: all members that are given must hold, and of a list any one value.',
+  fields: (t) => ({
+    search: t.string({
+      description: 'Only users whose name or email address contains this text, upper and lower case alike.',
+    }),
+    email: t.string({ description: 'Only the user with exactly this email address, upper and lower case alike.' }),
+    roleIds: t.idList({
+      description: 'Only users with one of these roles, on the enterprise or in any of its organizations.',
+    }),
+    ...createdBounds(t),
+  }),
+});
+
+const UserOrderInput = orderInput('User', 'When the user was made.', {
+  email: 'The first 64 characters of the email address, upper and lower case alike.',
+});
 
 builder.objectFields(Enterprise, (t) => ({
   users: t.connection(
     {
       type: User,
       ...boundary('viewEnterpriseMembers'),
-      description: 'Its users, newest first.',
-      args: { email: t.arg.string({ description: 'Only the one with exactly this address, in any case.' }) },
-      resolve: async (_enterprise, { email, ...page }, { domain }) =>
-        toConnection(await listUsers(domain, { email }, page, pageLimits)),
+      description: 'Its users, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, UserFilterInput, UserOrderInput),
+      resolve: async (_enterprise, args, context) => {
+        const filter = {
+          ...parseListFilter(args.filter),
+          email: args.filter?.email ?? undefined,
+          roleIds: readIds('role', args.filter?.roleIds),
+        };
+        return nestedConnection(context, usersOf(context.domain, filter, args.orderBy), args);
+      },
     },
     UserConnection,
   ),

@@ -6,10 +6,11 @@ import { webhookMessageId } from '../../domain/webhooks/event-payload.ts';
 import { testEventType, type WebhookDeliveryType, webhookEventTypes } from '../../domain/webhooks/event-types.ts';
 import { builder } from '../builder.ts';
 import { countedConnection } from './counted-connection.ts';
+import { createdBounds, orderInput } from './list-inputs.ts';
 import { Session } from './sessions.ts';
 
 /** Where a delivery is. */
-export const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
+const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
   description: 'How far the sending of a webhook has come.',
   values: {
     PENDING: { value: 'pending', description: 'It is being sent, or will be sent again.' },
@@ -55,6 +56,19 @@ export const WebhookDeliveryConnection = countedConnection(WebhookDelivery, 'Web
   page: 'A page of what was sent to an endpoint for webhooks.',
   edge: 'Something that was sent to an endpoint for webhooks, in a list.',
 });
+
+/** The input WebhookDeliveryFilter. */
+export const WebhookDeliveryFilterInput = builder.inputType('WebhookDeliveryFilter', {
+  description: 'Narrows a list of deliveries: all members that are given must hold, and of a list any one value.',
+  fields: (t) => ({
+    status: t.field({ type: [WebhookDeliveryStatusEnum], description: 'Only deliveries with one of these statuses.' }),
+    sessionId: t.id({ description: 'Only deliveries about this session, by its global ID or any form of its id.' }),
+    ...createdBounds(t),
+  }),
+});
+
+/** The input WebhookDeliveryOrder. */
+export const WebhookDeliveryOrderInput = orderInput('WebhookDelivery', 'When the delivery was made.');
 
 builder.node(WebhookDelivery, {
   description: 'Something that is sent to an endpoint for webhooks, until it is taken or given up.',

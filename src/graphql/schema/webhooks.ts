@@ -5,10 +5,16 @@ import { type WebhookEventType, webhookEventTypes } from '../../domain/webhooks/
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';
+import { createdMembers, listArgs, orderInput, parseListFilter, readId } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
-import { WebhookDelivery, WebhookDeliveryConnection, WebhookDeliveryStatusEnum } from './webhook-deliveries.ts';
+import {
+  WebhookDelivery,
+  WebhookDeliveryConnection,
+  WebhookDeliveryFilterInput,
+  WebhookDeliveryOrderInput,
+} from './webhook-deliveries.ts';
 
 /** What an endpoint can hear of. */
 export const WebhookEventTypeEnum = builder.enumType('WebhookEventType', {
@@ -69,17 +75,39 @@ builder.node(WebhookEndpoint, {
     deliveries: t.connection(
       {
         type: WebhookDelivery,
-        description: 'What was sent to it in the last 30 days, or is to be sent, newest first.',
-        args: {
-          status: t.arg({ type: [WebhookDeliveryStatusEnum], description: 'Only those of any of these statuses.' }),
+        description:
+          'What was sent to it in the last 30 days, or is to be sent, newest first unless ordered otherwise.',
+        args: listArgs(t.arg, WebhookDeliveryFilterInput, WebhookDeliveryOrderInput),
+        resolve: async (endpoint, args, context) => {
+          const filter = {
+            ...parseListFilter(args.filter),
+            status: args.filter?.status ?? undefined,
+            sessionId: readId('session', args.filter?.sessionId),
+          };
+          return nestedConnection(context, webhookDeliveriesOf(context.domain, endpoint, filter, args.orderBy), args);
         },
-        resolve: async (endpoint, { status, ...page }, context) =>
-          nestedConnection(context, webhookDeliveriesOf(context.domain, endpoint, status ?? null), page),
       },
       WebhookDeliveryConnection,
     ),
   }),
 });
+
+const WebhookEndpointFilterInput = builder.inputType('WebhookEndpointFilter', {
+  description: 'Narrows a list of endpoints: all members that are given must hold, and of a list any one value.',
+  fields: (t) => ({
+    search: t.string({
+      description: 'Only endpoints whose address or description contains this text, upper and lower case alike.',
+    }),
+    isEnabled: t.boolean({ description: 'Only endpoints that are sent to, or only others; both when left out.' }),
+    isFailing: t.boolean({
+      description: 'Only endpoints whose last attempts failed, or only others; both when left out.',
+    }),
+    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: 'Only endpoints that hear of one of these.' }),
+    ...createdMembers(t),
+  }),
+});
+
+const WebhookEndpointOrderInput = orderInput('WebhookEndpoint', 'When the endpoint was made.');
 
 builder.objectFields(WebhookDelivery, (t) => ({
   endpoint: t.field({
@@ -94,8 +122,18 @@ builder.objectFields(Organization, (t) => ({
     {
       type: WebhookEndpoint,
       ...boundary('manageWebhooks'),
-      description: 'Where it wants to hear of its sessions, newest first.',
-      resolve: async ({ id }, page, context) => nestedConnection(context, webhookEndpointsOf(context.domain, id), page),
+      description: 'Where it wants to hear of its sessions, newest first unless ordered otherwise.',
+      args: listArgs(t.arg, WebhookEndpointFilterInput, WebhookEndpointOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const { isEnabled, isFailing, eventTypes } = args.filter ?? {};
+        const filter = {
+          ...parseListFilter(args.filter),
+          isEnabled: isEnabled ?? undefined,
+          isFailing: isFailing ?? undefined,
+          eventTypes: eventTypes ?? undefined,
+        };
+        return nestedConnection(context, webhookEndpointsOf(context.domain, id, filter, args.orderBy), args);
+      },
     },
     WebhookEndpointConnection,
   ),

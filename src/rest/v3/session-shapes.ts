@@ -146,7 +146,10 @@ export function parseSessionFilter(query: z.output<typeof sessionListQuery>): Se
     playbookId: one('playbook', query.playbook_id),
     origins: query.origins as readonly SessionOrigin[] | undefined,
     automationIds: ids('automation', query.automation_ids),
-    createdBy: query.user_ids || query.service_user_ids ? { userIds: creators, serviceUserIds: creators } : undefined,
+    createdBy:
+      query.user_ids || query.service_user_ids
+        ? { userIds: creators, serviceUserIds: creators, serviceKeyIds: [] }
+        : undefined,
     parentId: one('session', query.parent_session_id),
     isArchived: query.is_archived,
   };

@@ -16,7 +16,7 @@ function usePlaybooksOf(id: string, whose: Exclude<AccessType, '%future added va
     graphql`
       query usePlaybookChoicesQuery($id: ID!, $whose: AccessType!, $after: String) @throwOnFieldError {
         organization(id: $id) {
-          playbooks(first: 100, after: $after, accessType: $whose) {
+          playbooks(first: 100, after: $after, filter: {accessType: $whose}) {
             nodes {
               playbookId
               title

@@ -26,7 +26,7 @@ function useAllServiceUsers(): ChoiceSource {
     graphql`
       query useActorChoicesSharedQuery($after: String) @throwOnFieldError {
         enterprise {
-          serviceUsers(first: 100, after: $after, includeInactive: true) {
+          serviceUsers(first: 100, after: $after, filter: {includeInactive: true}) {
             nodes {
               serviceUserId
               displayName
@@ -53,7 +53,7 @@ function useServiceUsersOf(id: string): ChoiceSource {
     graphql`
       query useActorChoicesServiceUsersQuery($id: ID!, $after: String) @throwOnFieldError {
         organization(id: $id) {
-          serviceUsers(first: 100, after: $after, includeInactive: true) {
+          serviceUsers(first: 100, after: $after, filter: {includeInactive: true}) {
             nodes {
               serviceUserId
               displayName

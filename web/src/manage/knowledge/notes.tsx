@@ -79,10 +79,8 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
         knowledgeNotes(
           first: $count
           after: $cursor
-          accessType: $accessType
-          search: $search
-          folderPath: $folderPath
-        ) @connection(key: "notes_knowledgeNotes", filters: ["accessType", "search", "folderPath"]) {
+          filter: {accessType: $accessType, search: $search, folderPath: $folderPath}
+        ) @connection(key: "notes_knowledgeNotes", filters: ["filter"]) {
           __id
           edges {
             node {

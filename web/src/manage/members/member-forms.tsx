@@ -26,7 +26,7 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
     const query = graphql`
       query memberFormsFindQuery($email: String!) @throwOnFieldError {
         enterprise {
-          users(first: 1, email: $email) {
+          users(first: 1, filter: {email: $email}) {
             nodes {
               userId
             }

@@ -61,8 +61,8 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
         count: { type: "Int", defaultValue: 50 }
         cursor: { type: "String" }
       ) {
-        playbooks(first: $count, after: $cursor, accessType: $accessType)
-          @connection(key: "playbooksPage_playbooks", filters: ["accessType"]) {
+        playbooks(first: $count, after: $cursor, filter: {accessType: $accessType})
+          @connection(key: "playbooksPage_playbooks", filters: ["filter"]) {
           __id
           edges {
             node {

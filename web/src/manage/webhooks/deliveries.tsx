@@ -48,8 +48,8 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
         count: { type: "Int", defaultValue: 30 }
         cursor: { type: "String" }
       ) {
-        deliveries(first: $count, after: $cursor, status: $status)
-          @connection(key: "deliveries_deliveries", filters: ["status"]) {
+        deliveries(first: $count, after: $cursor, filter: {status: $status})
+          @connection(key: "deliveries_deliveries", filters: ["filter"]) {
           edges {
             node {
               id

@@ -1,0 +1,410 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/domain/ids.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { type List, readAll } from '../support/pages.ts';
+import { makeManager } from '../support/people.ts';
+import { globalIdOf, makeKey, makeUser } from '../support/principals.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+let organizationId: string;
+let token: string;
+let serviceUserId: string;
+/** Bare ids by a list and a name. */
+const ids: Record<string, Record<string, string>> = {};
+let sessionId: string;
+let endpointId: string;
+let automationId: string;
+let folderId: string;
+
+/** Names that are ordered otherwise than they are made, with case and signs that a cursor must bear. */
+const names = ['beta | two', 'Alpha', 'ÄHRE', 'gamma%', 'alpha one'];
+const minute = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString();
+
+// Five of each thing of one organization, a minute apart; the first is made by the service user, the others by nobody.
+beforeAll(async () => {
+  test = await startApp();
+  ({ organizationId, token, serviceUserId } = await makeOrganization(test, 'Lists'));
+  const { store } = test.app.services;
+  const organization = organizationId.replace('org-', '');
+  const [{ enterpriseId } = { enterpriseId: '' }] = await store.query<{ enterpriseId: string }>(
+    'select enterprise_id as "enterpriseId" from organization where id = $1',
+    [organization],
+  );
+  sessionId = await createSession(test, {}, token);
+  const put = async (list: string, name: string, sql: string, ...values: unknown[]): Promise<string> => {
+    const id = newId();
+    await store.execute(`${sql} returning id`, [id, ...values]);
+    ids[list] = { ...ids[list], [name]: id };
+    return id;
+  };
+  for (const [n, name] of names.entries()) {
+    const at = minute(n);
+    const by = n === 0 ? serviceUserId.replace('service-user-', '') : null;
+    automationId = await put(
+      'automations',
+      name,
+      `insert into automation (id, organization_id, name, is_enabled, run_as, triggers, actions, consecutive_failures, service_user_id, created_at, updated_at)
+       values ($1, $2, $3, $4::boolean, 'organization', '[]', '[]', $5::int, $6, $7::timestamptz, now())`,
+      ...[organization, name, n % 2 === 0, n, by, at],
+    );
+    await put(
+      'playbooks',
+      name,
+      `insert into playbook (id, enterprise_id, organization_id, title, body, macro, service_user_id, created_at, updated_at)
+       values ($1, $2, $3, $4, 'b', $5, $6, $7::timestamptz, now())`,
+      ...[enterpriseId, organization, name, `!m${n}`, by, at],
+    );
+    const folder = await put(
+      'knowledgeFolders',
+      name,
+      `insert into knowledge_folder (id, enterprise_id, organization_id, parent_id, name, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6::timestamptz, now())`,
+      ...[enterpriseId, organization, n === 0 ? null : folderId, name, at],
+    );
+    if (n === 0) folderId = folder;
+    await put(
+      'knowledgeNotes',
+      name,
+      `insert into knowledge_note (id, enterprise_id, organization_id, folder_id, name, body, trigger, is_enabled, service_user_id, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, 'b', 't', $6::boolean, $7, $8::timestamptz, now())`,
+      ...[enterpriseId, organization, folderId, name, n % 2 === 0, by, at],
+    );
+    await put(
+      'secrets',
+      name,
+      `insert into secret (id, organization_id, key, type, sealed, is_sensitive, service_user_id, created_at, updated_at)
+       values ($1, $2, $3, $4, 'x', $5::boolean, $6, $7::timestamptz, now())`,
+      ...[organization, name, n < 2 ? 'cookie' : 'totp', n % 2 === 0, by, at],
+    );
+    endpointId = await put(
+      'webhookEndpoints',
+      name,
+      `insert into webhook_endpoint (id, organization_id, url, description, event_types, is_enabled, since_at, sealed, consecutive_failures, service_user_id, created_at, updated_at)
+       values ($1, $2, 'https://example.com/', $3, $4::text[], $5::boolean, now(), 'x', $6::int, $7, $8::timestamptz, now())`,
+      ...[organization, name, [n < 2 ? 'session.message' : 'session.status_changed'], n % 2 === 0, n, by, at],
+    );
+    await put(
+      'attachments',
+      name,
+      `insert into attachment (id, organization_id, session_id, name, content_type, size_bytes, storage_key, source, created_at)
+       values ($1, $2, $3, $4, 'text/plain', 1, 'k', $5, $6::timestamptz)`,
+      ...[organization, sessionId, name, n < 2 ? 'agent' : 'user', at],
+    );
+    await put(
+      'organizations',
+      name,
+      `insert into organization (id, enterprise_id, name, created_at, updated_at) values ($1, $2, $3, $4::timestamptz, now())`,
+      ...[enterpriseId, `Org ${name}`, at],
+    );
+  }
+  for (const [n, name] of names.entries()) {
+    const at = minute(n);
+    await put(
+      'deliveries',
+      name,
+      `insert into webhook_delivery (id, organization_id, endpoint_id, event_type, event_id, session_id, status, attempts, begun_at, created_at)
+       values ($1, $2, $3, 'session.message', $4, $5, $6, '[]', now(), $7::timestamptz)`,
+      ...[organization, endpointId, newId(), n === 0 ? sessionId : null, n < 2 ? 'failed' : 'delivered', at],
+    );
+    await put(
+      'runs',
+      name,
+      `insert into automation_run (id, automation_id, organization_id, delivery_key, trigger, status, created_at)
+       values ($1, $2, $3, $4, '{"eventType": "manual"}', $5, $6::timestamptz)`,
+      ...[automationId, organization, name, n < 2 ? 'failed' : 'started', at],
+    );
+  }
+});
+afterAll(() => test.close());
+
+/** Where a list is, from the organization, the session or the endpoint. */
+const wheres = {
+  automations: (args: string) => `organization(id: $id) { list: automations${args} SELECT }`,
+  playbooks: (args: string) => `organization(id: $id) { list: playbooks${args} SELECT }`,
+  knowledgeFolders: (args: string) => `organization(id: $id) { list: knowledgeFolders${args} SELECT }`,
+  knowledgeNotes: (args: string) => `organization(id: $id) { list: knowledgeNotes${args} SELECT }`,
+  secrets: (args: string) => `organization(id: $id) { list: secrets${args} SELECT }`,
+  webhookEndpoints: (args: string) => `organization(id: $id) { list: webhookEndpoints${args} SELECT }`,
+  attachments: (args: string) => `session(id: "${sessionId}") { list: attachments${args} SELECT }`,
+  deliveries: (args: string) =>
+    `node(id: "${globalIdOf('WebhookEndpoint', endpointId)}") { ... on WebhookEndpoint { list: deliveries${args} SELECT } }`,
+  runs: (args: string) =>
+    `node(id: "${globalIdOf('Automation', automationId)}") { ... on Automation { list: runs${args} SELECT } }`,
+  organizations: (args: string) => `list: organizations${args} SELECT`,
+} as const;
+type ListName = keyof typeof wheres;
+
+const nodeIds: Partial<Record<ListName, string>> = { runs: 'runId' };
+const types: Record<ListName, string> = {
+  automations: 'Automation',
+  playbooks: 'Playbook',
+  knowledgeFolders: 'KnowledgeFolder',
+  knowledgeNotes: 'KnowledgeNote',
+  secrets: 'Secret',
+  webhookEndpoints: 'WebhookEndpoint',
+  attachments: 'Attachment',
+  deliveries: 'WebhookDelivery',
+  runs: 'AutomationRun',
+  organizations: 'Organization',
+};
+
+const listIn = (data: any) => data.list ?? (Object.values(data).find((each: any) => each?.list) as any).list;
+
+async function ask(list: ListName, args: string): Promise<{ found: string[]; error: any }> {
+  const selection = `{ totalCount totalCountIsExact nodes { node: ${nodeIds[list] ?? 'id'} } }`;
+  const by = list === 'organizations' ? test.adminToken : token;
+  const query = `query($id: ID!) { ${wheres[list](args).replace('SELECT', selection)} organization(id: $id) { id } }`;
+  const { data, errors } = await graphql(test, by, query, { id: organizationId });
+  if (errors) return { found: [], error: errors[0] };
+  const { nodes, totalCount, totalCountIsExact } = listIn(data);
+  expect({ totalCount, totalCountIsExact }).toEqual({ totalCount: nodes.length, totalCountIsExact: true });
+  const nameOf = new Map(
+    Object.entries(ids[list] ?? {}).flatMap(([name, id]): [string, string][] => [
+      [globalIdOf(types[list], id), name],
+      [id, name],
+    ]),
+  );
+  return { found: nodes.flatMap(({ node }: any) => nameOf.get(node) ?? []), error: undefined };
+}
+
+const [beta, alpha, aehre, gamma, one] = names as [string, string, string, string, string];
+const newest = [one, gamma, aehre, alpha, beta];
+
+const cases: [ListName, string, string[]][] = [
+  ...(Object.keys(wheres) as ListName[]).flatMap((list): [ListName, string, string[]][] => {
+    const isOldestFirst = list === 'attachments';
+    return [
+      [list, '', isOldestFirst ? newest.toReversed() : newest],
+      [list, '(filter: {}, orderBy: {field: CREATED_AT, direction: ASC})', newest.toReversed()],
+      [list, '(orderBy: {field: CREATED_AT, direction: DESC})', newest],
+      [
+        list,
+        `(filter: {createdAfter: "${minute(1)}", createdBefore: "${minute(3)}"})`,
+        isOldestFirst ? [alpha, aehre] : [aehre, alpha],
+      ],
+    ];
+  }),
+  ['automations', '(filter: {search: "ALPHA"})', [one, alpha]],
+  ['automations', '(filter: {isEnabled: false})', [gamma, alpha]],
+  ['automations', '(filter: {isFailing: false})', [beta]],
+  ['playbooks', '(filter: {search: "ähr"})', [aehre]],
+  ['playbooks', '(filter: {search: "!M3"})', [gamma]],
+  ['playbooks', '(filter: {accessType: ENTERPRISE})', []],
+  ['knowledgeFolders', '(filter: {search: "%"})', [gamma]],
+  ['knowledgeFolders', '(filter: {hasParent: false})', [beta]],
+  ['knowledgeNotes', '(filter: {isEnabled: true})', [one, aehre, beta]],
+  ['knowledgeNotes', '(filter: {search: "b", isEnabled: false})', [gamma, alpha]],
+  ['secrets', '(filter: {type: [COOKIE]})', [alpha, beta]],
+  ['secrets', '(filter: {isSensitive: false, search: "a"})', [gamma, alpha]],
+  ['webhookEndpoints', '(filter: {eventTypes: [SESSION_MESSAGE]})', [alpha, beta]],
+  ['webhookEndpoints', '(filter: {isEnabled: false, isFailing: true})', [gamma, alpha]],
+  ['webhookEndpoints', '(filter: {search: "EXAMPLE.com", createdByIds: []})', []],
+  ['attachments', '(filter: {source: AGENT})', [beta, alpha]],
+  ['attachments', '(filter: {search: "| TWO"})', [beta]],
+  ['deliveries', '(filter: {status: [FAILED]})', [alpha, beta]],
+  ['runs', '(filter: {status: [STARTED]})', [one, gamma, aehre]],
+  ['organizations', '(filter: {search: "org alpha"})', [one, alpha]],
+];
+
+it.each(cases)('lists %s%s', async (list, args, expected) => {
+  expect(await ask(list, args)).toEqual({ found: expected, error: undefined });
+});
+
+it.each(['automations', 'playbooks', 'knowledgeNotes', 'secrets', 'webhookEndpoints'] as const)(
+  'finds among %s what a service user made',
+  async (list) => {
+    const filter = (id: string) => `(filter: {createdByIds: ["${id}", "x"]})`;
+    expect((await ask(list, filter(serviceUserId))).found).toEqual([beta]);
+    expect((await ask(list, filter(`user-${newId()}`))).found).toEqual([]);
+  },
+);
+
+it('finds the deliveries about a session, and the folders in a folder', async () => {
+  expect((await ask('deliveries', `(filter: {sessionId: "devin-${sessionId}"})`)).found).toEqual([beta]);
+  expect((await ask('knowledgeFolders', `(filter: {parentId: "folder-${folderId}"})`)).found).toEqual(
+    newest.slice(0, 4),
+  );
+  expect((await ask('knowledgeFolders', '(filter: {parentId: "x"})')).found).toEqual([]);
+});
+
+describe('in the order of a name', () => {
+  const fields = {
+    automations: 'NAME',
+    playbooks: 'TITLE',
+    knowledgeFolders: 'NAME',
+    knowledgeNotes: 'NAME',
+    secrets: 'KEY',
+    organizations: 'NAME',
+  } as const;
+  it.each(Object.entries(fields) as [keyof typeof fields, string][])('lists %s by %s', async (list, field) => {
+    const orderBy = (direction: string) => `orderBy: {field: ${field}, direction: ${direction}}`;
+    const { found } = await ask(list, `(${orderBy('ASC')})`);
+    // Where "ä" stands is for the database to say.
+    const plain = found.filter((name) => name !== aehre);
+    expect(plain).toEqual([alpha, one, beta, gamma]);
+    expect(found).toHaveLength(5);
+    expect((await ask(list, `(${orderBy('DESC')})`)).found).toEqual(found.toReversed());
+    const paged: List = {
+      token: list === 'organizations' ? test.adminToken : token,
+      declared: '$id: ID!',
+      variables: { id: organizationId },
+      field: `${wheres[list](`(PAGE, ${orderBy('ASC')}, filter: {search: "a"})`).replace('SELECT', 'SELECTION')} organization(id: $id) { id }`,
+      at: listIn,
+    };
+    const some = (await ask(list, `(${orderBy('ASC')}, filter: {search: "a"})`)).found;
+    const globalIds = some.map((name) => globalIdOf(types[list], ids[list]?.[name] ?? ''));
+    for (const direction of ['forwards', 'backwards'] as const) {
+      const read = await readAll(test, paged, direction, { size: 2 });
+      expect(read.filter((id) => globalIds.includes(id))).toEqual(globalIds);
+    }
+  });
+
+  it('takes no cursor of another order', async () => {
+    const read = (args: string) =>
+      graphql(
+        test,
+        token,
+        `query($id: ID!) { organization(id: $id) { playbooks${args} { pageInfo { endCursor } } } }`,
+        {
+          id: organizationId,
+        },
+      );
+    const { data } = await read('(first: 1, orderBy: {field: TITLE, direction: ASC})');
+    const { endCursor } = data.organization.playbooks.pageInfo;
+    expect((await read(`(after: "${endCursor}")`)).errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
+  });
+});
+
+it.each([
+  ['playbooks', '(filter: {search: "\\u0000"})', '"search" must be Unicode text'],
+  ['secrets', `(filter: {search: "${'x'.repeat(1_001)}"})`, '"search" must have at most 1000 characters'],
+  ['automations', '(filter: {createdAfter: "0000-01-01T00:00:00Z"})', '"createdAfter" must be a time'],
+  ['deliveries', `(filter: {status: [${'FAILED '.repeat(101)}]})`, '"status" must have at most 100 items'],
+] as const)('refuses %s%s', async (list, args, message) => {
+  const { error } = await ask(list, args);
+  expect(error).toMatchObject({ extensions: { code: 'INVALID_INPUT' }, message: expect.stringContaining(message) });
+});
+
+describe('of people', () => {
+  const read = async (query: string, as = test.adminToken) => {
+    const { data, errors } = await graphql(test, as, query);
+    expect(errors).toBeUndefined();
+    return data;
+  };
+
+  it('finds users and members by name, address and role', async () => {
+    const place = await makeOrganization(test, 'People');
+    const of = { organizationId: place.organizationId };
+    const ada = await makeUser(test, { ...of, name: 'Ada Lovelace', email: 'zz-ada@example.test' });
+    const bob = await makeUser(test, { ...of, name: 'Bob', email: 'zz-bob@example.test', roleId: 'org_admin' });
+    const users = async (args: string) =>
+      (await read(`{ enterprise { users(${args}) { totalCount nodes { userId } } } }`)).enterprise.users;
+    const members = async (args: string) => {
+      const query = `{ organization(id: "${place.organizationId}") { members(${args}) { totalCount nodes { user { userId } } } } }`;
+      const { totalCount, nodes } = (await read(query)).organization.members;
+      return { totalCount, nodes: nodes.map(({ user }: any) => user) };
+    };
+    for (const list of [users, members]) {
+      const one = (userId: string) => ({ totalCount: 1, nodes: [{ userId }] });
+      expect(await list('filter: {search: "LOVE"}')).toEqual(one(ada.userId));
+      expect(await list('filter: {email: "ZZ-BOB@example.test"}')).toEqual(one(bob.userId));
+      expect(await list('filter: {search: "zz-", roleIds: ["org_admin"]}')).toEqual(one(bob.userId));
+      expect(await list('filter: {search: "zz-", createdAfter: "2999-01-01T00:00:00Z"}')).toEqual({
+        totalCount: 0,
+        nodes: [],
+      });
+    }
+    const ordered = await users('filter: {search: "zz-"}, orderBy: {field: EMAIL, direction: ASC}');
+    expect(ordered.nodes).toEqual([{ userId: ada.userId }, { userId: bob.userId }]);
+    const query = (args: string) =>
+      `query { node(id: "${globalIdOf('User', bob.userId.slice(5))}") { ... on User { roleAssignments${args} { totalCount nodes { role { roleId } } } } } }`;
+    expect((await read(query(''))).node.roleAssignments).toEqual({
+      totalCount: 1,
+      nodes: [{ role: { roleId: 'org_admin' } }],
+    });
+    const elsewhere = `(filter: {organizationIds: ["${test.organizationId}"]})`;
+    expect((await read(query(elsewhere))).node.roleAssignments.totalCount).toBe(0);
+    expect((await read(query('(filter: {roleIds: ["org_admin"]})'))).node.roleAssignments.totalCount).toBe(1);
+  });
+
+  it('finds service users, roles and keys', async () => {
+    const place = await makeOrganization(test, 'Robots');
+    const { roleId } = await makeManager(test, 'READ_ACCOUNT_META');
+    const all = await read(`{ enterprise {
+      bots: serviceUsers(filter: {search: "ROBOTS"}) { totalCount nodes { serviceUserId } }
+      managers: serviceUsers(filter: {roleIds: ["${roleId}"]}) { totalCount }
+      builtIn: roles(filter: {isBuiltIn: true, scope: ORGANIZATION}, orderBy: {field: NAME, direction: ASC}) { totalCount nodes { roleId } }
+      own: roles(filter: {search: "role"}) { totalCount nodes { roleId } }
+    } }`);
+    expect(all.enterprise).toMatchObject({
+      bots: { totalCount: 1, nodes: [{ serviceUserId: place.serviceUserId }] },
+      managers: { totalCount: 1 },
+      builtIn: { totalCount: 2, nodes: [{ roleId: 'org_admin' }, { roleId: 'org_member' }] },
+    });
+    expect(all.enterprise.own.nodes).toContainEqual({ roleId });
+    const { organizationId: id } = place;
+    await makeKey(test, { kind: 'SERVICE', organizationId: id, roleId: 'org_member', name: 'Deploy' });
+    const keys = await read(`{ organization(id: "${id}") {
+      all: apiKeys(orderBy: {field: CREATED_AT, direction: ASC}) { totalCount nodes { name } }
+      service: apiKeys(filter: {kind: [SERVICE]}) { totalCount nodes { name } }
+      named: apiKeys(filter: {search: "dep"}) { totalCount }
+      revoked: apiKeys(filter: {status: REVOKED}) { totalCount }
+      robot: apiKeys(filter: {serviceUserId: "${place.serviceUserId}"}) { totalCount nodes { name } }
+    } enterprise { of: apiKeys(filter: {serviceUserId: "${place.serviceUserId}"}) { totalCount nodes { name } } } }`);
+    expect(keys).toEqual({
+      organization: {
+        all: { totalCount: 2, nodes: [{ name: 'key' }, { name: 'Deploy' }] },
+        service: { totalCount: 1, nodes: [{ name: 'Deploy' }] },
+        named: { totalCount: 1 },
+        revoked: { totalCount: 0 },
+        robot: { totalCount: 1, nodes: [{ name: 'key' }] },
+      },
+      enterprise: { of: { totalCount: 1, nodes: [{ name: 'key' }] } },
+    });
+  });
+});
+
+it('counts every list: the audit log, a session’s log, consumption and calls of legacy routes', async () => {
+  const own = await makeOrganization(test, 'Counted');
+  const session = await createSession(test, {}, own.token);
+  const { data, errors } = await graphql(
+    test,
+    test.adminToken,
+    `query($id: ID!, $session: ID!) {
+      organization(id: $id) {
+        auditLog(filter: {actions: [CREATE_SESSION]}) { totalCount totalCountIsExact }
+        none: auditLog(filter: {actions: []}) { totalCount }
+        legacyCalls { totalCount }
+        consumption(from: "2026-01-01", to: "2026-01-02") { sessions { totalCount } actors { totalCount } }
+      }
+      session(id: $session) {
+        messages(first: 1) { totalCount totalCountIsExact }
+        events(first: 1) { totalCount }
+        statuses: events(first: 1, kinds: [STATUS]) { totalCount }
+      }
+      viewer { apiKeys { totalCount } organizations(filter: {search: "counted"}) { totalCount nodes { organizationId } } }
+      enterprise { auditLog(filter: {actorId: "${own.serviceUserId}"}) { totalCount } acuLimits { totalCount } legacyCalls { totalCount } }
+    }`,
+    { id: own.organizationId, session: `devin-${session}` },
+  );
+  expect(errors).toBeUndefined();
+  expect(data).toEqual({
+    organization: {
+      auditLog: { totalCount: 1, totalCountIsExact: true },
+      none: { totalCount: 0 },
+      legacyCalls: { totalCount: 0 },
+      consumption: { sessions: { totalCount: 0 }, actors: { totalCount: 0 } },
+    },
+    session: {
+      messages: { totalCount: 1, totalCountIsExact: true },
+      events: { totalCount: 2 },
+      statuses: { totalCount: 1 },
+    },
+    viewer: {
+      apiKeys: { totalCount: 1 },
+      organizations: { totalCount: 1, nodes: [{ organizationId: own.organizationId }] },
+    },
+    enterprise: { auditLog: { totalCount: 1 }, acuLimits: { totalCount: 0 }, legacyCalls: { totalCount: 0 } },
+  });
+});

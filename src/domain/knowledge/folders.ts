@@ -5,9 +5,9 @@ import { inOrderOf } from '../find-by-ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import type { Bind, NestedList } from '../nested-pages.ts';
 import {
+  type AccessType,
   inReach,
   isOfAccessType,
-  type AccessType,
   listConditions,
   type Place,
   placeList,

@@ -7,13 +7,13 @@ import { nestedConnection } from '../connections.ts';
 import { AutomationAction } from './automation-actions.ts';
 import { automationDescriptions as said } from './automation-descriptions.ts';
 import { AutomationMissedRunsEnum, AutomationRunAsTypeEnum } from './automation-enums.ts';
-import { AutomationNotifications } from './automation-notifications.ts';
 import {
   AutomationFilterInput,
   AutomationOrderInput,
   AutomationRunFilterInput,
   AutomationRunOrderInput,
 } from './automation-filters.ts';
+import { AutomationNotifications } from './automation-notifications.ts';
 import {
   AutomationConcurrency,
   AutomationLimits,

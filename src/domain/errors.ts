@@ -15,8 +15,7 @@ export const errorCatalogue = {
   NOT_UNIQUE: 'A name that must be unique is taken.',
   INVALID_STATE: 'The thing is in a state that does not allow this.',
   LIMIT_EXCEEDED: 'A stated limit would be exceeded.',
-  CONFLICT:
-    'The resource has another version than the one that the change expects: somebody changed it in the meantime.',
+  CONFLICT: 'The resource has a newer version than `expectedVersion`: it was changed in the meantime.',
   IDEMPOTENCY_CONFLICT: 'The idempotency key was used with other input.',
   RATE_LIMITED: 'Too much was asked for in this minute; the answer says when to try again.',
   SERVICE_UNAVAILABLE:

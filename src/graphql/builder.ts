@@ -25,25 +25,34 @@ export const builder = new SchemaBuilder<{
     // Query.node and Query.nodes are our own: an id that is none of ours is null there, not an error.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    nodeTypeOptions: { description: 'Anything that has a global ID.' },
-    idFieldOptions: { description: 'The global ID.' },
+    nodeTypeOptions: { description: 'Object that is identified by a global ID.' },
+    idFieldOptions: { description: 'Global ID of the object, unique across all types.' },
     cursorType: 'String',
     clientMutationId: 'omit',
-    pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
-    hasNextPageFieldOptions: { description: 'Whether there is more after this page.' },
-    hasPreviousPageFieldOptions: { description: 'Whether there is more before this page.' },
-    startCursorFieldOptions: { description: 'The cursor of the first edge.' },
-    endCursorFieldOptions: { description: 'The cursor of the last edge.' },
-    edgesFieldOptions: { description: 'The items with their cursors.', nullable: false },
-    nodesOnConnection: { description: 'The items alone.' },
+    pageInfoTypeOptions: {
+      description: 'Position of a page within its list, for requesting the pages before and after it.',
+    },
+    hasNextPageFieldOptions: { description: 'Whether the list has more items after this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether the list has more items before this page.' },
+    startCursorFieldOptions: { description: 'Cursor of the first item of the page; null if the page is empty.' },
+    endCursorFieldOptions: { description: 'Cursor of the last item of the page; null if the page is empty.' },
+    edgesFieldOptions: { description: 'Items of the page, each with its cursor.', nullable: false },
+    nodesOnConnection: { description: 'Items of the page, without their cursors.' },
     // Said here and not left to the default, which would make the items of "nodes" nullable beside non-null nodes of edges.
-    nodeFieldOptions: { description: 'The item.', nullable: false },
-    cursorFieldOptions: { description: 'An opaque place in the list, which outlives its item.' },
-    pageInfoFieldOptions: { description: 'Where this page lies in the list.' },
-    firstArgOptions: { description: 'How many from the start (1 to 100, 20 when neither this nor "last" is given).' },
-    lastArgOptions: { description: 'How many from the end (1 to 100).' },
-    afterArgOptions: { description: 'Only what comes after this cursor.' },
-    beforeArgOptions: { description: 'Only what comes before this cursor.' },
+    nodeFieldOptions: { description: 'Item of the list that this edge holds.', nullable: false },
+    cursorFieldOptions: {
+      description: 'Opaque cursor of the item, for `after` and `before`. It stays valid if the item is deleted.',
+    },
+    pageInfoFieldOptions: { description: 'Cursors of the page, and whether the list has items before and after it.' },
+    firstArgOptions: {
+      description:
+        'Number of items to return from the start of the list, 1 to 100. Defaults to 20 if `last` is omitted too. Cannot be combined with `last`.',
+    },
+    lastArgOptions: {
+      description: 'Number of items to return from the end of the list, 1 to 100. Cannot be combined with `first`.',
+    },
+    afterArgOptions: { description: 'Cursor of this list. Only items after it are returned.' },
+    beforeArgOptions: { description: 'Cursor of this list. Only items before it are returned.' },
   },
 });
 
@@ -63,8 +72,11 @@ builder.addScalarType('URI', UriScalar, {
     'An address after RFC 3986, such as "https://example.com/hooks". Each field says which addresses it has or takes.',
 });
 
-builder.queryType({ description: 'What can be read.' });
-builder.mutationType({ description: 'What can be changed. A bad value is a user error in the payload, not an error.' });
+builder.queryType({ description: 'Entry points for reading data.' });
+builder.mutationType({
+  description:
+    'Entry points for changing data. An invalid value is reported in `userErrors` of the payload, not in `errors` of the response.',
+});
 builder.subscriptionType({
-  description: 'What can be followed: over WebSocket (graphql-transport-ws) or server-sent events.',
+  description: 'Entry points for following changes, over WebSocket (graphql-transport-ws) or server-sent events.',
 });

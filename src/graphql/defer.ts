@@ -17,15 +17,19 @@ import {
 export const deferDirective = new GraphQLDirective({
   name: 'defer',
   description:
-    'Lets a part of a query come later than the rest, where the client takes an answer in parts (multipart/mixed, text/event-stream, WebSocket). Elsewhere it comes with the rest.',
+    'Delivers a fragment of a query after the rest of the response, to clients that accept a response in parts (multipart/mixed, text/event-stream, WebSocket). Has no effect otherwise.',
   locations: [DirectiveLocation.FRAGMENT_SPREAD, DirectiveLocation.INLINE_FRAGMENT],
   args: {
     if: {
       type: new GraphQLNonNull(GraphQLBoolean),
       defaultValue: true,
-      description: 'False: the part comes with the rest.',
+      description: 'Whether to defer the fragment. If false, the fragment is delivered with the rest of the response.',
     },
-    label: { type: GraphQLString, description: 'A name for the part, unlike any other in the document.' },
+    label: {
+      type: GraphQLString,
+      description:
+        'Name of the deferred fragment in the response. Must be a literal string that is unique within the document.',
+    },
   },
 });
 

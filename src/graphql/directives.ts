@@ -28,13 +28,13 @@ const names = { semanticNonNull: 'semanticNonNull', requiresPermission: 'require
 const semanticNonNull = new GraphQLDirective({
   name: names.semanticNonNull,
   description:
-    'The value is null only if `errors` has an error of this field. Clients that throw on errors of fields may treat the field as non-null.',
+    'The field is null only if `errors` has an error for it. Clients that throw on field errors may treat the field as non-null.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
     levels: {
       type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
       defaultValue: [0],
-      description: 'The levels of a list that this holds for: 0 is the field itself, 1 are its items.',
+      description: 'Levels of a list that the directive applies to: 0 is the field itself, 1 is its items.',
     },
   },
 });
@@ -44,17 +44,18 @@ const requiresPermission = (permission: GraphQLEnumType) =>
     name: names.requiresPermission,
     isRepeatable: true,
     description:
-      'The caller needs one of these permissions, in the organization or on the enterprise that the field is about; otherwise the answer is FORBIDDEN. Several of these directives must all hold.',
+      'The caller must hold one of these permissions, in the organization or on the enterprise that the field is about; otherwise the error is FORBIDDEN. If the directive is repeated, each occurrence must be satisfied.',
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: {
       permission: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(permission))),
-        description: 'The permissions of which one is enough.',
+        description: 'Permissions of which the caller must hold at least one.',
       },
       exceptOwn: {
         type: new GraphQLNonNull(GraphQLBoolean),
         defaultValue: false,
-        description: 'Whether what is the caller’s own needs none of them, as a session that it started.',
+        description:
+          'Whether the caller’s own resources require none of the permissions, for example a session that it started.',
       },
     },
   });
@@ -81,7 +82,7 @@ export function withContract(schema: GraphQLSchema): GraphQLSchema {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       const requirements = requirementsOf(field.extensions as Partial<Needs>);
-      if (requirements.length > 0) field.description = `${field.description} Needs ${inWords(requirements)}.`;
+      if (requirements.length > 0) field.description = `${field.description} Requires ${inWords(requirements)}.`;
     }
   }
   const permission = schema.getType('Permission');
@@ -93,5 +94,8 @@ export function withContract(schema: GraphQLSchema): GraphQLSchema {
 
 const inWords = (requirements: readonly Requirement[]) =>
   requirements
-    .map(({ anyOf, exceptOwn }) => `${anyOf.map(enumName).join(' or ')}${exceptOwn ? ', except for one’s own' : ''}`)
+    .map(({ anyOf, exceptOwn }) => {
+      const permissions = anyOf.map((permission) => `\`${enumName(permission)}\``).join(' or ');
+      return exceptOwn ? `${permissions}, except for the viewer’s own resources` : permissions;
+    })
     .join(', and ');

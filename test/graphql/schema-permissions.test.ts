@@ -32,7 +32,7 @@ it('says of no field that is non-null that it is null only on errors, and of no 
 
 it('ends the description of a field with the permissions that its directives name', () => {
   for (const [name, field] of fields) {
-    const said = field.description?.match(/ Needs [^.]+\.$/)?.[0] ?? '';
+    const said = field.description?.match(/ Requires [^.]+\.$/)?.[0] ?? '';
     const named = new Set(said.match(/[A-Z]+(?:_[A-Z]+)+/g) ?? []);
     const printed = applied(field, 'requiresPermission').flatMap(({ args }) => [args.permission].flat().map(String));
     expect({ name, named: named.size }).toEqual({ name, named: new Set(printed).size });

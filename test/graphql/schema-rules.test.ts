@@ -49,6 +49,14 @@ function parts(type: GraphQLNamedType): [string, string | null | undefined][] {
   return found;
 }
 
+it('describes in sentences that can be read alone', () => {
+  const described = types.flatMap(parts).map(([name, description]) => ({ name, description: description ?? '' }));
+  expect(described.filter(({ description }) => description.length < 25)).toEqual([]);
+  const vague =
+    /^(?:What|Whose|Who|How|That|Which|When)\b|\blikewise\b|\bthe same for\b|\bas above\b|\bsomebody\b|\bor any form of\b/i;
+  expect(described.filter(({ description }) => vague.test(description))).toEqual([]);
+});
+
 it('describes every type, field, argument and value', () => {
   const silent = types
     .flatMap(parts)

@@ -20,33 +20,54 @@ export const webhookEvent = 'webhook:incoming';
 
 /** The fields of events that are about a session: null where there is nothing of it. */
 const sessionFields = {
-  'id': { type: 'string', isRequired: true, description: 'The session’s id, as "devin-…".' },
-  'title': { type: 'string', isRequired: true, description: 'The session’s title.' },
-  'url': { type: 'string', isRequired: true, description: 'The session’s page.' },
-  'tags': { type: 'list', isRequired: true, description: 'The session’s tags.' },
-  'origin': { type: 'string', isRequired: true, description: 'How the session was started.' },
-  'status': { type: 'string', isRequired: true, description: 'The status that it came into.' },
-  'detail': { type: 'string', isRequired: false, description: 'More of that status.' },
-  'automation_id': { type: 'string', isRequired: false, description: 'The automation that started the session.' },
-  'playbook_id': { type: 'string', isRequired: false, description: 'The playbook that the session follows.' },
-  'parent_session_id': { type: 'string', isRequired: false, description: 'The session that started it.' },
-  'acus_consumed': { type: 'number', isRequired: true, description: 'The ACUs that the session has used.' },
+  'id': { type: 'string', isRequired: true, description: 'Id of the session, which begins with "devin-".' },
+  'title': { type: 'string', isRequired: true, description: 'Title of the session.' },
+  'url': { type: 'string', isRequired: true, description: 'URL of the session in the console.' },
+  'tags': { type: 'list', isRequired: true, description: 'Tags of the session.' },
+  'origin': {
+    type: 'string',
+    isRequired: true,
+    description: 'Origin of the session, for example "api" or "automation".',
+  },
+  'status': { type: 'string', isRequired: true, description: 'Status that the session entered.' },
+  'detail': {
+    type: 'string',
+    isRequired: false,
+    description: 'Detail of the status, for example the reason for a suspension. Null if there is none.',
+  },
+  'automation_id': {
+    type: 'string',
+    isRequired: false,
+    description: 'Id of the automation that started the session. Null if there is none.',
+  },
+  'playbook_id': {
+    type: 'string',
+    isRequired: false,
+    description: 'Id of the playbook that the session follows. Null if there is none.',
+  },
+  'parent_session_id': {
+    type: 'string',
+    isRequired: false,
+    description: 'Id of the session that started this session. Null if there is none.',
+  },
+  'acus_consumed': { type: 'number', isRequired: true, description: 'Number of ACUs that the session has consumed.' },
 } as const satisfies Record<string, EventField>;
 
 const elsewhere: EventType = {
   hasSource: false,
-  description: 'Of a service that this one is not connected to: taken and kept, and nothing ever comes of it.',
+  description:
+    'An event of an external service that is not connected. Triggers for it can be saved but never start a run.',
   fields: {},
 };
 
 const ofSession = (description: string): EventType => ({ hasSource: true, description, fields: sessionFields });
 
 const sessionEvents = {
-  'session:finished': ofSession('A session’s agent has done what it was asked, and has no question.'),
-  'session:blocked': ofSession('A session waits for a user: for an answer, or for leave to do something.'),
-  'session:error': ofSession('A session could not go on.'),
-  'session:suspended': ofSession('A session was put to sleep: detail says why.'),
-  'session:terminated': ofSession('A session was ended for good, by a user or because it was too old.'),
+  'session:finished': ofSession('The agent of a session has finished its work and has no question.'),
+  'session:blocked': ofSession('A session waits for a user: for an answer or for an approval.'),
+  'session:error': ofSession('A session stopped because of an error.'),
+  'session:suspended': ofSession('A session was suspended. The field "detail" gives the reason.'),
+  'session:terminated': ofSession('A session ended permanently: a user terminated it or it expired.'),
 } as const satisfies Record<string, EventType>;
 
 /** An event of a session of this service. */
@@ -58,18 +79,29 @@ export const isSessionEvent = (name: string): name is SessionEventName => Object
 const known = {
   [recurringEvent]: {
     hasSource: true,
-    description: 'A time of its rule has come.',
-    fields: { rrule: { type: 'recurrence', isRequired: true, description: 'An RRULE of RFC 5545, in UTC.' } },
+    description: 'A time of the recurrence rule of the trigger has been reached.',
+    fields: {
+      rrule: {
+        type: 'recurrence',
+        isRequired: true,
+        description: 'Recurrence rule (RRULE) of RFC 5545. Times are in UTC unless the trigger has a time zone.',
+      },
+    },
   },
   [webhookEvent]: {
     hasSource: true,
-    description: 'Somebody posted JSON to the automation’s address, with its secret.',
+    description: 'JSON was posted to the incoming webhook of the automation with its secret.',
     fields: {
-      body: { type: 'json', isRequired: true, description: 'The JSON that came; "body.a.b" is inside it.' },
+      body: {
+        type: 'json',
+        isRequired: true,
+        description: 'JSON body of the request. A path selects a value inside it, for example "body.build.state".',
+      },
       headers: {
         type: 'json',
         isRequired: true,
-        description: 'The headers that came, in small letters: "headers.x-github-event". Not those with credentials.',
+        description:
+          'Headers of the request, with names in lower case, for example "headers.x-github-event". Headers with credentials are left out.',
       },
     },
   },

@@ -1,7 +1,10 @@
 /** What an endpoint can hear of: the `type` of what is sent to it. The log entries that it comes from, and what it says. */
 export const webhookEventTypes = {
-  'session.status_changed': { kind: 'STATUS', meaning: 'A session came into another status, was made or archived.' },
-  'session.message': { kind: 'MESSAGE', meaning: 'A message was written, by a user or by the agent.' },
+  'session.status_changed': {
+    kind: 'STATUS',
+    meaning: 'The status of a session changed, or a session was created or archived.',
+  },
+  'session.message': { kind: 'MESSAGE', meaning: 'A user or the agent wrote a message in a session.' },
 } as const satisfies Record<string, { kind: string; meaning: string }>;
 
 /** One of {@link webhookEventTypes}. */

@@ -20,16 +20,18 @@ interface Ability {
 }
 
 const ViewerAbility = builder.objectRef<Ability>('ViewerAbility').implement({
-  description: 'The answer to whether the viewer may do something, by its permissions.',
+  description:
+    'The result of a permission check: whether the viewer may manage a resource, and which permission is missing if not.',
   fields: (t) => ({
     isAllowed: t.boolean({
-      description: 'Whether the viewer has the permission. The state of the thing can refuse an act all the same.',
+      description:
+        'Whether the viewer has the required permission. An operation can still be refused because of the state of the resource.',
       resolve: ({ missing }) => missing === null,
     }),
     missingPermission: t.field({
       type: PermissionEnum,
       nullable: true,
-      description: 'The permission that the viewer lacks; null if it may.',
+      description: 'Permission that the viewer lacks. Null if the viewer has the required permission.',
       resolve: ({ missing }) => missing,
     }),
   }),
@@ -51,12 +53,12 @@ function addAbility<T>(
 
 addAbility(
   Session,
-  'Whether the viewer may send messages to the session, suspend, resume, archive, tag, change and terminate it. A viewer that may manage its own sessions may for those.',
+  'Whether the viewer may send messages to the session and may suspend, resume, archive, tag, change and terminate the session. For the viewer’s own sessions, the permission to manage own sessions is enough.',
   missingToManage.session,
 );
 addAbility(
   Automation,
-  'Whether the viewer may change, enable, disable, run and delete the automation. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
+  'Whether the viewer may change, enable, disable, run and delete the automation. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
   missingToManage.automation,
 );
 addAbility(Playbook, 'Whether the viewer may change and delete the playbook.', missingToManage.playbook);
@@ -73,13 +75,13 @@ builder.objectField(Organization, 'viewerPermissions', (t) =>
   t.field({
     type: [PermissionEnum],
     description:
-      'The permissions that the viewer holds in this organization, by a role there or on the enterprise. Permissions on the enterprise itself are in Viewer.enterprisePermissions.',
+      'Permissions that the viewer holds in the organization through a role in the organization or on the enterprise. Permissions on the enterprise itself are in `Viewer.enterprisePermissions`.',
     resolve: ({ id }, _args, { domain }) => heldIn(domain.viewer, id),
   }),
 );
 
 const onEnterprise =
-  'The permissions that the viewer holds on the enterprise. Those of an organization among them are held in every organization.';
+  'Permissions that the viewer holds on the enterprise. Organization permissions among them apply to every organization.';
 
 builder.objectField(Enterprise, 'viewerPermissions', (t) =>
   t.field({
@@ -92,7 +94,7 @@ builder.objectField(Enterprise, 'viewerPermissions', (t) =>
 builder.objectField(ViewerType, 'enterprisePermissions', (t) =>
   t.field({
     type: [PermissionEnum],
-    description: `${onEnterprise} The same as Enterprise.viewerPermissions, also for who may not read the enterprise.`,
+    description: `${onEnterprise} Equal to Enterprise.viewerPermissions, but also available to viewers who may not read the enterprise.`,
     resolve: (viewer) => heldOnEnterprise(viewer),
   }),
 );

@@ -15,27 +15,28 @@ import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
 const AcuLimit = builder.objectRef<OrganizationRecord>('AcuLimit').implement({
-  description: 'The ACUs that an organization may use in a cycle.',
+  description: 'The maximum number of ACUs that an organization may use in a cycle, which is a calendar month in UTC.',
   fields: (t) => ({
     organizationId: t.string({
-      description: 'The organization, as REST writes its id.',
+      description: 'REST id of the organization, which begins with `org-`.',
       resolve: ({ id }) => prefixedId('organization', id),
     }),
     organization: t.field({
       type: Organization,
-      description: 'The organization.',
+      description: 'Organization to which the ACU limit applies.',
       resolve: (organization) => organization,
     }),
     cycleAcuLimit: t.int({
-      description: 'How many ACUs. A limit above 2,147,483,647, the largest Int, is shown as that.',
+      description:
+        'Maximum number of ACUs in a cycle. A limit above 2,147,483,647, the largest `Int`, is returned as 2,147,483,647.',
       resolve: ({ maxCycleAcuLimit }) => toInt(maxCycleAcuLimit ?? 0),
     }),
   }),
 });
 
 const AcuLimitConnection = countedConnection(AcuLimit, 'AcuLimit', {
-  page: 'A page of limits of ACUs.',
-  edge: 'A limit of ACUs in a list.',
+  page: 'A page of a list of ACU limits.',
+  edge: 'An ACU limit in a page, with its cursor.',
 });
 
 builder.objectField(Enterprise, 'acuLimits', (t) =>
@@ -43,7 +44,7 @@ builder.objectField(Enterprise, 'acuLimits', (t) =>
     {
       type: AcuLimit,
       ...boundary('manageAcuLimits'),
-      description: 'The limits of those organizations that have one, the newest organization first.',
+      description: 'ACU limits of the organizations that have a limit, newest organization first.',
       resolve: async (_enterprise, page, context) =>
         nestedConnection(context, organizationsOf(context.domain, 'limited'), page),
     },
@@ -51,27 +52,34 @@ builder.objectField(Enterprise, 'acuLimits', (t) =>
   ),
 );
 
-const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
+const organizationIdDescription = 'Global ID or REST id of the organization.';
 
 const SetAcuLimitInput = builder.inputType('SetAcuLimitInput', {
-  description: 'The number of ACUs that an organization may use in a cycle.',
+  description: 'Input for setting the maximum number of ACUs that an organization may use in a cycle.',
   fields: (t) => ({
     organizationId: t.id({ required: true, description: organizationIdDescription }),
-    cycleAcuLimit: t.int({ required: true, description: 'How many ACUs; 0: none.' }),
+    cycleAcuLimit: t.int({
+      required: true,
+      description: 'Maximum number of ACUs in a cycle. The organization may use no ACUs if the limit is 0.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 const SetAcuLimitPayload = payloadType<{ acuLimit: OrganizationRecord }>(
   'SetAcuLimitPayload',
-  'A limit of ACUs that was set.',
+  'Result of setting the ACU limit of an organization.',
   (t) => ({
-    acuLimit: t.expose('acuLimit', { type: AcuLimit, nullable: true, description: 'The limit.' }),
+    acuLimit: t.expose('acuLimit', {
+      type: AcuLimit,
+      nullable: true,
+      description: 'ACU limit after the change. Null if there are user errors.',
+    }),
   }),
 );
 
 const DeleteAcuLimitInput = builder.inputType('DeleteAcuLimitInput', {
-  description: 'Whose limit of ACUs is to be taken away.',
+  description: 'Input for removing the ACU limit of an organization.',
   fields: (t) => ({
     organizationId: t.id({ required: true, description: organizationIdDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -80,9 +88,13 @@ const DeleteAcuLimitInput = builder.inputType('DeleteAcuLimitInput', {
 
 const DeleteAcuLimitPayload = payloadType<{ organization: OrganizationRecord; organizationId: string }>(
   'DeleteAcuLimitPayload',
-  'An organization that may use as many ACUs in a cycle as it likes.',
+  'Result of removing the ACU limit of an organization.',
   (t) => ({
-    organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
+    organization: t.expose('organization', {
+      type: Organization,
+      nullable: true,
+      description: 'Organization after its ACU limit was removed. Null if there are user errors.',
+    }),
     organizationId: t.exposeString('organizationId', {
       nullable: true,
       description: 'The id of the organization as REST writes it.',
@@ -94,16 +106,17 @@ builder.objectField(Enterprise, 'maxCycleAcuLimit', (t) =>
   t.int({
     nullable: true,
     extensions: needs('manageAcuLimits'),
-    description: 'The ACUs that all organizations together may use in a cycle; null: no limit.',
+    description:
+      'Maximum number of ACUs that all organizations together may use in a cycle, which is a calendar month in UTC. Null if there is no limit.',
     resolve: async (_enterprise, _args, { domain }) => toInt(await getEnterpriseAcuLimit(domain)),
   }),
 );
 
 const UpdateEnterpriseInput = builder.inputType('UpdateEnterpriseInput', {
-  description: 'How the enterprise is to change: what is left out stays.',
+  description: 'Input for changing the enterprise. Fields that are left out keep their values.',
   fields: (t) => ({
     maxCycleAcuLimit: t.int({
-      description: 'The ACUs that all organizations together may use in a cycle; null: as many as they like.',
+      description: 'Maximum number of ACUs that all organizations together may use in a cycle. Null removes the limit.',
     }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -111,13 +124,17 @@ const UpdateEnterpriseInput = builder.inputType('UpdateEnterpriseInput', {
 
 const UpdateEnterprisePayload = payloadType<{ maxCycleAcuLimit: number; enterprise: EnterpriseRecord | null }>(
   'UpdateEnterprisePayload',
-  'The enterprise after a change.',
+  'Result of changing the enterprise.',
   (t) => ({
-    maxCycleAcuLimit: t.exposeInt('maxCycleAcuLimit', { nullable: true, description: 'The limit; null: none.' }),
+    maxCycleAcuLimit: t.exposeInt('maxCycleAcuLimit', {
+      nullable: true,
+      description:
+        'Maximum number of ACUs that all organizations together may use in a cycle. Null if there is no limit or there are user errors.',
+    }),
     enterprise: t.expose('enterprise', {
       type: Enterprise,
       nullable: true,
-      description: 'The enterprise; null for who may not read it.',
+      description: 'Enterprise after the change. Null if the viewer may not read the enterprise.',
     }),
   }),
 );
@@ -126,7 +143,7 @@ addMutation('updateEnterprise', {
   input: UpdateEnterpriseInput,
   payload: UpdateEnterprisePayload,
   needs: ['manageAcuLimits'],
-  description: 'Sets the ACUs that all organizations together may use in a cycle.',
+  description: 'Sets the maximum number of ACUs that all organizations together may use in a cycle.',
   act: async (input, { domain, loaders }) => ({
     maxCycleAcuLimit: await setEnterpriseAcuLimit(domain, { maxCycleAcuLimit: input.maxCycleAcuLimit }),
     enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId),
@@ -137,7 +154,8 @@ addMutation('setAcuLimit', {
   input: SetAcuLimitInput,
   payload: SetAcuLimitPayload,
   needs: ['manageAcuLimits'],
-  description: 'Sets the ACUs that an organization may use in a cycle, whether it had a limit or not.',
+  description:
+    'Sets the maximum number of ACUs that an organization may use in a cycle. An existing limit is replaced.',
   act: async (input, { domain }) => ({
     acuLimit: await setCycleAcuLimit(domain, input.organizationId, input.cycleAcuLimit),
   }),
@@ -147,7 +165,7 @@ addMutation('deleteAcuLimit', {
   input: DeleteAcuLimitInput,
   payload: DeleteAcuLimitPayload,
   needs: ['manageAcuLimits'],
-  description: 'Takes an organization’s limit of ACUs in a cycle away; once more does no harm.',
+  description: 'Removes the ACU limit of an organization. Does nothing if the organization has no limit.',
   act: async (input, { domain }) => {
     const organization = await setCycleAcuLimit(domain, input.organizationId, null);
     return { organization, organizationId: prefixedId('organization', organization.id) };

@@ -51,7 +51,7 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
       extensions: needs(...conditions),
       description,
       args: {
-        input: t.arg({ type: inputType, required: true, description: `The input of ${name}, as one object.` }),
+        input: t.arg({ type: inputType, required: true, description: `Parameters of the mutation ${name}.` }),
       },
       resolve: (_root, { input }, context, info) => {
         // An earlier mutation of the document may have read what this one changes.

@@ -5,15 +5,16 @@ import { Session } from './sessions.ts';
 
 const Agent = builder.objectRef<AgentRecord>('Agent');
 builder.node(Agent, {
-  description: 'An agent that sessions can run on: a profile of the configuration.',
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  description: 'An agent that sessions can run on, defined by an agent profile in the configuration.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the agent profile.' },
   fields: (t) => ({
     agentId: t.exposeString('id', {
-      description: 'The id of the profile, for example "demo": the value of `agent` in inputs, and of `Session.agent`.',
+      description:
+        'Id of the agent profile, for example `demo`. Used as the value of `agent` in inputs and of `Session.agent`.',
     }),
-    name: t.exposeString('name', { description: 'The name of the agent that people read.' }),
+    name: t.exposeString('name', { description: 'Display name of the agent.' }),
     isDefault: t.exposeBoolean('isDefault', {
-      description: 'Whether sessions run on it when neither they nor their organization name an agent.',
+      description: 'Whether sessions run on the agent if neither the session nor its organization specifies an agent.',
     }),
   }),
 });
@@ -22,7 +23,7 @@ builder.queryField('agents', (t) =>
   t.field({
     type: [Agent],
     description:
-      'The agents that sessions can run on, in the order of the configuration; the same for every organization.',
+      'Agents that sessions can run on, in the order of the configuration. Every organization has the same agents.',
     resolve: (_root, _args, { domain }) => listAgents(domain),
   }),
 );
@@ -31,7 +32,8 @@ builder.objectField(Session, 'agentProfile', (t) =>
   t.field({
     type: Agent,
     nullable: true,
-    description: 'The agent that `agent` names; null when the session has none, or its agent is no longer configured.',
+    description:
+      'Agent that `agent` of the session refers to. Null if the session has no agent or the agent is no longer configured.',
     resolve: ({ agent }, _args, { domain }) => findAgent(domain, agent),
   }),
 );
@@ -41,7 +43,7 @@ builder.objectField(Organization, 'defaultAgentProfile', (t) =>
     type: Agent,
     nullable: true,
     description:
-      'The agent that `defaultAgent` names; null when the organization has no default of its own, or the agent is no longer configured.',
+      'Agent that `defaultAgent` of the organization refers to. Null if the organization has no default agent of its own or the agent is no longer configured.',
     resolve: ({ defaultAgent }, _args, { domain }) => findAgent(domain, defaultAgent),
   }),
 );

@@ -6,16 +6,22 @@ import { organizationIdDescription } from './places.ts';
 
 const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUpload').implement({
   description:
-    'An address that takes one file, without a key: POST it as multipart/form-data in the field "file". The answer is JSON with the attachment_id for attachmentIds.',
+    'A signed URL that accepts one file without an API key. Send a POST request with the file as `multipart/form-data` in the field `file`. The JSON response has the `attachment_id` for `attachmentIds`.',
   fields: (t) => ({
-    url: t.expose('url', { type: 'URI', description: 'The signed address. Whoever has it may upload one file.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when: ten minutes from now.' }),
-    maxBytes: t.exposeInt('maxBytes', { description: 'The largest file that it takes.' }),
+    url: t.expose('url', {
+      type: 'URI',
+      description: 'Signed URL for the upload. Everyone who has the URL can use it to upload one file.',
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'Time when the URL expires, which is ten minutes after its creation.',
+    }),
+    maxBytes: t.exposeInt('maxBytes', { description: 'Maximum size of the file in bytes.' }),
   }),
 });
 
 const CreateAttachmentUploadInput = builder.inputType('CreateAttachmentUploadInput', {
-  description: 'Where a file is to go.',
+  description: 'Input for creating an upload URL for a file.',
   fields: (t) => ({
     organizationId: t.id({ description: organizationIdDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -28,12 +34,12 @@ interface Made {
 
 const CreateAttachmentUploadPayload = payloadType<Made>(
   'CreateAttachmentUploadPayload',
-  'An address that takes a file.',
+  'Result of creating an upload URL for a file.',
   (t) => ({
     attachmentUpload: t.expose('attachmentUpload', {
       type: AttachmentUpload,
       nullable: true,
-      description: 'The address.',
+      description: 'Upload URL that was created, with its expiry time and size limit. Null if there are user errors.',
     }),
   }),
 );
@@ -42,7 +48,7 @@ addMutation('createAttachmentUpload', {
   input: CreateAttachmentUploadInput,
   payload: CreateAttachmentUploadPayload,
   needs: ['uploadAttachment'],
-  description: 'Gives an address to which one file may be uploaded, in the caller’s name.',
+  description: 'Creates a signed URL to which one file can be uploaded on behalf of the viewer.',
   act: async (input, context) => ({
     attachmentUpload: await createAttachmentUpload(context.domain, input.organizationId),
   }),

@@ -14,52 +14,56 @@ import { Session } from './sessions.ts';
 export const Attachment = builder.objectRef<AttachmentRecord>('Attachment');
 
 const AttachmentConnection = countedConnection(Attachment, 'Attachment', {
-  page: 'A page of files.',
-  edge: 'A file in a list.',
+  page: 'A page of a list of attachments.',
+  edge: 'An attachment in a page, with its cursor.',
 });
 
 builder.node(Attachment, {
   description:
-    'A file that a user gave to a session, or an agent made. Files are uploaded to an address of createAttachmentUpload, or by REST (POST /v3/organizations/{org_id}/attachments); attachmentIds takes the id or the address that either gives.',
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+    'A file that a user gave to a session or that an agent created. Upload files to the URL of `createAttachmentUpload`, or with REST (`POST /v3/organizations/{org_id}/attachments`). `attachmentIds` accepts the id or the URL that the upload returns.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the attachment.' },
   fields: (t) => ({
     attachmentId: t.string({
-      description: 'The id as REST writes it.',
+      description: 'REST id of the attachment, which begins with `attachment-`.',
       resolve: ({ id }) => prefixedId('attachment', id),
     }),
-    name: t.exposeString('name', { description: 'The file’s name, without a path.' }),
+    name: t.exposeString('name', { description: 'Name of the file without a path. Maximum 255 characters.' }),
     contentType: t.exposeString('contentType', {
-      description: 'What it is by its first bytes, whatever its sender said.',
+      description:
+        'Media type of the file, for example `image/png`. Detected from the first bytes of the file, regardless of the type that the sender declared.',
     }),
-    sizeBytes: t.exposeInt('sizeBytes', { description: 'How long it is.' }),
-    source: t.expose('source', { type: AttachmentSourceEnum, description: 'Who brought it.' }),
+    sizeBytes: t.exposeInt('sizeBytes', { description: 'Size of the file in bytes.' }),
+    source: t.expose('source', { type: AttachmentSourceEnum, description: 'Origin of the file: a user or the agent.' }),
     url: t.field({
       type: 'URI',
-      description: 'Its signed address: it needs no key, and is good for an hour.',
+      description: 'Signed URL of the file. The URL requires no API key and expires after one hour.',
       resolve: (attachment, _args, { domain }) => attachmentLink(domain, attachment),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it came.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the attachment was created.' }),
   }),
 });
 
 const AttachmentFilterInput = builder.inputType('AttachmentFilter', {
-  description: 'Narrows a list of files: all members that are given must hold.',
+  description: 'Conditions for a list of attachments. An attachment must meet every condition that is given.',
   fields: (t) => ({
-    search: t.string({ description: 'Only files whose name contains this text, upper and lower case alike.' }),
-    source: t.field({ type: AttachmentSourceEnum, description: 'Only files that were brought by this side.' }),
+    search: t.string({ description: 'Only files with a name that contains this text, regardless of case.' }),
+    source: t.field({
+      type: AttachmentSourceEnum,
+      description: 'Only files from this origin: uploaded by a user or created by the agent.',
+    }),
     ...createdBounds(t),
   }),
 });
 
-const AttachmentOrderInput = orderInput('Attachment', 'When the file came.');
+const AttachmentOrderInput = orderInput('Attachment', 'Time when the attachment was created.');
 
 builder.objectFields(Session, (t) => ({
   attachments: t.connection(
     {
       type: Attachment,
       ...boundary(viewsSession),
-      description: 'Its files, oldest first unless ordered otherwise.',
-      args: listArgs(t.arg, AttachmentFilterInput, AttachmentOrderInput, 'the oldest first'),
+      description: 'Files attached to the session. Oldest first unless `orderBy` says otherwise.',
+      args: listArgs(t.arg, AttachmentFilterInput, AttachmentOrderInput, 'oldest first'),
       resolve: async (session, args, context) => {
         const filter = { ...parseListFilter(args.filter), source: args.filter?.source ?? undefined };
         const list = attachmentsOf(ofAnySession(context.domain, 'view'), session, filter, args.orderBy);

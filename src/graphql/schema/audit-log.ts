@@ -16,7 +16,7 @@ import { loadPrincipal, Principal } from './principals.ts';
 import { Session } from './sessions.ts';
 
 const AuditActionEnum = builder.enumType('AuditAction', {
-  description: 'Acts that the audit log records.',
+  description: 'Actions that the audit log records.',
   values: Object.fromEntries(
     Object.entries(auditActions).map(([value, { meaning }]) => [
       value.toUpperCase(),
@@ -35,85 +35,99 @@ const isRecorded = (action: string): action is AuditAction => Object.hasOwn(audi
 
 const AuditLogEntry = builder.objectRef<AuditEntryRecord>('AuditLogEntry');
 builder.node(AuditLogEntry, {
-  description: 'What was done, by whom, from where. It never holds a secret’s value or a message’s text.',
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
+  description:
+    'A record of an action: which principal performed it, when, from which address and on which resource. An entry never contains the value of a secret or the text of a message.',
+  id: { resolve: (entry) => entry.id, description: 'Global ID of the audit log entry.' },
   fields: (t) => ({
     auditLogId: t.string({
-      description: 'The id as REST writes it.',
+      description: 'REST id of the audit log entry, which begins with `audit_log-`.',
       resolve: (entry) => prefixedId('auditEntry', entry.id),
     }),
     action: t.field({
       type: AuditActionEnum,
       nullable: true,
-      description: 'What was done; null: something that a newer version of the service recorded.',
+      description:
+        'Action that was performed. Null if a newer version of the service recorded an action that this version does not know.',
       resolve: ({ action }) => (isRecorded(action) ? action : null),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was done.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the action was performed.' }),
     actor: t.field({
       type: Principal,
       nullable: true,
       description:
-        'The principal that did it; null: the viewer may not see that principal. `actorName` names it all the same.',
+        'Principal that performed the action. Null if the viewer may not see the principal; `actorName` is given even then.',
       resolve: (entry, _args, context) => loadPrincipal(context, actorOf(entry)),
     }),
     actorName: t.string({
       nullable: true,
-      description: 'Who did it, by name or e-mail address, also when deleted since; null: the service itself.',
+      description:
+        'Name or email address of the principal that performed the action, even if the principal has been deleted. Null if the service itself performed the action.',
       resolve: ({ userName, userEmail, serviceUserName, apiKeyName }) =>
         userName ?? userEmail ?? serviceUserName ?? apiKeyName,
     }),
     apiKeyId: t.string({
       nullable: true,
-      description: 'The key that it was done with, as REST writes its id.',
+      description: 'REST id of the API key that was used, which begins with `key-`. Null if no key was used.',
       resolve: ({ apiKeyId }) => (apiKeyId === null ? null : prefixedId('apiKey', apiKeyId)),
     }),
-    address: t.exposeString('address', { nullable: true, description: 'The network address that it was done from.' }),
+    address: t.exposeString('address', {
+      nullable: true,
+      description: 'Network address from which the action was performed. Null if no address was recorded.',
+    }),
     organization: t.field({
       type: Organization,
       nullable: true,
-      description: 'Where it was done; null: on the enterprise itself, or in an organization deleted since.',
+      description:
+        'Organization in which the action was performed. Null if the action was performed on the enterprise itself or the organization has been deleted.',
       resolve: ({ organizationId }, _args, { loaders }) =>
         organizationId === null ? null : loaders.organizations.load(organizationId),
     }),
     organizationId: t.string({
       nullable: true,
       description:
-        'The organization’s id as REST writes it, also of one deleted since; null: on the enterprise itself.',
+        'REST id of the organization in which the action was performed, even if the organization has been deleted. Null if the action was performed on the enterprise itself.',
       resolve: ({ organizationId }) => (organizationId === null ? null : prefixedId('organization', organizationId)),
     }),
     session: t.field({
       type: Session,
       nullable: true,
-      description: 'The session that it was about; null: none, or one that the viewer may not see.',
+      description:
+        'Session that the action concerned. Null if the action concerned no session or the viewer may not see the session.',
       resolve: ({ sessionId }, _args, { loaders }) => (sessionId === null ? null : loaders.sessions.load(sessionId)),
     }),
     targetId: t.string({
       nullable: true,
-      description: 'What it was done to, as REST writes its id; null: nothing that has one.',
+      description: 'REST id of the resource that the action changed. Null if there is no resource with an id.',
       resolve: (entry) => {
         const kind = targetKindOf(entry);
         return kind === null || entry.targetId === null ? entry.targetId : prefixedId(kind, entry.targetId);
       },
     }),
-    data: t.field({ type: 'JSON', description: 'What else is known of it.', resolve: ({ data }) => data }),
+    data: t.field({
+      type: 'JSON',
+      description: 'Further details of the action as a JSON object. The members depend on the action.',
+      resolve: ({ data }) => data,
+    }),
   }),
 });
 
 const AuditLogFilterInput = builder.inputType('AuditLogFilter', {
-  description: 'Narrows the audit log: all members that are given must hold, and of a list any one value.',
+  description:
+    'Conditions for entries of the audit log. An entry must meet every condition that is given, and match one value of each list.',
   fields: (t) => ({
-    actions: t.field({ type: [AuditActionEnum], description: 'Only entries of one of these actions.' }),
+    actions: t.field({ type: [AuditActionEnum], description: 'Only entries with one of these actions.' }),
     actorId: t.id({
-      description: 'Only what was done by this user, by this service user, by this service key or with this key.',
+      description:
+        'Only actions performed by this user, service user or service key, or with this API key. Global ID or REST id.',
     }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Only what was done at this time or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Only what was done before this time.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Only actions performed at or after this time.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Only actions performed before this time.' }),
   }),
 });
 
 const AuditLogOrderInput = orderInput(
   'AuditLog',
-  'DESC: by time, newest first. ASC: oldest first, in the order in which entries became final, so that a reader that goes on from its last cursor misses none.',
+  '`DESC` orders by time, newest first. `ASC` orders by the time at which entries became final, oldest first, so that a client that continues from its last cursor misses no entries.',
 );
 
 interface Args extends PageRequest {
@@ -141,8 +155,8 @@ function toRequest(args: Args): AuditLogRequest {
 }
 
 const AuditLogEntryConnection = countedConnection(AuditLogEntry, 'AuditLogEntry', {
-  page: 'A page of the audit log.',
-  edge: 'An entry of the audit log in a list.',
+  page: 'A page of audit log entries.',
+  edge: 'An audit log entry in a page, with its cursor.',
 });
 
 builder.objectField(Organization, 'auditLog', (t) =>
@@ -150,7 +164,7 @@ builder.objectField(Organization, 'auditLog', (t) =>
     {
       type: AuditLogEntry,
       ...boundary('viewAuditLog'),
-      description: 'What was done in it, newest first unless ordered otherwise.',
+      description: 'Audit log entries of the organization. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, AuditLogFilterInput, AuditLogOrderInput),
       resolve: async ({ id }, args, context) => {
         const request = toRequest(args);
@@ -167,7 +181,8 @@ builder.objectField(Enterprise, 'auditLog', (t) =>
     {
       type: AuditLogEntry,
       ...boundary('viewAuditLog'),
-      description: 'What was done in it and in all its organizations, newest first unless ordered otherwise.',
+      description:
+        'Audit log entries of the enterprise and all of its organizations. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, AuditLogFilterInput, AuditLogOrderInput),
       resolve: async (_enterprise, args, context) => {
         const request = toRequest(args);

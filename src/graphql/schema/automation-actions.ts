@@ -24,12 +24,13 @@ const SessionTemplate = builder.objectRef<SessionOptions>('AutomationSession').i
     playbook: t.field({
       type: Playbook,
       nullable: true,
-      description: 'The playbook that the session follows; null: none, or none that the viewer may read.',
+      description: 'Playbook that the session follows. Null if there is none or the viewer may not read the playbook.',
       resolve: ({ playbookId }, _args, { loaders }) => (playbookId == null ? null : loaders.playbooks.load(playbookId)),
     }),
     playbookId: t.string({
       nullable: true,
-      description: 'The id of that playbook as REST writes it, also of one that is gone; null: none.',
+      description:
+        'REST id of the playbook that the session follows, even if the playbook has been deleted. Null if there is none.',
       resolve: ({ playbookId }) => (playbookId == null ? null : prefixedId('playbook', playbookId)),
     }),
     repos: t.stringList({ nullable: true, description: said.repos, resolve: ({ repos }) => repos ?? null }),
@@ -56,12 +57,13 @@ const MessageSession = builder.objectRef<ActionOf<'message_session'>>('MessageSe
     targetSession: t.field({
       type: Session,
       nullable: true,
-      description: `${said.targetSession} Null: there is none yet, or the viewer may not view it.`,
+      description: `${said.targetSession} Null if there is none yet or the viewer may not view the session.`,
       resolve: ({ targetSessionId: id }, _args, { loaders }) => (id == null ? null : loaders.sessions.load(id)),
     }),
     targetSessionId: t.string({
       nullable: true,
-      description: 'The id of that session as REST writes it; null: there is none yet.',
+      description:
+        'REST id of the session that receives the message, which begins with `devin-`. Null if there is none yet.',
       resolve: ({ targetSessionId: id }) => (id == null ? null : prefixedId('session', id)),
     }),
     autoCreate: t.boolean({ description: said.autoCreate, resolve: ({ autoCreate }) => autoCreate ?? false }),

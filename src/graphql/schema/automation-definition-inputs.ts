@@ -51,7 +51,7 @@ const EventTriggerInput = builder.inputType('EventTriggerInput', {
 /** AutomationTriggerInput of the contract. */
 export const AutomationTriggerInput = builder.inputType('AutomationTriggerInput', {
   isOneOf: true,
-  description: 'A trigger of an automation: exactly one of its members.',
+  description: 'A trigger of an automation. Exactly one member must be given.',
   fields: (t) => ({
     schedule: t.field({ type: ScheduleTriggerInput, description: said.scheduleTrigger }),
     incomingWebhook: t.field({ type: IncomingWebhookTriggerInput, description: said.webhookTrigger }),
@@ -83,7 +83,9 @@ const MessageSessionActionInput = builder.inputType('MessageSessionActionInput',
   description: said.messageSession,
   fields: (t) => ({
     prompt: t.string({ required: true, description: said.prompt }),
-    targetSessionId: t.id({ description: `${said.targetSession} It is required unless autoCreate is true.` }),
+    targetSessionId: t.id({
+      description: `${said.targetSession} Global ID or REST id. Required unless autoCreate is true.`,
+    }),
     autoCreate: t.boolean({ description: said.autoCreate }),
   }),
 });
@@ -99,7 +101,7 @@ const MonitorSessionActionInput = builder.inputType('MonitorSessionActionInput',
 /** AutomationActionInput of the contract. */
 export const AutomationActionInput = builder.inputType('AutomationActionInput', {
   isOneOf: true,
-  description: 'An action of an automation: exactly one of its members.',
+  description: 'An action of an automation. Exactly one member must be given.',
   fields: (t) => ({
     startSession: t.field({ type: StartSessionActionInput, description: said.startSession }),
     messageSession: t.field({ type: MessageSessionActionInput, description: said.messageSession }),

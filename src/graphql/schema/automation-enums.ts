@@ -1,4 +1,4 @@
-import { type Operator, operandOf, operatorNames } from '../../domain/automations/conditions.ts';
+import { type Operator, operatorNames } from '../../domain/automations/conditions.ts';
 import type { AutomationOptions, RunAs, Trigger } from '../../domain/automations/definition.ts';
 import type { EventField } from '../../domain/automations/event-types.ts';
 import type { MissedRuns } from '../../domain/automations/missed-runs.ts';
@@ -11,14 +11,15 @@ type Values<T extends string> = Record<Uppercase<T>, { readonly value: T; readon
 
 /** AutomationRunStatus of the contract. */
 export const AutomationRunStatusEnum = builder.enumType('AutomationRunStatus', {
-  description: 'The state of a run of an automation.',
+  description: 'The status of a run of an automation.',
   values: {
-    QUEUED: { value: 'queued', description: 'The run waits until fewer runs of its automation are at work.' },
-    STARTED: { value: 'started', description: 'The run has a session, which it started or wrote to.' },
-    FAILED: { value: 'failed', description: 'The run failed; `error` says why.' },
+    QUEUED: { value: 'queued', description: 'The run waits in the queue until the automation has fewer active runs.' },
+    STARTED: { value: 'started', description: 'The run started a session or sent a message to a session.' },
+    FAILED: { value: 'failed', description: 'The run failed. `error` gives the reason.' },
     SKIPPED: {
       value: 'skipped',
-      description: 'A limit, or the policy for missed times, left the run out; `error` says why.',
+      description:
+        'The run was skipped, for example because of a limit or the policy for missed times. `error` gives the reason.',
     },
   } as const satisfies Values<RunStatus>,
 });
@@ -27,30 +28,37 @@ const runErrorCodes = [...Object.keys(errorCatalogue), 'INTERNAL'] as (keyof typ
 
 /** AutomationRunErrorCode of the contract. */
 export const AutomationRunErrorCodeEnum = builder.enumType('AutomationRunErrorCode', {
-  description: 'The kind of error for which a run failed or was skipped.',
+  description: 'The type of the error that made a run fail or be skipped.',
   values: valuesOf(runErrorCodes, (code) =>
-    code === 'INTERNAL' ? 'The service itself failed; its log says more.' : errorCatalogue[code],
+    code === 'INTERNAL'
+      ? 'An internal error of the service occurred. The log of the service has details.'
+      : errorCatalogue[code],
   ),
 });
 
 /** AutomationRunAsType of the contract. */
 export const AutomationRunAsTypeEnum = builder.enumType('AutomationRunAsType', {
-  description: 'The owner of the sessions that an automation starts.',
+  description: 'The type of owner of the sessions that an automation starts.',
   values: {
-    ORGANIZATION: { value: 'organization', description: 'The organization: the sessions have no user.' },
-    CREATOR: { value: 'creator', description: 'The user who created the automation.' },
+    ORGANIZATION: { value: 'organization', description: 'The organization owns the sessions. They have no user.' },
+    CREATOR: { value: 'creator', description: 'The user who created the automation owns the sessions.' },
   } as const satisfies Values<RunAs>,
 });
 
 /** AutomationMissedRuns of the contract. */
 export const AutomationMissedRunsEnum = builder.enumType('AutomationMissedRuns', {
-  description: 'What is done about times that were missed by more than five minutes because the service did not run.',
+  description:
+    'A policy for scheduled times that were missed by more than five minutes because the service was not running.',
   values: {
-    LATEST: { value: 'latest', description: 'The last missed time is made up for.' },
-    SKIP: { value: 'skip', description: 'No missed time is made up for.' },
+    LATEST: { value: 'latest', description: 'The automation runs once, for the latest missed time.' },
+    SKIP: {
+      value: 'skip',
+      description: 'The automation does not run for missed times. The latest is recorded as a skipped run.',
+    },
     ALL: {
       value: 'all',
-      description: 'Each missed time is made up for; where there are more than 100, the last time of them.',
+      description:
+        'The automation runs for each missed time, oldest first. If more than 100 times were missed, it runs for at most the last 100.',
     },
   } as const satisfies Values<MissedRuns>,
 });
@@ -59,11 +67,14 @@ type When = NonNullable<NonNullable<AutomationOptions['notifications']>['email']
 
 /** AutomationNotifyWhen of the contract. */
 export const AutomationNotifyWhenEnum = builder.enumType('AutomationNotifyWhen', {
-  description: 'The runs of an automation of which somebody is notified.',
+  description: 'The runs of an automation that recipients are to be notified about.',
   values: {
-    ALWAYS: { value: 'always', description: 'Every run that is not skipped.' },
-    DISPATCH_FAILED: { value: 'dispatch_failed', description: 'Runs that failed.' },
-    DISPATCH_SUCCEEDED: { value: 'dispatch_succeeded', description: 'Runs that have a session.' },
+    ALWAYS: { value: 'always', description: 'Recipients are notified about every run that is not skipped.' },
+    DISPATCH_FAILED: { value: 'dispatch_failed', description: 'Recipients are notified about runs that failed.' },
+    DISPATCH_SUCCEEDED: {
+      value: 'dispatch_succeeded',
+      description: 'Recipients are notified about runs that have a session.',
+    },
   } as const satisfies Values<When>,
 });
 
@@ -71,13 +82,13 @@ type Mode = NonNullable<NonNullable<AutomationOptions['sessionSettings']>['sessi
 
 /** AutomationSessionMode of the contract. */
 export const AutomationSessionModeEnum = builder.enumType('AutomationSessionMode', {
-  description: 'The mode that the sessions of an automation are to work in. It is kept and given back.',
+  description: 'A mode for the sessions of an automation. Stored and returned unchanged, but not applied.',
   values: {
-    NORMAL: { value: 'normal', description: 'The mode of sessions that name none.' },
-    FAST: { value: 'fast', description: 'The mode that REST calls "fast".' },
-    LITE: { value: 'lite', description: 'The mode that REST calls "lite".' },
-    ULTRA: { value: 'ultra', description: 'The mode that REST calls "ultra".' },
-    FUSION: { value: 'fusion', description: 'The mode that REST calls "fusion".' },
+    NORMAL: { value: 'normal', description: 'The default mode of sessions.' },
+    FAST: { value: 'fast', description: 'The mode with the name `fast` in REST.' },
+    LITE: { value: 'lite', description: 'The mode with the name `lite` in REST.' },
+    ULTRA: { value: 'ultra', description: 'The mode with the name `ultra` in REST.' },
+    FUSION: { value: 'fusion', description: 'The mode with the name `fusion` in REST.' },
   } as const satisfies Values<Mode>,
 });
 
@@ -85,32 +96,68 @@ type Reply = Trigger['replies'][number]['type'];
 
 /** AutomationReply of the contract. */
 export const AutomationReplyEnum = builder.enumType('AutomationReply', {
-  description: 'An answer that is given where an event came from.',
+  description: 'A reply to the source of an event. Stored and returned unchanged, but not sent.',
   values: {
-    NOTIFY_THREAD: { value: 'notify_thread', description: 'The thread that the event is of is told of the session.' },
-    ATTACH_THREAD: { value: 'attach_thread', description: 'The thread that the event is of is joined to the session.' },
-    POST_RESPONSE: { value: 'post_response', description: 'The answer of the session is posted.' },
+    NOTIFY_THREAD: { value: 'notify_thread', description: 'The thread of the event is notified about the session.' },
+    ATTACH_THREAD: { value: 'attach_thread', description: 'The thread of the event is attached to the session.' },
+    POST_RESPONSE: {
+      value: 'post_response',
+      description: 'The response of the session is posted to the source of the event.',
+    },
   } as const satisfies Values<Reply>,
 });
 
+const operatorMeaning: Record<Operator, string> = {
+  'eq': 'The field equals the value, a string, number or boolean of the same type. For a list, one equal item is enough.',
+  'neq': 'The field does not equal the value, a string, number or boolean. Also holds if the field is missing.',
+  'contains': 'The field contains the value, a string. A list contains the value if one of its items equals it.',
+  'not_contains': 'The field does not contain the value, a string. Also holds if the field is missing.',
+  'starts_with': 'The field starts with the value, a string. Case matters.',
+  'not_starts_with': 'The field does not start with the value, a string. Also holds if the field is missing.',
+  'ends_with': 'The field ends with the value, a string. Case matters.',
+  'not_ends_with': 'The field does not end with the value, a string. Also holds if the field is missing.',
+  'gt': 'The field is a number greater than the value.',
+  'lt': 'The field is a number less than the value.',
+  'gte': 'The field is a number greater than or equal to the value.',
+  'lte': 'The field is a number less than or equal to the value.',
+  'between':
+    'The field is a number between two numbers, including both. The value is a list of the two, the lower one first.',
+  'in': 'The field equals a string of the value, a list of 1 to 200 strings.',
+  'not_in': 'The field equals no string of the value, a list of 1 to 200 strings. Also holds if the field is missing.',
+  'matches': 'Part of the field matches the value, a regular expression of RE2 of at most 1,000 characters.',
+  'not_matches':
+    'No part of the field matches the value, a regular expression of RE2 of at most 1,000 characters. Also holds if the field is missing.',
+  'globs': 'The whole field matches a glob of the value, a list of 1 to 200 globs of at most 1,000 characters each.',
+  'not_globs':
+    'The field matches no glob of the value, a list of 1 to 200 globs of at most 1,000 characters each. Also holds if the field is missing.',
+  'is_empty': 'The field is missing, null, or an empty string, list or object. The value must be null or left out.',
+  'is_not_empty':
+    'The field is present and is not null or an empty string, list or object. The value must be null or left out.',
+  'recurrence':
+    'The value is a recurrence rule of RFC 5545. Only the trigger `schedule:recurring` of REST uses the operator.',
+};
+
 /** AutomationConditionOperator of the contract. */
 export const AutomationConditionOperatorEnum = builder.enumType('AutomationConditionOperator', {
-  description: 'A way to compare a field of an event with a value.',
-  values: valuesOf<Operator>(
-    operatorNames,
-    (name) => `The operator "${name}" of REST; its value is ${operandOf(name)}.`,
-  ),
+  description: 'An operator that compares a field of an event with a value.',
+  values: valuesOf<Operator>(operatorNames, (name) => operatorMeaning[name]),
 });
 
 /** AutomationFieldType of the contract. */
 export const AutomationFieldTypeEnum = builder.enumType('AutomationFieldType', {
-  description: 'The type of the values that a field of an event has.',
+  description: 'The data type of a field of an event.',
   values: {
-    STRING: { value: 'string', description: 'A text, as the title of a session.' },
-    NUMBER: { value: 'number', description: 'A number, as a count or an amount.' },
-    BOOLEAN: { value: 'boolean', description: 'Either true or false.' },
-    LIST: { value: 'list', description: 'A list of texts, as the tags of a session.' },
-    JSON: { value: 'json', description: 'Any JSON value; a path behind the name leads into it.' },
-    RECURRENCE: { value: 'recurrence', description: 'A rule of RFC 5545, as "FREQ=DAILY;BYHOUR=9".' },
+    STRING: { value: 'string', description: 'A string, for example the title of a session.' },
+    NUMBER: { value: 'number', description: 'A number, for example a count or an amount.' },
+    BOOLEAN: { value: 'boolean', description: 'A boolean value: true or false.' },
+    LIST: { value: 'list', description: 'A list of strings, for example the tags of a session.' },
+    JSON: {
+      value: 'json',
+      description: 'Any JSON value. A path after the name selects a value inside it, for example `body.build.state`.',
+    },
+    RECURRENCE: {
+      value: 'recurrence',
+      description: 'A recurrence rule of RFC 5545, for example `FREQ=DAILY;BYHOUR=9`.',
+    },
   } as const satisfies Values<EventField['type']>,
 });

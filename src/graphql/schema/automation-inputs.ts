@@ -103,7 +103,10 @@ const ToolsInput = builder.inputType('AutomationToolsInput', {
 /** The fields that a new automation and a change have alike, beside name, triggers and actions. */
 export function optionFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
   return {
-    runAs: t.field({ type: AutomationRunAsInput, description: `${said.runAs} The organization’s when left out.` }),
+    runAs: t.field({
+      type: AutomationRunAsInput,
+      description: `${said.runAs} A new automation defaults to its organization.`,
+    }),
     limits: t.field({ type: LimitsInput, description: said.limits }),
     concurrency: t.field({ type: ConcurrencyInput, description: said.concurrency }),
     metadata: t.field({ type: 'JSON', description: said.metadata }),

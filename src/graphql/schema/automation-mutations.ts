@@ -32,10 +32,10 @@ import {
 } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
 
-const automationIdDescription = 'The automation: its global ID, or any form of its id.';
+const automationIdDescription = 'Global ID or REST id of the automation.';
 
 const CreateAutomationInput = builder.inputType('CreateAutomationInput', {
-  description: 'What an automation is made from.',
+  description: 'Input for creating an automation.',
   fields: (t) => ({
     organizationId: t.id({ description: organizationIdDescription }),
     name: t.string({ required: true, description: said.name }),
@@ -49,12 +49,13 @@ const CreateAutomationInput = builder.inputType('CreateAutomationInput', {
 });
 
 const UpdateAutomationInput = builder.inputType('UpdateAutomationInput', {
-  description: 'How an automation is to change: what is left out stays, null takes away.',
+  description:
+    'Input for changing an automation. Fields that are left out keep their values. Null clears optional fields.',
   fields: (t) => ({
     automationId: t.id({ required: true, description: automationIdDescription }),
-    name: t.string({ description: `${said.name} Not null.` }),
-    triggers: t.field({ type: [AutomationTriggerInput], description: `${said.triggers} Not null.` }),
-    actions: t.field({ type: [AutomationActionInput], description: `${said.actions} Not null.` }),
+    name: t.string({ description: `${said.name} Must not be null.` }),
+    triggers: t.field({ type: [AutomationTriggerInput], description: `${said.triggers} Must not be null.` }),
+    actions: t.field({ type: [AutomationActionInput], description: `${said.actions} Must not be null.` }),
     ...optionFields(t),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -62,7 +63,7 @@ const UpdateAutomationInput = builder.inputType('UpdateAutomationInput', {
 });
 
 const RunAutomationInput = builder.inputType('RunAutomationInput', {
-  description: 'Which automation is to act now.',
+  description: 'Input for running an automation immediately.',
   fields: (t) => ({
     automationId: t.id({ required: true, description: automationIdDescription }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
@@ -72,12 +73,12 @@ const RunAutomationInput = builder.inputType('RunAutomationInput', {
 
 const RunAutomationPayload = payloadType<{ run: AutomationRun }>(
   'RunAutomationPayload',
-  'What an automation did when it was told to act.',
+  'Result of requesting a run of an automation.',
   (t) => ({
     run: t.expose('run', {
       type: AutomationRunType,
       nullable: true,
-      description: 'The run: it may also wait, have been left out or have failed.',
+      description: 'Run that was created, which can also be queued, skipped or failed. Null if there are user errors.',
     }),
   }),
 );
@@ -89,11 +90,15 @@ interface Written {
 
 function writtenType(name: string, description: string) {
   return payloadType<Written>(name, description, (t) => ({
-    automation: t.expose('automation', { type: Automation, nullable: true, description: 'The automation.' }),
+    automation: t.expose('automation', {
+      type: Automation,
+      nullable: true,
+      description: 'Automation after the mutation. Null if there are user errors.',
+    }),
     webhookSecret: t.exposeString('webhookSecret', {
       nullable: true,
       description:
-        'What callers of its webhook:incoming send as X-Webhook-Secret. Shown once, by the mutation that made it; null otherwise.',
+        'Secret that authenticates callers of the incoming webhook, for example in the header `X-Webhook-Secret`. Returned only by the mutation that creates the secret, otherwise null.',
     }),
   }));
 }
@@ -110,13 +115,17 @@ function switchInput(name: string, description: string) {
 
 const switched = (name: string, description: string) =>
   payloadType<{ automation: AutomationRecord }>(name, description, (t) => ({
-    automation: t.expose('automation', { type: Automation, nullable: true, description: 'The automation.' }),
+    automation: t.expose('automation', {
+      type: Automation,
+      nullable: true,
+      description: 'Automation after the mutation. Null if there are user errors.',
+    }),
   }));
 
-const EnableAutomationInput = switchInput('EnableAutomationInput', 'Which automation is to act.');
-const DisableAutomationInput = switchInput('DisableAutomationInput', 'Which automation is to act no more.');
+const EnableAutomationInput = switchInput('EnableAutomationInput', 'Input for enabling an automation.');
+const DisableAutomationInput = switchInput('DisableAutomationInput', 'Input for disabling an automation.');
 const DeleteAutomationInput = builder.inputType('DeleteAutomationInput', {
-  description: 'The automation that is to be deleted.',
+  description: 'Input for deleting an automation.',
   fields: (t) => ({
     automationId: t.id({ required: true, description: automationIdDescription }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -126,17 +135,17 @@ const DeleteAutomationInput = builder.inputType('DeleteAutomationInput', {
 
 const RotateAutomationWebhookSecretInput = switchInput(
   'RotateAutomationWebhookSecretInput',
-  'Which automation’s incoming webhook is to have another secret.',
+  'Input for replacing the secret of the incoming webhook of an automation.',
 );
 
 const DeleteAutomationPayload = payloadType<{ deletedAutomationId: string }>(
   'DeleteAutomationPayload',
-  'An automation that was deleted.',
+  'Result of deleting an automation.',
   (t) => ({
     deletedAutomationId: t.expose('deletedAutomationId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of what is gone.',
+      description: 'Global ID of the deleted automation. Null if there are user errors.',
     }),
   }),
 );
@@ -175,9 +184,10 @@ async function change(
 
 addMutation('createAutomation', {
   input: CreateAutomationInput,
-  payload: writtenType('CreateAutomationPayload', 'An automation that was made.'),
+  payload: writtenType('CreateAutomationPayload', 'Result of creating an automation.'),
   needs: ['changeAutomations'],
-  description: 'Makes an automation. One that runs as its creator needs USE_PERSONAL_AUTOMATIONS too.',
+  description:
+    'Creates an automation. An automation that runs as its creator also requires `USE_PERSONAL_AUTOMATIONS`. The viewer also needs the permissions that its actions require.',
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, isEnabled, ...rest } = input;
     const place = organizationId ?? boundOrganizationId(context.domain);
@@ -191,9 +201,10 @@ addMutation('createAutomation', {
 
 addMutation('updateAutomation', {
   input: UpdateAutomationInput,
-  payload: writtenType('UpdateAutomationPayload', 'An automation that was changed.'),
+  payload: writtenType('UpdateAutomationPayload', 'Result of changing an automation.'),
   needs: ['changeAutomations'],
-  description: 'Changes an automation. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
+  description:
+    'Changes an automation. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
   act: async (input, { domain }) => {
     const { automationId, expectedVersion, clientMutationId: _mutation, ...rest } = input;
     requireNoNulls(input);
@@ -205,9 +216,10 @@ addMutation('updateAutomation', {
 
 addMutation('enableAutomation', {
   input: EnableAutomationInput,
-  payload: switched('EnableAutomationPayload', 'An automation that acts.'),
+  payload: switched('EnableAutomationPayload', 'Result of enabling an automation.'),
   needs: ['changeAutomations'],
-  description: 'Enables an automation: its triggers start it again. Does nothing if it is enabled.',
+  description:
+    'Enables an automation, so that its triggers start runs. Does nothing if the automation is already enabled.',
   act: async (input, { domain }) => {
     const { automation } = await change(domain, input.automationId, { enabled: true });
     return { automation };
@@ -216,9 +228,10 @@ addMutation('enableAutomation', {
 
 addMutation('disableAutomation', {
   input: DisableAutomationInput,
-  payload: switched('DisableAutomationPayload', 'An automation that does not act.'),
+  payload: switched('DisableAutomationPayload', 'Result of disabling an automation.'),
   needs: ['changeAutomations'],
-  description: 'Disables an automation: its triggers no longer start it. Does nothing if it is disabled.',
+  description:
+    'Disables an automation, so that its triggers no longer start runs. Does nothing if the automation is already disabled.',
   act: async (input, { domain }) => {
     const { automation } = await change(domain, input.automationId, { enabled: false });
     return { automation };
@@ -227,10 +240,13 @@ addMutation('disableAutomation', {
 
 addMutation('rotateAutomationWebhookSecret', {
   input: RotateAutomationWebhookSecretInput,
-  payload: writtenType('RotateAutomationWebhookSecretPayload', 'An automation whose webhook has another secret.'),
+  payload: writtenType(
+    'RotateAutomationWebhookSecretPayload',
+    'Result of replacing the secret of the incoming webhook of an automation.',
+  ),
   needs: ['changeAutomations'],
   description:
-    'Gives the incoming webhook of an automation another secret; the one before is good no more. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
+    'Replaces the secret of the incoming webhook of an automation. The previous secret stops working immediately. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
   act: async (input, { domain }) =>
     rotateIncomingWebhookSecret(domain, await getAutomationPlace(domain, input.automationId)),
 });
@@ -240,7 +256,7 @@ addMutation('runAutomation', {
   payload: RunAutomationPayload,
   needs: ['changeAutomations'],
   description:
-    'Lets an automation act now, also one that is disabled; its times stay as they are. One that runs as another user needs IMPERSONATE_ORG_SESSIONS too.',
+    'Runs an automation immediately, even if the automation is disabled. Its schedule does not change, and its limits apply. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
   act: async (input, context, info) => {
     const place = await getAutomationPlace(context.domain, input.automationId);
     const idempotencyKey = idempotencyKeyOf(context, input, info);
@@ -252,7 +268,7 @@ addMutation('deleteAutomation', {
   input: DeleteAutomationInput,
   payload: DeleteAutomationPayload,
   needs: ['changeAutomations'],
-  description: 'Deletes an automation; sessions that it started stay.',
+  description: 'Deletes an automation. Sessions that the automation started are not deleted.',
   act: async (input, { domain }) => {
     const { id } = await deleteAutomation(domain, await getAutomationPlace(domain, input.automationId), input);
     return { deletedAutomationId: globalId('automation', id) };

@@ -7,52 +7,57 @@ import { Session } from './sessions.ts';
 const RunError = builder
   .objectRef<{ code: NonNullable<AutomationRun['errorCode']>; message: string }>('AutomationRunError')
   .implement({
-    description: 'Why a run failed, or was left out.',
+    description: 'The reason why a run failed or was skipped.',
     fields: (t) => ({
       code: t.expose('code', {
         type: AutomationRunErrorCodeEnum,
-        description: 'The kind of error; docs/errors.md has all.',
+        description: 'Type of the error. docs/errors.md describes all types.',
       }),
-      message: t.exposeString('message', { description: 'In words.' }),
+      message: t.exposeString('message', { description: 'Explanation of the error in words.' }),
     }),
   });
 
 /** AutomationRun. */
 export const AutomationRunType = builder.objectRef<AutomationRun>('AutomationRun').implement({
-  description: 'One time that an automation acted, or should have.',
+  description: 'A run of an automation, which can also be queued, failed or skipped.',
   fields: (t) => ({
-    runId: t.exposeString('id', { description: 'Its id.' }),
-    status: t.expose('status', { type: AutomationRunStatusEnum, description: 'How far the run came.' }),
+    runId: t.exposeString('id', { description: 'Id of the run, as used in REST.' }),
+    status: t.expose('status', { type: AutomationRunStatusEnum, description: 'Current status of the run.' }),
     eventType: t.string({
-      description: 'What it answers: the event type of the trigger, or manual.',
+      description: 'Event type of the trigger that caused the run, or `manual` if the run was requested directly.',
       resolve: ({ trigger }) => trigger.eventType,
     }),
-    trigger: t.field({ type: 'JSON', description: 'What is known of what it answers.', resolve: (run) => run.trigger }),
+    trigger: t.field({
+      type: 'JSON',
+      description: 'Details of the event that caused the run, as a JSON object. Never contains the body of a webhook.',
+      resolve: (run) => run.trigger,
+    }),
     scheduledFor: t.expose('scheduledFor', {
       type: 'DateTime',
       nullable: true,
-      description: 'The time of the recurring trigger; null: something else started it.',
+      description: 'Scheduled time that caused the run. Null if the run has another cause.',
     }),
     attempts: t.exposeInt('attempts', {
-      description: 'How often it was tried: failed times of recurring triggers are tried again.',
+      description:
+        'Number of attempts so far. Failed scheduled runs are retried after 1, 2, 4 and more minutes, at most an hour apart.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it came.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the run was created.' }),
     startedAt: t.expose('startedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it acted; null: it has not.',
+      description: 'Time when the run started a session or sent a message. Null if that has not happened.',
     }),
     error: t.field({
       type: RunError,
       nullable: true,
-      description: 'Why it failed, at the last attempt, or was left out; null: neither.',
+      description: 'Reason why the last attempt failed or the run was skipped. Null if neither is the case.',
       resolve: ({ errorCode, errorMessage }) =>
         errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
     }),
     sessionId: t.string({
       nullable: true,
       description:
-        'The session that it started or wrote to, as v1 writes its id; null: none, or none that the viewer may see.',
+        'REST id of the session that the run started or sent a message to, which begins with `devin-`. Null if there is none or the viewer may not see the session.',
       resolve: async ({ sessionId }, _args, { loaders }) => {
         const session = sessionId === null ? null : await loaders.sessions.load(sessionId);
         return session && prefixedId('session', session.id);
@@ -61,7 +66,8 @@ export const AutomationRunType = builder.objectRef<AutomationRun>('AutomationRun
     session: t.field({
       type: Session,
       nullable: true,
-      description: 'The session; null also for who may not see it.',
+      description:
+        'Session that the run started or sent a message to. Null if there is none or the viewer may not see the session.',
       resolve: ({ sessionId }, _args, { loaders }) => (sessionId === null ? null : loaders.sessions.load(sessionId)),
     }),
   }),

@@ -4,64 +4,65 @@ import { builder } from '../builder.ts';
 import { AutomationConditionOperatorEnum, AutomationFieldTypeEnum } from './automation-enums.ts';
 
 const FieldType = builder.objectRef<EventField & { readonly name: string }>('AutomationEventField').implement({
-  description: 'A field of an event, which conditions may be about.',
+  description: 'A field of an event that conditions can refer to.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name, as `field` of a condition has it.' }),
-    type: t.expose('type', { type: AutomationFieldTypeEnum, description: 'The type of its values.' }),
-    isRequired: t.exposeBoolean('isRequired', { description: 'Whether every such event has it.' }),
-    description: t.exposeString('description', { description: 'What it is.' }),
+    name: t.exposeString('name', { description: 'Name of the field, for use as `field` of a condition.' }),
+    type: t.expose('type', { type: AutomationFieldTypeEnum, description: 'Data type of the values of the field.' }),
+    isRequired: t.exposeBoolean('isRequired', { description: 'Whether every event of the type has the field.' }),
+    description: t.exposeString('description', { description: 'Description of the field in words.' }),
     operators: t.field({
       type: [AutomationConditionOperatorEnum],
-      description: 'The operators that can hold for its values.',
+      description: 'Operators that can be used with the field.',
       resolve: ({ type }) => [...operatorsOfType[type]],
     }),
   }),
 });
 
 const EventTypeType = builder.objectRef<ListedEventType>('AutomationEventType').implement({
-  description: 'Something that happens, which a trigger may be about.',
+  description: 'A type of event that triggers can refer to.',
   fields: (t) => ({
     name: t.exposeString('name', {
-      description: 'Its name, as `eventType` of a trigger has it; "*" behind the ":" stands for any word.',
+      description:
+        'Name of the event type, for use as `eventType` of a trigger. `*` after the colon stands for any word.',
     }),
     hasSource: t.exposeBoolean('hasSource', {
       description:
-        'Whether anything here makes such events; others are taken and kept, and nothing ever comes of them.',
+        'Whether the service produces events of the type. Triggers for other event types can be saved but never start a run.',
     }),
-    description: t.exposeString('description', { description: 'When it happens.' }),
+    description: t.exposeString('description', { description: 'Description of the event in words.' }),
     fields: t.field({
       type: [FieldType],
-      description: 'What is known of its fields.',
+      description: 'Known fields of events of the type.',
       resolve: ({ fields }) => Object.entries(fields).map(([name, field]) => ({ ...field, name })),
     }),
   }),
 });
 
 const OperatorType = builder.objectRef<{ readonly name: Operator }>('AutomationOperator').implement({
-  description: 'A way to compare a field of an event with a value.',
+  description: 'An operator for conditions that compares a field of an event with a value.',
   fields: (t) => ({
     name: t.expose('name', {
       type: AutomationConditionOperatorEnum,
-      description: 'Its name, as `operator` of a condition has it.',
+      description: 'Name of the operator, for use as `operator` of a condition.',
     }),
     operand: t.string({
-      description: 'What the value must be, in words.',
+      description: 'Description of the value that the operator requires.',
       resolve: ({ name }) => operandOf(name),
     }),
   }),
 });
 
 const SchemasType = builder.objectRef<object>('AutomationSchemas').implement({
-  description: 'What triggers of automations can be about.',
+  description: 'The event types and operators that automations can use.',
   fields: (t) => ({
     eventTypes: t.field({
       type: [EventTypeType],
-      description: 'Every event.',
+      description: 'Event types that triggers can refer to.',
       resolve: () => [...listedEventTypes],
     }),
     operators: t.field({
       type: [OperatorType],
-      description: 'Every operator of conditions.',
+      description: 'Operators that conditions can use.',
       resolve: () => operatorNames.map((name) => ({ name })),
     }),
   }),
@@ -71,7 +72,7 @@ builder.queryField('automationSchemas', (t) =>
   t.field({
     type: SchemasType,
     description:
-      'The events that triggers of automations can name, their fields and the operators: the same for everybody.',
+      'Event types, fields and operators that triggers of automations can use. The result does not depend on the viewer.',
     resolve: () => ({}),
   }),
 );

@@ -79,7 +79,8 @@ builder.objectRef<TriggerOf>('IncomingWebhookTrigger').implement({
     }),
     webhookUrl: t.field({
       type: 'URI',
-      description: 'The address that events are posted to, with the webhook secret of the automation.',
+      description:
+        'URL of the incoming webhook. Callers post JSON to the URL and authenticate with the webhook secret of the automation.',
       resolve: ({ automationId }, _args, { domain }) => `${domain.baseUrl}/webhooks/automations/${automationId}`,
     }),
   }),

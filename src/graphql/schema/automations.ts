@@ -41,7 +41,7 @@ const RunAs = builder.objectRef<Pick<AutomationRecord, 'runAs' | 'runAsUserId'>>
     user: t.field({
       type: User,
       nullable: true,
-      description: 'The user; null: the organization.',
+      description: 'User who owns the sessions. Null if the organization owns the sessions.',
       resolve: ({ runAsUserId }, _args, { loaders }) =>
         runAsUserId === null ? null : loaders.userAuthors.load(runAsUserId),
     }),
@@ -49,13 +49,13 @@ const RunAs = builder.objectRef<Pick<AutomationRecord, 'runAs' | 'runAsUserId'>>
 });
 
 const RunConnection = countedConnection(AutomationRunType, 'AutomationRun', {
-  page: 'A page of what an automation did.',
-  edge: 'One time that an automation acted, in a list.',
+  page: 'A page of runs of an automation.',
+  edge: 'A run of an automation in a page, with its cursor.',
 });
 
 const AutomationConnection = countedConnection(Automation, 'Automation', {
-  page: 'A page of automations.',
-  edge: 'An automation in a list.',
+  page: 'A page of a list of automations.',
+  edge: 'An automation in a page, with its cursor.',
 });
 
 /** The most next times that are told. */
@@ -63,16 +63,16 @@ const mostNextRuns = 20;
 
 builder.node(Automation, {
   description:
-    'Something that acts by itself: starts sessions, or writes to them, when something happens or time has come.',
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+    'A set of triggers and actions. When a trigger fires, the automation starts a session or sends a message to a session.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the automation.' },
   fields: (t) => ({
     automationId: t.string({
-      description: 'The id as REST writes it.',
+      description: 'REST id of the automation, which begins with `automation-`.',
       resolve: ({ id }) => prefixedId('automation', id),
     }),
     organization: t.field({
       type: Organization,
-      description: 'Where it belongs.',
+      description: 'Organization that the automation belongs to.',
       resolve: async ({ organizationId }, _args, { loaders }) =>
         (await loaders.organizations.load(organizationId)) as never,
     }),
@@ -150,12 +150,16 @@ builder.node(Automation, {
     nextRunAt: t.expose('nextRunAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The next time of its recurring triggers; null while it is disabled, or where there is none.',
+      description:
+        'Next time of the schedule triggers. Null if the automation is disabled or has no further scheduled time.',
     }),
     nextRuns: t.field({
       type: ['DateTime'],
-      description: 'The next times of its recurring triggers; none while it is disabled.',
-      args: { count: t.arg.int({ defaultValue: 5, description: 'How many: 1 to 20.' }) },
+      description:
+        'Next times of the schedule triggers, in chronological order. Empty if the automation is disabled or has no further scheduled times.',
+      args: {
+        count: t.arg.int({ defaultValue: 5, description: 'Number of times to return, 1 to 20. Defaults to 5.' }),
+      },
       // Each takes about as long to find as it takes to read and write ten items.
       extensions: { items: 'count', weight: 10 },
       resolve: (automation, { count }, { domain }) => {
@@ -166,26 +170,36 @@ builder.node(Automation, {
         return upcomingRuns(automation, domain.now(), most);
       },
     }),
-    lastRunAt: t.expose('lastRunAt', { type: 'DateTime', nullable: true, description: 'When it acted last.' }),
+    lastRunAt: t.expose('lastRunAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the last successful run. Null if there has been none.',
+    }),
     lastErrorAt: t.expose('lastErrorAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it last failed to act.',
+      description: 'Time of the last failed run. Null if no run has failed.',
     }),
-    lastErrorMessage: t.exposeString('lastErrorMessage', { nullable: true, description: 'Why it failed then.' }),
+    lastErrorMessage: t.exposeString('lastErrorMessage', {
+      nullable: true,
+      description: 'Error message of the last failed run. Null if no run has failed.',
+    }),
     consecutiveFailures: t.exposeInt('consecutiveFailures', {
-      description: 'How often it has failed since it last acted.',
+      description:
+        'Number of failed runs since the last success or since the automation was enabled. Runs requested by `runAutomation` do not count. After 10 failures, the automation is disabled.',
     }),
     ...authorshipFields(t),
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when it is only told of by the sessions that it started; null: it is there.',
+      description:
+        'Time when the automation was deleted. A deleted automation is no longer listed but remains visible on the sessions that it started. Null if the automation is not deleted.',
     }),
     runs: t.connection(
       {
         type: AutomationRunType,
-        description: 'What it has done, and should have done, the last first unless ordered otherwise.',
+        description:
+          'Runs of the automation, including skipped and failed ones. Newest first unless `orderBy` says otherwise.',
         args: listArgs(t.arg, AutomationRunFilterInput, AutomationRunOrderInput),
         resolve: async (automation, args, context) => {
           const filter = { ...parseListFilter(args.filter), status: args.filter?.status ?? undefined };
@@ -202,7 +216,7 @@ builder.objectField(Organization, 'automations', (t) =>
     {
       type: Automation,
       ...boundary(['viewAutomations', 'changeAutomations']),
-      description: 'Its automations, newest first unless ordered otherwise.',
+      description: 'Automations of the organization. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, AutomationFilterInput, AutomationOrderInput),
       resolve: async ({ id }, args, context) => {
         const { isEnabled, isFailing } = args.filter ?? {};
@@ -221,7 +235,7 @@ builder.objectField(Organization, 'automations', (t) =>
 builder.objectField(AutomationRunType, 'automation', (t) =>
   t.field({
     type: Automation,
-    description: 'The automation that acted.',
+    description: 'Automation that the run belongs to.',
     resolve: async ({ automationId }, _args, { loaders }) => (await loaders.automations.load(automationId)) as never,
   }),
 );
@@ -230,8 +244,9 @@ builder.queryField('automation', (t) =>
   t.field({
     type: Automation,
     nullable: true,
-    description: 'An automation; null when there is none that the viewer may see.',
-    args: { id: t.arg.id({ required: true, description: 'Its global ID, or any form of its id.' }) },
+    description:
+      'Looks up an automation. Null if the automation does not exist, is deleted or is not visible to the viewer.',
+    args: { id: t.arg.id({ required: true, description: 'Global ID or REST id of the automation.' }) },
     resolve: async (_root, { id }, { loaders }) => {
       const bare = parseId('automation', id);
       const automation = bare === null ? null : await loaders.automations.load(bare);
@@ -244,7 +259,8 @@ builder.objectField(Session, 'automation', (t) =>
   t.field({
     type: Automation,
     nullable: true,
-    description: 'The automation that started it, also one deleted since; null: none, or none that the viewer may see.',
+    description:
+      'Automation that started the session, even if it has been deleted. Null if no automation started the session or the viewer may not see the automation.',
     resolve: ({ automationId }, _args, { loaders }) =>
       automationId === null ? null : loaders.automations.load(automationId),
   }),

@@ -22,23 +22,24 @@ import { parseSessionFilter, SessionFilterInput, type SessionListArgs } from './
 import { Session } from './sessions.ts';
 
 const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').implement({
-  description: 'The result of a bulk act for one session.',
+  description: 'The result of a bulk operation for one session.',
   fields: (t) => ({
     sessionId: t.string({
-      description: 'Its id as REST writes it; what is no id comes back as it was given.',
+      description:
+        'REST id of the session, which begins with `devin-`. A value that is not an id is returned as given in `sessionIds`.',
       resolve: ({ sessionId }) =>
         parseId('session', sessionId) === null ? sessionId : prefixedId('session', sessionId),
     }),
     session: t.field({
       type: Session,
       nullable: true,
-      description: 'The session as it is now; null when nothing was done to it.',
+      description: 'Session after the operation. Null if the operation was not performed on the session.',
       resolve: ({ outcome }) => (outcome instanceof DomainError ? null : outcome),
     }),
     userErrors: t.field({
       type: [UserErrorType],
       description:
-        'Why nothing was done to it; empty when it was done. One that is not there, or that the viewer may not act on, is an UNKNOWN_REFERENCE.',
+        'Reasons why the operation was not performed on the session. Empty if the operation succeeded. The code is `UNKNOWN_REFERENCE` if the session does not exist or the viewer may not act on it.',
       resolve: ({ outcome, index }) => {
         const path = index === null ? ['sessionIds'] : ['sessionIds', String(index)];
         return outcome instanceof DomainError ? toItemErrors(outcome, ['input'], path) : [];
@@ -48,32 +49,45 @@ const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').imp
 });
 
 const TagModeEnum = builder.enumType('TagMode', {
-  description: 'How the tags that are given change those that a session has.',
+  description: 'Way in which the given tags change the tags of a session.',
   values: {
     ADD: {
       value: 'add',
-      description: 'The session keeps its tags and gets those that are given, as addSessionTags does.',
+      description: 'The given tags are added to the tags of the session, as `addSessionTags` does.',
     },
-    REMOVE: { value: 'remove', description: 'The session loses the tags that are given, as removeSessionTags does.' },
+    REMOVE: {
+      value: 'remove',
+      description: 'The given tags are removed from the session, as `removeSessionTags` does.',
+    },
     REPLACE: {
       value: 'replace',
-      description: 'The session has only the tags that are given, as replaceSessionTags does.',
+      description: 'The given tags replace the tags of the session, as `replaceSessionTags` does.',
     },
   } as const satisfies Record<Uppercase<TagMode>, { value: TagMode; description: string }>,
 });
 
 function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
   return {
-    sessionIds: t.idList({ description: 'These sessions, by any form of their ids: 1 to 100. Either this or filter.' }),
+    sessionIds: t.idList({
+      description:
+        'Global IDs or REST ids of 1 to 100 sessions. Exactly one of `sessionIds` and `filter` must be given.',
+    }),
     filter: t.field({
       type: SessionFilterInput,
-      description: 'The sessions of an organization that match, newest first, and that the viewer may act on.',
+      description:
+        'Conditions that select sessions of an organization, newest first. Only sessions that the viewer may act on are selected.',
     }),
     organizationId: t.id({
-      description: `With filter only. ${organizationIdDescription}`,
+      description: `Only valid with a filter. ${organizationIdDescription}`,
     }),
-    first: t.int({ description: 'With filter: at most so many (1 to 100, 100 when left out).' }),
-    after: t.string({ description: 'With filter: only what comes after this endCursor of an earlier batch.' }),
+    first: t.int({
+      description:
+        'Maximum number of sessions that `filter` selects, 1 to 100. Defaults to 100. Only valid with `filter`.',
+    }),
+    after: t.string({
+      description:
+        'Cursor from `endCursor` of an earlier response. Only sessions after the cursor are selected. Only valid with `filter`.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   };
 }
@@ -89,16 +103,17 @@ function bulkPayload(name: string, description: string) {
     results: t.field({
       type: [BulkSessionResult],
       nullable: true,
-      description: 'What became of each session, in the order of the ids or of the list.',
+      description:
+        'Result for each session, in the order of `sessionIds` or of the sessions that match `filter`. Null if there are user errors.',
       resolve: ({ results }) => results && [...results],
     }),
     hasMore: t.exposeBoolean('hasMore', {
       nullable: true,
-      description: 'Whether more sessions match the filter after these: go on with endCursor.',
+      description: 'Whether more sessions match the filter. To continue, pass `endCursor` as `after`.',
     }),
     endCursor: t.exposeString('endCursor', {
       nullable: true,
-      description: 'Where to go on; null: nothing matched, or no filter was given.',
+      description: 'Cursor of the last session. Null if no session matched or no filter was given.',
     }),
   }));
 }
@@ -107,7 +122,7 @@ function bulkPayload(name: string, description: string) {
 const contextOf = (domain: Context) => ofAnySession(ofAnySession(domain, 'view'), 'manage');
 
 const ArchiveSessionsInput = builder.inputType('ArchiveSessionsInput', {
-  description: 'Which sessions to archive.',
+  description: 'Input for archiving up to 100 sessions.',
   fields: (t) => ({
     ...targetFields(t),
   }),
@@ -115,11 +130,11 @@ const ArchiveSessionsInput = builder.inputType('ArchiveSessionsInput', {
 
 const ArchiveSessionsPayload = bulkPayload(
   'ArchiveSessionsPayload',
-  'What became of sessions that were to be acted on.',
+  'Result of archiving sessions, with an entry for each session.',
 );
 
 const UnarchiveSessionsInput = builder.inputType('UnarchiveSessionsInput', {
-  description: 'Which sessions to take out of the archive.',
+  description: 'Input for unarchiving up to 100 sessions.',
   fields: (t) => ({
     ...targetFields(t),
   }),
@@ -127,43 +142,52 @@ const UnarchiveSessionsInput = builder.inputType('UnarchiveSessionsInput', {
 
 const UnarchiveSessionsPayload = bulkPayload(
   'UnarchiveSessionsPayload',
-  'What became of sessions that were to be acted on.',
+  'Result of unarchiving sessions, with an entry for each session.',
 );
 
 const TerminateSessionsInput = builder.inputType('TerminateSessionsInput', {
-  description: 'Which sessions to end for good.',
+  description: 'Input for terminating up to 100 sessions.',
   fields: (t) => ({
-    archive: t.boolean({ defaultValue: false, description: 'Whether to put them away, too.' }),
+    archive: t.boolean({
+      defaultValue: false,
+      description: 'Whether to archive the sessions as well. Defaults to false.',
+    }),
     ...targetFields(t),
   }),
 });
 
 const TerminateSessionsPayload = bulkPayload(
   'TerminateSessionsPayload',
-  'What became of sessions that were to be acted on.',
+  'Result of terminating sessions, with an entry for each session.',
 );
 
 const TagSessionsInput = builder.inputType('TagSessionsInput', {
-  description: 'Which sessions to tag.',
+  description: 'Input for changing the tags of up to 100 sessions.',
   fields: (t) => ({
-    tags: t.stringList({ required: true, description: 'At most 50, each of 1 to 200 characters.' }),
+    tags: t.stringList({
+      required: true,
+      description: 'Tags to add, remove or set, depending on `mode`. Maximum 50, each of 1 to 200 characters.',
+    }),
     mode: t.field({
       type: TagModeEnum,
       defaultValue: 'add',
-      description: 'How the tags that are given change those that the sessions have.',
+      description: 'Way in which the given tags change the tags of the sessions. Defaults to `ADD`.',
     }),
     ...targetFields(t),
   }),
 });
 
-const TagSessionsPayload = bulkPayload('TagSessionsPayload', 'What became of sessions that were to be acted on.');
+const TagSessionsPayload = bulkPayload(
+  'TagSessionsPayload',
+  'Result of changing the tags of sessions, with an entry for each session.',
+);
 
 addMutation('archiveSessions', {
   input: ArchiveSessionsInput,
   payload: ArchiveSessionsPayload,
   needs: [managesSession],
   description:
-    'Archives up to 100 sessions, as archiveSession does each. By filter, those that are archived already are passed over.',
+    'Archives up to 100 sessions, each as `archiveSession` does. With `filter`, sessions that are already archived are skipped.',
   act: (input, { domain }) => archiveSessions(contextOf(domain), parseTarget(input)),
 });
 
@@ -172,7 +196,7 @@ addMutation('unarchiveSessions', {
   payload: UnarchiveSessionsPayload,
   needs: [managesSession],
   description:
-    'Takes up to 100 sessions out of the archive, as unarchiveSession does each. By filter, those that are not archived are passed over.',
+    'Unarchives up to 100 sessions, each as `unarchiveSession` does. With `filter`, sessions that are not archived are skipped.',
   act: (input, { domain }) => unarchiveSessions(contextOf(domain), parseTarget(input)),
 });
 
@@ -181,7 +205,7 @@ addMutation('terminateSessions', {
   payload: TerminateSessionsPayload,
   needs: [managesSession],
   description:
-    'Ends up to 100 sessions for good, as terminateSession does each. By filter, those that are over already are passed over, unless they are to be archived; a filter without a condition needs "first".',
+    'Terminates up to 100 sessions permanently, each as `terminateSession` does. With `filter`, sessions that have already ended are skipped unless `archive` is true. A filter without conditions requires `first`.',
   act: (input, { domain }) => terminateSessions(contextOf(domain), parseTarget(input), input.archive ?? false),
 });
 
@@ -190,6 +214,6 @@ addMutation('tagSessions', {
   payload: TagSessionsPayload,
   needs: [managesSession],
   description:
-    'Changes the tags of up to 100 sessions, each as addSessionTags, removeSessionTags or replaceSessionTags does.',
+    'Changes the tags of up to 100 sessions, each as `addSessionTags`, `removeSessionTags` or `replaceSessionTags` does, depending on `mode`.',
   act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'add'),
 });

@@ -15,46 +15,59 @@ import { loadPrincipal, Principal } from './principals.ts';
 import { Session } from './sessions.ts';
 
 const ConsumptionDay = builder.objectRef<ConsumptionSums['days'][number]>('ConsumptionDay').implement({
-  description: 'What was consumed on a day.',
+  description: 'The number of ACUs that were consumed on a day in UTC.',
   fields: (t) => ({
-    date: t.field({ type: 'Date', description: 'The day, of UTC.', resolve: ({ startsAt }) => startsAt }),
-    acus: t.exposeFloat('acus', { description: 'How many ACUs.' }),
+    date: t.field({
+      type: 'Date',
+      description: 'Day in UTC, for example `2026-01-31`.',
+      resolve: ({ startsAt }) => startsAt,
+    }),
+    acus: t.exposeFloat('acus', { description: 'Number of ACUs consumed on the day.' }),
   }),
 });
 
 const ConsumptionCycle = builder.objectRef<ConsumptionSums['cycles'][number]>('ConsumptionCycle').implement({
-  description: 'What was consumed in a cycle: a calendar month of UTC.',
+  description: 'The number of ACUs that were consumed in a cycle, which is a calendar month in UTC.',
   fields: (t) => ({
-    from: t.field({ type: 'Date', description: 'Its first day.', resolve: ({ startsAt }) => startsAt }),
+    from: t.field({
+      type: 'Date',
+      description: 'First day of the cycle, for example `2026-01-01`.',
+      resolve: ({ startsAt }) => startsAt,
+    }),
     to: t.field({
       type: 'Date',
-      description: 'Its last day.',
+      description: 'Last day of the cycle, for example `2026-01-31`.',
       resolve: ({ endsAt }) => new Date(endsAt.getTime() - 24 * 60 * 60 * 1_000),
     }),
-    acus: t.exposeFloat('acus', { description: 'How many ACUs, on those of its days that were asked for.' }),
+    acus: t.exposeFloat('acus', {
+      description: 'Number of ACUs consumed on those days of the cycle that are within the requested period.',
+    }),
   }),
 });
 
-const acusDescription = 'How many ACUs.';
+const acusDescription = 'Number of ACUs consumed in the requested period.';
 
 const SessionConsumption = builder.objectRef<ConsumptionShare>('SessionConsumption').implement({
-  description: 'What a session has consumed.',
+  description: 'The number of ACUs that a session consumed in the requested period.',
   fields: (t) => ({
     sessionId: t.string({
-      description: 'The session, as v1 writes its id.',
+      description: 'REST id of the session, which begins with `devin-`.',
       resolve: ({ id }) => prefixedId('session', id),
     }),
-    title: t.exposeString('title', { nullable: true, description: 'What it is about.' }),
+    title: t.exposeString('title', {
+      nullable: true,
+      description: 'Title of the session. Null if the session has no title.',
+    }),
     session: t.field({
       type: Session,
       nullable: true,
-      description: 'The session; null for who may not see it.',
+      description: 'Session that consumed the ACUs. Null if the viewer may not see the session.',
       resolve: ({ id }, _args, { loaders }) => loaders.sessions.load(id),
     }),
     actor: t.field({
       type: Principal,
       nullable: true,
-      description: 'The principal that started it; null: the viewer may not see that principal.',
+      description: 'Principal that started the session. Null if the viewer may not see the principal.',
       resolve: (share, _args, context) => loadPrincipal(context, share),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
@@ -62,12 +75,12 @@ const SessionConsumption = builder.objectRef<ConsumptionShare>('SessionConsumpti
 });
 
 const ActorConsumption = builder.objectRef<ConsumptionShare>('ActorConsumption').implement({
-  description: 'What the sessions that somebody started have consumed.',
+  description: 'The number of ACUs that the sessions started by a principal consumed in the requested period.',
   fields: (t) => ({
     actor: t.field({
       type: Principal,
       nullable: true,
-      description: 'The principal that started them; null: the viewer may not see that principal.',
+      description: 'Principal that started the sessions. Null if the viewer may not see the principal.',
       resolve: (share, _args, context) => loadPrincipal(context, share),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
@@ -75,16 +88,16 @@ const ActorConsumption = builder.objectRef<ConsumptionShare>('ActorConsumption')
 });
 
 const OrganizationConsumption = builder.objectRef<ConsumptionShare>('OrganizationConsumption').implement({
-  description: 'What an organization has consumed.',
+  description: 'The number of ACUs that the sessions of an organization consumed in the requested period.',
   fields: (t) => ({
     organizationId: t.string({
-      description: 'The organization, as REST writes its id.',
+      description: 'REST id of the organization, which begins with `org-`.',
       resolve: ({ id }) => prefixedId('organization', id),
     }),
     organization: t.field({
       type: Organization,
       nullable: true,
-      description: 'The organization; null for who may not use it.',
+      description: 'Organization that consumed the ACUs. Null if the viewer may not use the organization.',
       resolve: ({ id }, _args, { loaders }) => loaders.organizations.load(id),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
@@ -92,17 +105,19 @@ const OrganizationConsumption = builder.objectRef<ConsumptionShare>('Organizatio
 });
 
 const PlaybookConsumption = builder.objectRef<ConsumptionShare>('PlaybookConsumption').implement({
-  description: 'What the sessions that follow a playbook have consumed.',
+  description: 'The number of ACUs that the sessions that follow a playbook consumed in the requested period.',
   fields: (t) => ({
     playbookId: t.string({
       nullable: true,
-      description: 'The playbook, as REST writes its id; null: the sessions that follow none, together.',
+      description:
+        'REST id of the playbook, which begins with `playbook-`. Null for the sum of all sessions that follow no playbook.',
       resolve: ({ id }) => (id === '' ? null : prefixedId('playbook', id)),
     }),
     playbook: t.field({
       type: Playbook,
       nullable: true,
-      description: 'The playbook, also one deleted since; null also for one that the viewer may not read.',
+      description:
+        'Playbook that the sessions follow, even if it has been deleted. Null if the sessions follow no playbook or the viewer may not read the playbook.',
       resolve: ({ id }, _args, { loaders }) => (id === '' ? null : loaders.playbooks.load(id)),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
@@ -110,23 +125,23 @@ const PlaybookConsumption = builder.objectRef<ConsumptionShare>('PlaybookConsump
 });
 
 const SessionConsumptionConnection = countedConnection(SessionConsumption, 'SessionConsumption', {
-  page: 'A page of what sessions have consumed.',
-  edge: 'What a session has consumed, in a list.',
+  page: 'A page of ACU consumption by session.',
+  edge: 'ACU consumption of a session in a page, with its cursor.',
 });
 
 const ActorConsumptionConnection = countedConnection(ActorConsumption, 'ActorConsumption', {
-  page: 'A page of who has consumed what.',
-  edge: 'What somebody has consumed, in a list.',
+  page: 'A page of ACU consumption by principal.',
+  edge: 'ACU consumption of a principal in a page, with its cursor.',
 });
 
 const OrganizationConsumptionConnection = countedConnection(OrganizationConsumption, 'OrganizationConsumption', {
-  page: 'A page of what organizations have consumed.',
-  edge: 'What an organization has consumed, in a list.',
+  page: 'A page of ACU consumption by organization.',
+  edge: 'ACU consumption of an organization in a page, with its cursor.',
 });
 
 const PlaybookConsumptionConnection = countedConnection(PlaybookConsumption, 'PlaybookConsumption', {
-  page: 'A page of what was consumed with playbooks.',
-  edge: 'What was consumed with a playbook, in a list.',
+  page: 'A page of ACU consumption by playbook.',
+  edge: 'ACU consumption with a playbook in a page, with its cursor.',
 });
 
 async function sharesConnection({ loaders }: GraphqlContext, by: ShareOf, ledger: Ledger, page: PageRequest) {
@@ -135,28 +150,33 @@ async function sharesConnection({ loaders }: GraphqlContext, by: ShareOf, ledger
 }
 
 const Consumption = builder.objectRef<Ledger>('Consumption').implement({
-  description: 'The ACUs that were consumed on some days, added up in several ways. Each of them has the same sum.',
+  description:
+    'The ACUs that were consumed in a period, broken down in several ways. Each breakdown adds up to `totalAcus`.',
   fields: (t) => ({
-    from: t.field({ type: 'Date', description: 'The first of the days.', resolve: ({ input }) => input.from }),
-    to: t.field({ type: 'Date', description: 'The last of the days.', resolve: ({ input }) => input.to }),
+    from: t.field({
+      type: 'Date',
+      description: 'First day of the period, in UTC.',
+      resolve: ({ input }) => input.from,
+    }),
+    to: t.field({ type: 'Date', description: 'Last day of the period, in UTC.', resolve: ({ input }) => input.to }),
     totalAcus: t.float({
-      description: 'All ACUs.',
+      description: 'Total number of ACUs consumed in the period.',
       resolve: async (ledger, _args, { loaders }) => (await loaders.consumptionSums(ledger)).totalAcus,
     }),
     days: t.field({
       type: [ConsumptionDay],
-      description: 'By day of UTC, in order; days without any are left out.',
+      description: 'ACUs by day in UTC, in chronological order. Days without consumption are left out.',
       resolve: async (ledger, _args, { loaders }) => [...(await loaders.consumptionSums(ledger)).days],
     }),
     cycles: t.field({
       type: [ConsumptionCycle],
-      description: 'By cycle, in order; cycles without any are left out.',
+      description: 'ACUs by cycle, in chronological order. Cycles without consumption are left out.',
       resolve: async (ledger, _args, { loaders }) => [...(await loaders.consumptionSums(ledger)).cycles],
     }),
     sessions: t.connection(
       {
         type: SessionConsumption,
-        description: 'By session, the newest session first.',
+        description: 'ACUs by session, newest session first. Sessions without consumption are left out.',
         resolve: (ledger, page, context) => sharesConnection(context, 'session', ledger, page),
       },
       SessionConsumptionConnection,
@@ -164,7 +184,8 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
     actors: t.connection(
       {
         type: ActorConsumption,
-        description: 'By who started the sessions, the newest user or service user first; service keys come last.',
+        description:
+          'ACUs by the principal that started the sessions, newest principal first. The service itself comes last.',
         resolve: (ledger, page, context) => sharesConnection(context, 'actor', ledger, page),
       },
       ActorConsumptionConnection,
@@ -172,7 +193,8 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
     organizations: t.connection(
       {
         type: OrganizationConsumption,
-        description: 'By organization, the newest one first. Of an organization’s own consumption: itself.',
+        description:
+          'ACUs by organization, newest organization first. The consumption of a single organization has only this organization.',
         resolve: (ledger, page, context) => sharesConnection(context, 'organization', ledger, page),
       },
       OrganizationConsumptionConnection,
@@ -180,7 +202,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
     playbooks: t.connection(
       {
         type: PlaybookConsumption,
-        description: 'By playbook, the newest one first; the sessions without one come last.',
+        description: 'ACUs by playbook, newest playbook first. The sum of sessions without a playbook comes last.',
         resolve: (ledger, page, context) => sharesConnection(context, 'playbook', ledger, page),
       },
       PlaybookConsumptionConnection,
@@ -189,18 +211,18 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
 });
 
 const descriptions = {
-  from: 'The first day, of UTC.',
-  to: 'The last day, at most 400 days in all.',
-  userId: 'Only sessions of this user.',
-  serviceUserId: 'Only sessions of this service user.',
-  sessionId: 'Only this session.',
+  from: 'First day of the period, in UTC, for example `2026-01-01`.',
+  to: 'Last day of the period, in UTC, for example `2026-01-31`. Maximum 400 days, including the first and last day.',
+  userId: 'Only sessions of this user. Global ID or REST id.',
+  serviceUserId: 'Only sessions of this service user. Global ID or REST id.',
+  sessionId: 'Only the session with this id. Global ID or REST id.',
 } as const;
 
 builder.objectField(Organization, 'consumption', (t) =>
   t.field({
     type: Consumption,
     ...boundary('viewConsumption', { items: 31 }),
-    description: 'What its sessions have consumed.',
+    description: 'ACUs that the sessions of the organization consumed in a period.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
@@ -216,11 +238,13 @@ builder.objectField(Enterprise, 'consumption', (t) =>
   t.field({
     type: Consumption,
     ...boundary('viewEnterpriseConsumption', { items: 31 }),
-    description: 'What the sessions of all its organizations have consumed.',
+    description: 'ACUs that the sessions of all organizations of the enterprise consumed in a period.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
-      organizationIds: t.arg.idList({ description: 'Only sessions of these organizations.' }),
+      organizationIds: t.arg.idList({
+        description: 'Only sessions of these organizations. Global IDs or REST ids. Defaults to all organizations.',
+      }),
       userId: t.arg.id({ description: descriptions.userId }),
       serviceUserId: t.arg.id({ description: descriptions.serviceUserId }),
       sessionId: t.arg.id({ description: descriptions.sessionId }),

@@ -20,12 +20,12 @@ export function countedConnectionAndEdge<T extends OutputRef>(
       fields: (t) => ({
         totalCount: t.int({
           description:
-            'How many items the whole list has; 10,001 stands for more than 10,000. They are counted only when this is asked for.',
+            'Number of items in the whole list, counted only if the document selects it. 10,001 stands for more than 10,000.',
           extensions: { items: itemsOfCount },
           resolve: async (connection) => (await countOf(connection)).total,
         }),
         totalCountIsExact: t.boolean({
-          description: 'Whether totalCount is exact: false when the list has more than 10,000 items.',
+          description: 'Whether `totalCount` is exact. False if the list has more than 10,000 items.',
           extensions: { items: itemsOfCount },
           resolve: async (connection) => (await countOf(connection)).isExact,
         }),

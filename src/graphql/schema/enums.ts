@@ -26,51 +26,63 @@ export const valuesOf = <T extends string>(names: readonly T[], describe: (name:
   Object.fromEntries(names.map((value) => [enumName(value), { value, description: describe(value) }]));
 
 const statusMeaning: Record<SessionStatus, string> = {
-  new: 'Made, and waiting for a worker.',
-  claimed: 'A worker has taken it and starts its agent.',
-  running: 'Its agent works, or waits for the user; the detail says which.',
-  exit: 'Over: finished, terminated or expired. A message takes up one that finished.',
-  error: 'Its agent failed for good. A message tries again.',
-  suspended: 'Put aside; the detail says why. A message takes it up.',
-  resuming: 'Being taken up again.',
+  new: 'The session was created and waits for a worker.',
+  claimed: 'A worker has claimed the session and is starting its agent.',
+  running: 'The agent is working or waits for the user; the status detail says which.',
+  exit: 'The session has ended: it finished, was terminated or expired. A message resumes a session that finished.',
+  error: 'The agent failed and is not retried. A message resumes the session and tries again.',
+  suspended:
+    'The session is suspended and its agent is stopped; the status detail has the reason. A message resumes the session.',
+  resuming: 'The session is being resumed after it was suspended, finished or failed.',
 };
 
 /** SessionStatus of the contract. */
 export const SessionStatusEnum = builder.enumType('SessionStatus', {
-  description: 'Where a session is.',
+  description: 'The status of a session in its lifecycle.',
   values: valuesOf(Object.keys(statusMeaning) as SessionStatus[], (status) => statusMeaning[status]),
 });
 
-const detailMeaning: Partial<Record<SessionStatusDetail, string>> = {
-  working: 'The agent works.',
-  'waiting_for_user': 'The agent waits for a message.',
-  'waiting_for_approval': 'The agent waits for a permission.',
-  finished: 'The agent has done what it was asked.',
-  inactivity: 'Nothing happened for long.',
-  'user_request': 'A user asked for it.',
+const detailMeaning: Record<SessionStatusDetail, string> = {
+  working: 'The session is running and its agent is working.',
+  'waiting_for_user': 'The session is running and its agent waits for a message from the user.',
+  'waiting_for_approval': 'The session is running and a tool of its agent waits for a permission from the user.',
+  finished: 'The session has exited because its agent finished the work.',
+  inactivity: 'The session was suspended because it waited for the user for too long.',
+  'user_request': 'The session was suspended at the request of a user.',
+  'usage_limit_exceeded': 'The session was suspended because it reached its own limit of ACUs.',
+  'out_of_credits':
+    'No credits are left. The service does not set this value, which exists for compatibility with REST v3.',
+  'out_of_quota': 'The session was suspended because the enterprise reached its limit of ACUs for the cycle.',
+  'no_quota_allocation': 'The session was suspended because its organization has a limit of 0 ACUs for each cycle.',
+  'payment_declined':
+    'A payment was declined. The service does not set this value, which exists for compatibility with REST v3.',
+  'org_usage_limit_exceeded':
+    'The session was suspended because its organization reached its limit of ACUs for the cycle.',
+  'user_usage_limit_exceeded':
+    'The user reached a limit. The service does not set this value, which exists for compatibility with REST v3.',
+  'total_session_limit_exceeded':
+    'The session was suspended because it reached the limit of ACUs that its organization sets for each session.',
+  error: 'An error occurred. The service does not set this value, which exists for compatibility with REST v3.',
 };
 
 /** SessionStatusDetail of the contract. */
 export const SessionStatusDetailEnum = builder.enumType('SessionStatusDetail', {
-  description: 'Why a session is where it is.',
-  values: valuesOf(
-    sessionStatusDetails,
-    (detail) => detailMeaning[detail] ?? `Stopped: ${detail.replaceAll('_', ' ')}.`,
-  ),
+  description: 'More detail on the status of a session, for example the reason for which it was suspended.',
+  values: valuesOf(sessionStatusDetails, (detail) => detailMeaning[detail]),
 });
 
 /** Why a session waits in the queue. */
 export const SessionQueueReasonEnum = builder.enumType('SessionQueueReason', {
-  description: 'Why a session waits in the queue.',
+  description: 'The reason for which a session waits in the queue.',
   values: {
-    NO_WORKER: { value: 'no_worker', description: 'No worker has had room for it yet.' },
+    NO_WORKER: { value: 'no_worker', description: 'No worker has had capacity for the session yet.' },
     ORGANIZATION_LIMIT: {
       value: 'organization_limit',
-      description: 'Its organization has as many running sessions as it may have.',
+      description: 'The organization already has its maximum number of running sessions.',
     },
     USER_LIMIT: {
       value: 'user_limit',
-      description: 'Its user, or service user, has as many running sessions in the organization as it may have.',
+      description: 'The user or service user already has the maximum number of running sessions in the organization.',
     },
   } as const satisfies Record<Uppercase<QueueReason>, { value: QueueReason; description: string }>,
 });
@@ -79,198 +91,254 @@ export const SessionQueueReasonEnum = builder.enumType('SessionQueueReason', {
 export const SessionEndReasonEnum = builder.enumType('SessionEndReason', {
   description: 'The reason for which a session ended.',
   values: {
-    FINISHED: { value: 'finished', description: 'Its agent was done. A message takes it up again.' },
-    TERMINATED: { value: 'terminated', description: 'Somebody ended it for good.' },
-    EXPIRED: { value: 'expired', description: 'It slept for so long that it was ended for good.' },
+    FINISHED: { value: 'finished', description: 'The agent finished its work. A message resumes the session.' },
+    TERMINATED: { value: 'terminated', description: 'The session was terminated and cannot be resumed.' },
+    EXPIRED: {
+      value: 'expired',
+      description:
+        'The session was suspended, or waited for the user, for so long that it expired. It cannot be resumed.',
+    },
   } as const satisfies Record<Uppercase<SessionEnd>, { value: SessionEnd; description: string }>,
 });
 
 const messageMeaning: Record<string, { value: MessageType; description: string }> = {
-  INITIAL_USER_MESSAGE: { value: 'initial_user_message', description: 'The prompt that the session began with.' },
-  USER_MESSAGE: { value: 'user_message', description: 'A later message of a user.' },
-  AGENT_MESSAGE: { value: 'agent_message', description: 'What the agent said.' },
+  INITIAL_USER_MESSAGE: {
+    value: 'initial_user_message',
+    description: 'The prompt with which the session was started.',
+  },
+  USER_MESSAGE: { value: 'user_message', description: 'A message to the agent after the initial prompt.' },
+  AGENT_MESSAGE: { value: 'agent_message', description: 'A message from the agent to the user.' },
 };
 
 /** SessionMessageType of the contract. */
 export const SessionMessageTypeEnum = builder.enumType('SessionMessageType', {
-  description: 'Who said a message, and when.',
+  description: 'The type of a message: the initial prompt, a later message to the agent, or a message from the agent.',
   values: messageMeaning,
 });
 
 const kindMeaning: Record<EventKind, string> = {
-  MESSAGE: 'A message of a user or of the agent.',
-  STATUS: 'The session changed its status.',
+  MESSAGE: 'A message from a user or from the agent.',
+  STATUS: 'The status of the session changed.',
   TURN: 'The agent began or ended a turn.',
-  THOUGHT: 'What the agent thought aloud.',
-  PLAN: 'The agent’s plan, as it stands.',
-  TOOL_CALL: 'A tool of the agent, as it stands.',
-  QUESTION: 'The agent asked the user something.',
-  PERMISSION: 'A permission was given or refused.',
-  NOTICE: 'Something that the service or the agent noted.',
-  USAGE: 'Tokens and cost so far.',
-  LIMIT: 'A limit was reached.',
-  PULL_REQUEST: 'A pull request was made or changed.',
-  STRUCTURED_OUTPUT: 'The structured output was set.',
-  ATTACHMENT: 'A file was attached.',
+  THOUGHT: 'A thought that the agent reported while it worked.',
+  PLAN: 'The current plan of the agent.',
+  TOOL_CALL: 'The current state of a tool call of the agent.',
+  QUESTION: 'A question from the agent to the user.',
+  PERMISSION: 'A decision on a permission that the agent requested.',
+  NOTICE: 'A note from the service or from the agent.',
+  USAGE: 'A report of the tokens that were used and of their cost.',
+  LIMIT: 'A limit was reached, for which the session was suspended.',
+  PULL_REQUEST: 'A pull request was created, or its state changed.',
+  STRUCTURED_OUTPUT: 'The agent set the structured output of the session.',
+  ATTACHMENT: 'The agent attached a file for the user.',
   ERROR: 'The session stopped with an error.',
 };
 
 /** SessionEventKind of the contract. */
 export const SessionEventKindEnum = builder.enumType('SessionEventKind', {
-  description: 'What an entry of a session’s log is about.',
+  description: 'The kind of an entry in the log of a session.',
   values: valuesOf(eventKinds, (kind) => kindMeaning[kind]),
 });
 
 const originMeaning: Record<SessionOrigin, string> = {
-  api: 'By REST or GraphQL.',
-  webapp: 'In the console.',
-  automation: 'By an automation.',
-  cli: 'On the command line.',
-  other: 'Somewhere else.',
+  api: 'The session was started through the REST or GraphQL API.',
+  webapp: 'The session was started in the web console.',
+  automation: 'The session was started by an automation.',
+  cli: 'The session was started on the command line.',
+  other: 'The session was started by other means.',
 };
 
 /** SessionOrigin of the contract. */
 export const SessionOriginEnum = builder.enumType('SessionOrigin', {
-  description: 'Where a session was started.',
+  description: 'The client or feature that started a session.',
   values: valuesOf(sessionOrigins, (origin) => originMeaning[origin]),
 });
 
 /** SessionOrderField of the contract. */
 export const SessionOrderFieldEnum = builder.enumType('SessionOrderField', {
-  description: 'What a list of sessions is ordered by.',
+  description: 'The field by which a list of sessions is ordered.',
   values: {
-    CREATED_AT: { value: 'createdAt', description: 'When it was started.' },
-    UPDATED_AT: { value: 'updatedAt', description: 'When its status or its messages last changed.' },
+    CREATED_AT: { value: 'createdAt', description: 'Orders sessions by the time when they were started.' },
+    UPDATED_AT: {
+      value: 'updatedAt',
+      description: 'Orders sessions by the time when their status or their messages last changed.',
+    },
   } as const,
 });
 
 /** OrderDirection of the contract. */
 export const OrderDirectionEnum = builder.enumType('OrderDirection', {
-  description: 'Which end of a list comes first.',
+  description: 'The direction in which a list is ordered.',
   values: {
-    ASC: { value: 'asc', description: 'The smallest, or oldest.' },
-    DESC: { value: 'desc', description: 'The largest, or newest.' },
+    ASC: { value: 'asc', description: 'Ascending: the smallest or oldest value comes first.' },
+    DESC: { value: 'desc', description: 'Descending: the largest or newest value comes first.' },
   } as const,
 });
 
 /** PrincipalType of the contract. */
 export const PrincipalTypeEnum = builder.enumType('PrincipalType', {
-  description: 'What kind of caller this is.',
+  description: 'The type of a principal, which is anything that acts in the service.',
   values: {
-    USER: { description: 'A human, by a key of its own.' },
-    SERVICE_USER: { description: 'A service user.' },
-    SERVICE_KEY: { description: 'A service key, which acts for itself.' },
-    SYSTEM: { description: 'The service itself.' },
+    USER: { description: 'A human user, who acts with an API key of that user.' },
+    SERVICE_USER: { description: 'A service user, which is a principal that is not human.' },
+    SERVICE_KEY: { description: 'A service key, which is an API key that is a principal of its own.' },
+    SYSTEM: { description: 'The service itself, for example in an automation.' },
   } as const,
 });
 
 /** Which keys of a list. */
 export const ApiKeyStatusEnum = builder.enumType('ApiKeyStatus', {
-  description: 'Whether a key can still be used.',
+  description: 'The status of API keys, as a filter for lists of keys.',
   values: {
-    ACTIVE: { value: 'active', description: 'It can be used.' },
-    EXPIRED: { value: 'expired', description: 'Its time is over.' },
-    REVOKED: { value: 'revoked', description: 'It was revoked.' },
-    ALL: { value: 'all', description: 'Any of these.' },
+    ACTIVE: { value: 'active', description: 'The key is neither revoked nor expired.' },
+    EXPIRED: { value: 'expired', description: 'The key has expired and was not revoked.' },
+    REVOKED: { value: 'revoked', description: 'The key was revoked, whether or not it had expired.' },
+    ALL: { value: 'all', description: 'Keys of any status: active, expired or revoked.' },
   } as const satisfies Record<Uppercase<KeyStatus>, { value: KeyStatus; description: string }>,
 });
 
 /** ApiKeyKind of the contract. */
 export const ApiKeyKindEnum = builder.enumType('ApiKeyKind', {
-  description: 'What a key is for, and what its token begins with.',
+  description:
+    'The kind of an API key, which decides the principal of the key, the REST versions that accept it and the prefix of its token.',
   values: {
-    PERSONAL: { value: 'PERSONAL', description: 'A user’s key for v1 and v2 (apk_user_), in one organization.' },
-    SERVICE: { value: 'SERVICE', description: 'A key of an organization itself for v1 and v2 (apk_).' },
-    PERSONAL_ACCESS_TOKEN: { value: 'PERSONAL_ACCESS_TOKEN', description: 'A user’s token for v3 (cog_).' },
-    SERVICE_USER: { value: 'SERVICE_USER', description: 'A service user’s token for v3 (cog_).' },
+    PERSONAL: {
+      value: 'PERSONAL',
+      description:
+        'A key of a user in a single organization, for GraphQL and REST v1 and v2. The token begins with `apk_user_`.',
+    },
+    SERVICE: {
+      value: 'SERVICE',
+      description:
+        'A key of an organization, or of the enterprise, that acts for itself, for GraphQL and REST v1 and v2. The token begins with `apk_`.',
+    },
+    PERSONAL_ACCESS_TOKEN: {
+      value: 'PERSONAL_ACCESS_TOKEN',
+      description: 'A token of a user, for GraphQL and REST v3. The token begins with `cog_`.',
+    },
+    SERVICE_USER: {
+      value: 'SERVICE_USER',
+      description: 'A token of a service user, for GraphQL and REST v3. The token begins with `cog_`.',
+    },
   } as const satisfies Record<ApiKeyKind, object>,
 });
 
+const permissionMeaning: Record<Permission, string> = {
+  ReadAccountMeta: 'On the enterprise: view the enterprise and all its organizations.',
+  ManageEnterpriseSettings:
+    'On the enterprise: manage its settings, such as the IP access list and the tags of organizations, revoke all keys, and view the audit log.',
+  ManageOrganizations: 'On the enterprise: create, update and delete organizations.',
+  ManageAccountMembership: 'On the enterprise: manage users, their API keys, custom roles and the roles of users.',
+  ViewAccountMembership: 'On the enterprise: view all users and roles.',
+  ManageAccountServiceUsers: 'On the enterprise: manage all service users, their roles and keys, and service keys.',
+  ManageBilling: 'On the enterprise: manage the limits of ACUs.',
+  ViewAccountConsumption: 'On the enterprise: view the consumption of ACUs of all organizations.',
+  ViewAccountMetrics: 'On the enterprise: view the metrics of all organizations, and the queue of sessions.',
+  ViewAccountSessions: 'On the enterprise: view the sessions of all organizations.',
+  ManageAccountSessions: 'On the enterprise: manage the sessions of all organizations.',
+  ManageAccountPlaybooks: 'On the enterprise: manage the playbooks of the enterprise and of all organizations.',
+  ManageAccountKnowledge: 'On the enterprise: manage the knowledge of the enterprise and of all organizations.',
+  UseSessions:
+    'In an organization: start sessions, upload and view attachments, and list secrets without their values.',
+  ViewOrgSessions: 'In an organization: view sessions, their consumption and metrics, knowledge and playbooks.',
+  ManageOrgSessions: 'In an organization: change and terminate all sessions, and send messages to them.',
+  ImpersonateOrgSessions: 'In an organization: create sessions, send messages and run automations as another user.',
+  ManageOrgSecrets: 'In an organization: create, update and delete secrets.',
+  ManageOrgKnowledge: 'In an organization: create, update and delete knowledge notes and folders.',
+  ManageOrgPlaybooks: 'In an organization: create, update and delete playbooks.',
+  ManageOrgSchedules: 'In an organization: manage schedules.',
+  ViewOrgAutomations: 'In an organization: view automations and their runs.',
+  ManageOrgAutomations: 'In an organization: manage automations and, with VIEW_ORG_SESSIONS, webhook endpoints.',
+  UsePersonalAutomations: 'In an organization: have automations run as the user who created them.',
+  ManageOrgServiceUsers: 'In an organization: manage its service users and API keys.',
+  ViewOrgMembership: 'In an organization: view its members.',
+};
+
 /** Permission of the contract. */
 export const PermissionEnum = builder.enumType('Permission', {
-  description: 'What a role may hold.',
-  values: Object.fromEntries(
-    [...enterprisePermissions, ...organizationPermissions].map((value) => [
-      enumName(value),
-      {
-        value,
-        description: `${(enterprisePermissions as readonly string[]).includes(value) ? 'On the enterprise' : 'In an organization'}: ${value.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()}.`,
-      },
-    ]),
-  ) as Values<Permission>,
+  description: 'A permission that a role can grant, on the enterprise or in an organization.',
+  values: valuesOf([...enterprisePermissions, ...organizationPermissions], (name) => permissionMeaning[name]),
 });
 
 /** RoleScope of the contract. */
 export const RoleScopeEnum = builder.enumType('RoleScope', {
-  description: 'Where a role can be given.',
+  description: 'The scope in which a role can be assigned.',
   values: {
     ENTERPRISE: {
       value: 'enterprise',
-      description: 'On the enterprise; its organization permissions hold everywhere.',
+      description:
+        'The role can be assigned on the enterprise. Its organization permissions then apply in every organization.',
     },
-    ORGANIZATION: { value: 'organization', description: 'In an organization.' },
+    ORGANIZATION: { value: 'organization', description: 'The role can be assigned in an organization.' },
   } as const,
 });
 
 /** Whose notes or playbooks are meant. */
 export const AccessTypeEnum = builder.enumType('AccessType', {
-  description: 'Whom a note or a playbook belongs to.',
+  description: 'The owner of a knowledge note or a playbook.',
   values: {
-    ENTERPRISE: { value: 'enterprise', description: 'The enterprise itself: every organization may use it.' },
-    ORGANIZATION: { value: 'org', description: 'An organization.' },
+    ENTERPRISE: {
+      value: 'enterprise',
+      description: 'The enterprise itself owns the resource, and every organization can use it.',
+    },
+    ORGANIZATION: { value: 'org', description: 'An organization owns the resource.' },
   } as const satisfies Record<string, { value: AccessType; description: string }>,
 });
 
 /** SecretType of the contract. */
 export const SecretTypeEnum = builder.enumType('SecretType', {
-  description: 'What a secret is for.',
+  description: 'The type of a secret, for example an environment variable.',
   values: {
-    COOKIE: { value: 'cookie', description: 'A cookie of a website.' },
-    KEY_VALUE: { value: 'key-value', description: 'An environment variable of the agent, named by its key.' },
-    TOTP: { value: 'totp', description: 'The seed of one-time passwords.' },
+    COOKIE: { value: 'cookie', description: 'The secret is a cookie of a website.' },
+    KEY_VALUE: {
+      value: 'key-value',
+      description:
+        'The secret is an environment variable of the agent. The key of the secret is the name of the variable.',
+    },
+    TOTP: { value: 'totp', description: 'The secret is the seed of time-based one-time passwords.' },
   } as const satisfies Record<string, { value: SecretType; description: string }>,
 });
 
 /** Who brought a file. */
 export const AttachmentSourceEnum = builder.enumType('AttachmentSource', {
-  description: 'Where a file came from.',
+  description: 'The source of a file: a user or the agent.',
   values: {
-    USER: { value: 'user', description: 'It was uploaded for the agent.' },
-    AGENT: { value: 'agent', description: 'The agent made it.' },
+    USER: { value: 'user', description: 'The file was uploaded for the agent.' },
+    AGENT: { value: 'agent', description: 'The file was created by the agent.' },
   } as const satisfies Record<string, { value: AttachmentRecord['source']; description: string }>,
 });
 
 /** How much a session used. */
 export const SessionSizeEnum = builder.enumType('SessionSize', {
-  description: 'How much a session used, in ACUs.',
+  description: 'The size of a session, by the number of ACUs that it consumed.',
   values: {
-    XS: { value: 'xs', description: 'Less than 1.' },
-    S: { value: 's', description: 'Less than 3.' },
-    M: { value: 'm', description: 'Less than 6.' },
-    L: { value: 'l', description: 'Less than 12.' },
-    XL: { value: 'xl', description: '12 or more.' },
+    XS: { value: 'xs', description: 'The session consumed less than 1 ACU.' },
+    S: { value: 's', description: 'The session consumed at least 1 ACU and less than 3.' },
+    M: { value: 'm', description: 'The session consumed at least 3 ACUs and less than 6.' },
+    L: { value: 'l', description: 'The session consumed at least 6 ACUs and less than 12.' },
+    XL: { value: 'xl', description: 'The session consumed 12 ACUs or more.' },
   } as const satisfies Record<string, { value: SessionSize; description: string }>,
 });
 
 const codeMeaning: Record<(typeof userErrorCodes)[number], string> = {
-  INVALID_INPUT: 'A value breaks a rule.',
-  UNKNOWN_REFERENCE: 'An id refers to nothing that the caller may use.',
-  NOT_UNIQUE: 'A name is taken.',
-  INVALID_STATE: 'The thing is in a state that does not allow this.',
-  LIMIT_EXCEEDED: 'A limit would be exceeded.',
-  CONFLICT: 'The resource is at another version than `expectedVersion`: somebody changed it since it was read.',
-  IDEMPOTENCY_CONFLICT: 'The idempotency key was used with other input.',
+  INVALID_INPUT: 'A value in the input breaks a rule.',
+  UNKNOWN_REFERENCE: 'An id in the input refers to nothing that the caller may use.',
+  NOT_UNIQUE: 'A name that must be unique is already in use.',
+  INVALID_STATE: 'The resource is in a state that does not allow the change.',
+  LIMIT_EXCEEDED: 'The change would exceed a limit.',
+  CONFLICT: 'The version of the resource is not `expectedVersion`: the resource was changed after it was read.',
+  IDEMPOTENCY_CONFLICT: 'The idempotency key was already used with a different input.',
 };
 
 /** ErrorCode of the contract. */
 export const ErrorCodeEnum = builder.enumType('ErrorCode', {
   description:
-    'What is wrong with the input of a mutation. All other refusals are errors with a RequestErrorCode in `extensions.code`.',
+    'The code of a problem with the input of a mutation. Every other failure is in `errors`, with a RequestErrorCode in `extensions.code`.',
   values: valuesOf(userErrorCodes, (code) => codeMeaning[code]),
 });
 
 builder.enumType('RequestErrorCode', {
   description:
-    'Every value of `extensions.code` of an error in the `errors` of an answer. No field has this type. Clients should take an unknown code as they take INTERNAL_SERVER_ERROR.',
+    'All values of `extensions.code` for the `errors` of a response. No field has this type. Clients should handle an unknown code like INTERNAL_SERVER_ERROR.',
   values: valuesOf(Object.keys(requestErrorCodes) as RequestErrorCode[], (code) => requestErrorCodes[code]),
 });

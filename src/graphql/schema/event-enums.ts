@@ -32,7 +32,7 @@ export const pullRequestState = wordEnum(
 /** SessionRequest of the contract. */
 export const sessionRequest = wordEnum(
   'SessionRequest',
-  'A change of a session that was asked for and is not done yet.',
+  'A change of a session that was requested and is not complete yet.',
   {
     SUSPEND: { value: 'suspend', description: 'A user asked to suspend the session.' },
     RESUME: { value: 'resume', description: 'A user asked to resume the session.' },
@@ -40,141 +40,156 @@ export const sessionRequest = wordEnum(
 );
 
 /** TurnPhase of the contract. */
-export const turnPhase = wordEnum('TurnPhase', 'The part of a turn that an entry of the log marks.', {
-  STARTED: { value: 'started', description: 'The agent got the prompt and began to work on it.' },
-  STOPPED: { value: 'stopped', description: 'The turn ended; `stopReason` says why.' },
+export const turnPhase = wordEnum('TurnPhase', 'The phase of a turn that an entry of the log marks.', {
+  STARTED: {
+    value: 'started',
+    description: 'The turn started: the agent received the prompt and began to work on it.',
+  },
+  STOPPED: { value: 'stopped', description: 'The turn ended; `stopReason` has the reason.' },
 });
 
 /** TurnStopReason of the contract. */
 export const turnStopReason = wordEnum(
   'TurnStopReason',
-  'The reason for which a turn ended: those of the Agent Client Protocol, and those of the service.',
+  'The reason for which a turn ended. Some values are from the Agent Client Protocol, others from the service.',
   {
     END_TURN: { value: 'end_turn', description: 'The agent ended its turn by itself.' },
-    MAX_TOKENS: { value: 'max_tokens', description: 'The model reached the most tokens that it may write.' },
+    MAX_TOKENS: {
+      value: 'max_tokens',
+      description: 'The model reached the maximum number of tokens that it may write.',
+    },
     MAX_TURN_REQUESTS: {
       value: 'max_turn_requests',
-      description: 'The agent reached the most requests to its model in one turn.',
+      description: 'The agent reached the maximum number of requests to its model in a turn.',
     },
-    REFUSAL: { value: 'refusal', description: 'The model refused to go on.' },
+    REFUSAL: { value: 'refusal', description: 'The model refused to continue.' },
     CANCELLED: {
       value: 'cancelled',
-      description: 'The service cancelled the turn, as for a message or a termination.',
+      description: 'The service cancelled the turn, for example because of a message or a termination.',
     },
     MAX_TURN_TIME: { value: 'max_turn_time', description: 'The turn took longer than its agent profile allows.' },
     SUSPENDED: { value: 'suspended', description: 'A user suspended the session, which ended the turn.' },
-    OTHER: { value: 'other', description: 'Another reason; `rawStopReason` has its word.' },
+    OTHER: { value: 'other', description: 'The turn ended for another reason, which is in `rawStopReason`.' },
   },
 );
 
 /** QuestionOptionKind of the contract. */
 export const questionOptionKind = wordEnum(
   'QuestionOptionKind',
-  'The meaning of an answer to a request for a permission, as the agent declares it.',
+  'The meaning of an answer to a permission request, as the agent declares it.',
   {
-    ALLOW_ONCE: { value: 'allow_once', description: 'Allows the tool call that asks, and no other.' },
+    ALLOW_ONCE: { value: 'allow_once', description: 'Allows only the tool call that needs the permission.' },
     ALLOW_ALWAYS: {
       value: 'allow_always',
-      description: 'Allows this and later tool calls of the same kind, as the agent understands it.',
+      description: 'Allows the tool call and later calls of its kind, as the agent defines the kind.',
     },
-    REJECT_ONCE: { value: 'reject_once', description: 'Refuses the tool call that asks, and no other.' },
+    REJECT_ONCE: { value: 'reject_once', description: 'Rejects only the tool call that needs the permission.' },
     REJECT_ALWAYS: {
       value: 'reject_always',
-      description: 'Refuses this and later tool calls of the same kind, as the agent understands it.',
+      description: 'Rejects the tool call and later calls of its kind, as the agent defines the kind.',
     },
   },
 );
 
 const other = {
   value: 'other',
-  description: 'A word of the agent that the Agent Client Protocol does not have.',
+  description: 'The agent reported a value that the Agent Client Protocol does not define.',
 };
 
 /** PlanEntryStatus of the contract. */
-export const planEntryStatus = wordEnum('PlanEntryStatus', 'The state of a step of a plan, as the agent says it.', {
-  PENDING: { value: 'pending', description: 'The step is still to be done.' },
-  IN_PROGRESS: { value: 'in_progress', description: 'The agent works on the step.' },
-  COMPLETED: { value: 'completed', description: 'The agent has done the step.' },
+export const planEntryStatus = wordEnum('PlanEntryStatus', 'The status of a step of a plan, as the agent reports it.', {
+  PENDING: { value: 'pending', description: 'The agent has not started the step.' },
+  IN_PROGRESS: { value: 'in_progress', description: 'The agent is working on the step.' },
+  COMPLETED: { value: 'completed', description: 'The agent has completed the step.' },
   OTHER: other,
 });
 
 /** PlanEntryPriority of the contract. */
 export const planEntryPriority = wordEnum(
   'PlanEntryPriority',
-  'The priority of a step of a plan, as the agent says it.',
+  'The priority of a step of a plan, as the agent reports it.',
   {
-    HIGH: { value: 'high', description: 'The agent calls the step important.' },
-    MEDIUM: { value: 'medium', description: 'The agent calls the step neither important nor unimportant.' },
-    LOW: { value: 'low', description: 'The agent calls the step unimportant.' },
+    HIGH: { value: 'high', description: 'The agent gave the step a high priority.' },
+    MEDIUM: { value: 'medium', description: 'The agent gave the step a medium priority.' },
+    LOW: { value: 'low', description: 'The agent gave the step a low priority.' },
     OTHER: other,
   },
 );
 
 /** ToolKind of the contract. */
-export const toolKind = wordEnum('ToolKind', 'The kind of a tool, in the words of the Agent Client Protocol.', {
+export const toolKind = wordEnum('ToolKind', 'The kind of a tool, as the Agent Client Protocol defines it.', {
   READ: { value: 'read', description: 'The tool reads files or data.' },
-  EDIT: { value: 'edit', description: 'The tool changes files.' },
+  EDIT: { value: 'edit', description: 'The tool edits the content of files.' },
   DELETE: { value: 'delete', description: 'The tool deletes files or data.' },
   MOVE: { value: 'move', description: 'The tool moves or renames files.' },
   SEARCH: { value: 'search', description: 'The tool searches for something.' },
   EXECUTE: { value: 'execute', description: 'The tool runs a command or code.' },
   THINK: { value: 'think', description: 'The tool is for planning and reasoning.' },
-  FETCH: { value: 'fetch', description: 'The tool gets data from outside, as from a website.' },
+  FETCH: { value: 'fetch', description: 'The tool fetches data from outside, for example from a website.' },
   SWITCH_MODE: { value: 'switch_mode', description: 'The tool changes the mode of the agent.' },
-  OTHER: { value: 'other', description: 'Another kind of tool; `rawToolKind` has the word of the agent.' },
+  OTHER: { value: 'other', description: 'The tool is of another kind, which is in `rawToolKind`.' },
 });
 
 /** ToolCallStatus of the contract. */
-export const toolCallStatus = wordEnum('ToolCallStatus', 'The state of a tool call at an entry of the log.', {
-  PENDING: { value: 'pending', description: 'The call has not begun: it waits for its input or for a permission.' },
-  IN_PROGRESS: { value: 'in_progress', description: 'The tool runs.' },
-  COMPLETED: { value: 'completed', description: 'The call came to its end.' },
-  FAILED: { value: 'failed', description: 'The call failed, or its turn ended before it did.' },
+export const toolCallStatus = wordEnum('ToolCallStatus', 'The status of a tool call at an entry of the log.', {
+  PENDING: {
+    value: 'pending',
+    description: 'The tool call has not started: it waits for its input or for a permission.',
+  },
+  IN_PROGRESS: { value: 'in_progress', description: 'The tool call is in progress.' },
+  COMPLETED: { value: 'completed', description: 'The tool call has completed.' },
+  FAILED: { value: 'failed', description: 'The tool call failed, or its turn ended before the call did.' },
 });
 
 /** QuestionReason of the contract. */
-export const questionReason = wordEnum('QuestionReason', 'The reason for which an agent asks the user.', {
-  QUESTION: { value: 'question', description: 'The agent wants to know something.' },
+export const questionReason = wordEnum('QuestionReason', 'The reason for which an agent asks the user a question.', {
+  QUESTION: { value: 'question', description: 'The agent needs information from the user.' },
   PERMISSION: { value: 'permission', description: 'A tool of the agent waits for a permission.' },
 });
 
 /** PermissionDecision of the contract. */
 export const permissionDecision = wordEnum(
   'PermissionDecision',
-  'The decision on a permission that an agent asked for.',
+  'The decision on a permission that an agent requested.',
   {
-    ALLOWED: { value: 'allowed', description: 'The tool may go on.' },
-    DENIED: { value: 'denied', description: 'The tool may not go on.' },
-    CANCELLED: { value: 'cancelled', description: 'The turn ended before there was a decision.' },
+    ALLOWED: { value: 'allowed', description: 'The tool call was allowed to run.' },
+    DENIED: { value: 'denied', description: 'The tool call was not allowed to run.' },
+    CANCELLED: { value: 'cancelled', description: 'The turn ended before a decision was made.' },
   },
 );
 
 /** UsageSource of the contract. */
-export const usageSource = wordEnum('UsageSource', 'The source of a count of tokens and cost.', {
-  GATEWAY: { value: 'gateway', description: 'The gateway counted one call of a model.' },
-  RESPONSE: { value: 'response', description: 'The agent told it with the answer that ended its turn.' },
-  QUOTA: { value: 'quota', description: 'The agent told it in the quota of the answer that ended its turn.' },
-  UPDATE: { value: 'update', description: 'The agent told it while it worked.' },
+export const usageSource = wordEnum('UsageSource', 'The source of a report of tokens and cost.', {
+  GATEWAY: { value: 'gateway', description: 'The gateway counted a single call of a model.' },
+  RESPONSE: { value: 'response', description: 'The agent reported the usage in the response that ended its turn.' },
+  QUOTA: {
+    value: 'quota',
+    description: 'The agent reported the usage as the quota in the response that ended its turn.',
+  },
+  UPDATE: { value: 'update', description: 'The agent reported the usage while it worked.' },
 });
 
 /** AgentFailure of the contract. */
 export const agentFailure = wordEnum('AgentFailure', 'The kind of failure that ended or interrupted a turn.', {
-  AGENT_FAILED: { value: 'agent_failed', description: 'The process of the agent ended, or broke its protocol.' },
+  AGENT_FAILED: { value: 'agent_failed', description: 'The process of the agent ended or violated the protocol.' },
   AGENT_NOT_FOUND: {
     value: 'agent_not_found',
-    description: 'The worker has no such agent profile, or not the program of it.',
+    description: 'The worker does not have the agent profile, or lacks the program that the profile starts.',
   },
   AGENT_LOGIN_REFUSED: {
     value: 'agent_login_refused',
-    description: 'The key or the login that its profile gives the agent was refused.',
+    description: 'The key or login that the agent profile provides was rejected.',
   },
   AGENT_REQUEST_REFUSED: {
     value: 'agent_request_refused',
-    description: 'The provider of the model refused the request, and would refuse it again.',
+    description: 'The provider of the model rejected the request, and a retry would be rejected too.',
   },
   AGENT_SETTINGS_REFUSED: {
     value: 'agent_settings_refused',
-    description: 'The agent refused the settings of its profile.',
+    description: 'The agent rejected the settings of its profile.',
   },
-  INTERNAL: { value: 'internal', description: 'The service could not run the agent; the log of the worker says why.' },
+  INTERNAL: {
+    value: 'internal',
+    description: 'The service could not run the agent. The log of the worker has the reason.',
+  },
 });

@@ -10,7 +10,7 @@ builder.interfaceField(SessionEvent, 'session', (t) =>
   t.field({
     type: Session,
     nullable: true,
-    description: 'The session whose log has the entry; null: the viewer may not view that session.',
+    description: 'Session that the log entry belongs to; null if the viewer may not view the session.',
     resolve: ({ sessionId }, _args, { loaders }) => loaders.sessions.load(sessionId),
   }),
 );
@@ -19,7 +19,8 @@ builder.objectField(Attachment, 'session', (t) =>
   t.field({
     type: Session,
     nullable: true,
-    description: 'The session that has the file; null: no session has it yet, or the viewer may not view that session.',
+    description:
+      'Session that the file belongs to; null if the file belongs to no session yet, or if the viewer may not view the session.',
     resolve: ({ sessionId }, _args, { loaders }) => (sessionId === null ? null : loaders.sessions.load(sessionId)),
   }),
 );
@@ -28,7 +29,7 @@ builder.objectField(AttachmentEvent, 'attachment', (t) =>
   t.field({
     type: Attachment,
     nullable: true,
-    description: 'The file; null: it is gone, or the viewer may not use it.',
+    description: 'The attached file; null if it was deleted, or if the viewer may not use it.',
     resolve: ({ data }, _args, { loaders }) => {
       const id = typeof data?.attachmentId === 'string' ? parseId('attachment', data.attachmentId) : null;
       return id === null ? null : loaders.attachments.load(id);
@@ -39,7 +40,7 @@ builder.objectField(AttachmentEvent, 'attachment', (t) =>
 builder.objectField(SessionMessage, 'attachments', (t) =>
   t.field({
     type: [Attachment],
-    description: `The files that the message names, at most ${maxAttachments}; without those that the viewer may not use.`,
+    description: `Files that the message refers to, without those that the viewer may not use. Maximum ${maxAttachments}.`,
     resolve: async ({ sessionId, body }, _args, { loaders }) => {
       const ids = attachmentsNamedIn(body).slice(0, maxAttachments);
       if (ids.length === 0) return [];

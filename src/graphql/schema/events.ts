@@ -23,7 +23,6 @@ import {
   toolKind,
   turnPhase,
   turnStopReason,
-  usageSource,
 } from './event-enums.ts';
 import { eventTypeOf } from './event-types.ts';
 import { loadPrincipal, Principal } from './principals.ts';
@@ -31,34 +30,43 @@ import { QuestionOptionType } from './question-options.ts';
 
 /** SessionEvent of the contract: an entry of a session's log. */
 export const SessionEvent = builder.interfaceRef<LogEntry>('SessionEvent').implement({
-  description: 'An entry of a session’s log. Entries are never changed; their numbers have no gaps.',
+  description: 'An entry in the log of a session. Entries never change, and their numbers have no gaps.',
   interfaces: [builder.nodeInterfaceRef()],
   resolveType: (entry) => eventTypeOf(entry),
   fields: (t) => ({
-    seq: t.exposeInt('seq', { description: 'Its number within the session, from 1.' }),
-    kind: t.field({ type: SessionEventKindEnum, description: 'What it is about.', resolve: (entry) => entry.kind }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was written.' }),
+    seq: t.exposeInt('seq', { description: 'Number of the entry within its session, starting at 1.' }),
+    kind: t.field({
+      type: SessionEventKindEnum,
+      description: 'Kind of the entry, for example a message or a tool call.',
+      resolve: (entry) => entry.kind,
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the entry was written.' }),
   }),
 });
 
 /** SessionMessage of the contract. */
 export const SessionMessage = builder.objectRef<MessageEntry>('SessionMessage');
 builder.node(SessionMessage, {
-  description: 'A message of a session: the log entry of a message type.',
+  description: 'A message in a session, which is also an entry in the log of the session.',
   interfaces: [SessionEvent],
-  id: { resolve: (entry) => entry.id, description: 'The global ID.' },
+  id: { resolve: (entry) => entry.id, description: 'Global ID of the message, unique across all types.' },
   fields: (t) => ({
     eventId: t.string({
-      description: 'The id that v1 and v3 show too.',
+      description: 'REST id of the message, as REST v1 and v3 return it (`event-…`).',
       resolve: (entry) => prefixedId('message', entry.id),
     }),
-    type: t.field({ type: SessionMessageTypeEnum, description: 'Who said it.', resolve: (entry) => entry.messageType }),
-    body: t.exposeString('body', { description: 'The words.' }),
+    type: t.field({
+      type: SessionMessageTypeEnum,
+      description:
+        'Type of the message: the initial prompt, a later message to the agent, or a message from the agent.',
+      resolve: (entry) => entry.messageType,
+    }),
+    body: t.exposeString('body', { description: 'Full text of the message.' }),
     author: t.field({
       type: Principal,
       nullable: true,
       description:
-        'The principal that wrote it; null: the agent wrote it (`type` is AGENT_MESSAGE), or the viewer may not see the principal.',
+        'Principal that wrote the message; null if the agent wrote it (`type` is AGENT_MESSAGE), or if the viewer may not see the principal.',
       resolve: (entry, _args, context) =>
         entry.messageType === 'agent_message' ? null : loadPrincipal(context, entry),
     }),
@@ -88,58 +96,58 @@ export function eventType(
   return builder.node(builder.objectRef<LogEntry>(name), {
     description,
     interfaces: [SessionEvent],
-    id: { resolve: (entry) => entry.id, description: 'The global ID.' },
+    id: { resolve: (entry) => entry.id, description: 'Global ID of the log entry, unique across all types.' },
     fields,
   });
 }
 
-eventType('StatusEvent', 'The session’s status from here on.', (t) => ({
+eventType('StatusEvent', 'A log entry with the new status of the session.', (t) => ({
   status: t.field({
     type: SessionStatusEnum,
-    description: 'Where the session is.',
+    description: 'Status of the session from this entry on.',
     resolve: (entry) => dataOf(entry).status as never,
   }),
   statusDetail: t.field({
     type: SessionStatusDetailEnum,
     nullable: true,
-    description: 'Why.',
+    description: 'Detail of the new status, for example the reason for a suspension; null if there is none.',
     resolve: (entry) => (dataOf(entry).statusDetail ?? null) as never,
   }),
   request: t.field({
     type: sessionRequest.type,
     nullable: true,
-    description: 'The change that was asked of the session and is not done yet; null: none.',
+    description: 'Change that was requested for the session and is not complete yet; null if there is none.',
     resolve: (entry) => sessionRequest.read(dataOf(entry).request),
   }),
   endReason: t.field({
     type: SessionEndReasonEnum,
     nullable: true,
-    description: 'The reason for which the session ended; null where it has not ended.',
+    description: 'Reason for which the session ended; null if it has not ended.',
     resolve: (entry) => readEnd(dataOf(entry).endedBy),
   }),
   isArchived: t.boolean({
-    description: 'Whether it is archived.',
+    description: 'Whether the session is archived.',
     resolve: (entry) => dataOf(entry).isArchived === true,
   }),
 }));
 
 eventType(
   'TurnEvent',
-  'The beginning or the end of a turn: one prompt to the agent and all that it did for it.',
+  'A log entry for the start or the end of a turn. A turn is a prompt to the agent and all work of the agent on that prompt.',
   (t) => ({
     turn: t.int({
-      description: 'The number of the turn, from 1.',
+      description: 'Number of the turn, starting at 1.',
       resolve: (entry) => numberOf(dataOf(entry).turn) ?? 0,
     }),
     phase: t.field({
       type: turnPhase.type,
-      description: 'The part of the turn that the entry marks: its beginning or its end.',
+      description: 'Phase of the turn that the entry marks: its start or its end.',
       resolve: (entry) => turnPhase.read(dataOf(entry).phase) ?? 'started',
     }),
     stopReason: t.field({
       type: turnStopReason.type,
       nullable: true,
-      description: 'The reason for which the turn ended; null: the entry marks its beginning.',
+      description: 'Reason for which the turn ended; null if the entry marks the start of the turn.',
       resolve: (entry) => {
         const stored = textOf(dataOf(entry).stopReason);
         return stored === null ? null : (turnStopReason.read(stored) ?? 'other');
@@ -147,110 +155,128 @@ eventType(
     }),
     rawStopReason: t.string({
       nullable: true,
-      description: 'The stop reason in the word of the Agent Client Protocol, as "end_turn"; null as for `stopReason`.',
+      description:
+        'Stop reason as it was reported, for example `end_turn` of the Agent Client Protocol; null if the entry marks the start of the turn.',
       resolve: (entry) => textOf(dataOf(entry).stopReason),
     }),
   }),
 );
 
 const PlanEntry = builder.objectRef<{ content: string; status: string; priority: string }>('PlanEntry').implement({
-  description: 'A step of a plan.',
+  description: 'A step of the plan of an agent.',
   fields: (t) => ({
-    content: t.exposeString('content', { description: 'What is to be done.' }),
+    content: t.exposeString('content', { description: 'Description of the work in the step.' }),
     status: t.field({
       type: planEntryStatus.type,
-      description: 'The state of the step, as the agent says it.',
+      description: 'Status of the step, as the agent reports it.',
       resolve: ({ status }) => planEntryStatus.read(status) ?? 'other',
     }),
     priority: t.field({
       type: planEntryPriority.type,
-      description: 'The priority of the step, as the agent says it.',
+      description: 'Priority of the step, as the agent reports it.',
       resolve: ({ priority }) => planEntryPriority.read(priority) ?? 'other',
     }),
   }),
 });
 
-eventType('PlanEvent', 'The agent’s plan as it stands; it replaces earlier ones.', (t) => ({
-  entries: t.field({
-    type: [PlanEntry],
-    description: 'Its steps.',
-    resolve: (entry) => listOf<{ content: string; status: string; priority: string }>(dataOf(entry).entries),
+eventType(
+  'PlanEvent',
+  'A log entry with the complete current plan of the agent. It replaces all earlier plans.',
+  (t) => ({
+    entries: t.field({
+      type: [PlanEntry],
+      description: 'Steps of the plan, in the order in which the agent lists them.',
+      resolve: (entry) => listOf<{ content: string; status: string; priority: string }>(dataOf(entry).entries),
+    }),
   }),
-}));
+);
 
 const ToolLocation = builder.objectRef<{ path: string; line: number | null }>('ToolLocation').implement({
-  description: 'A place that a tool works at.',
+  description: 'A place in a file that a tool call works on.',
   fields: (t) => ({
-    path: t.exposeString('path', { description: 'The file.' }),
-    line: t.exposeInt('line', { nullable: true, description: 'The line, from 1.' }),
+    path: t.exposeString('path', { description: 'Path of the file, as the agent reports it.' }),
+    line: t.exposeInt('line', {
+      nullable: true,
+      description: 'Line number, starting at 1; null if the agent reports no line.',
+    }),
   }),
 });
 
 const ToolDiff = builder.objectRef<{ path: string; oldText: string | null; newText: string }>('ToolDiff').implement({
-  description: 'A change to a file.',
+  description: 'A change to a file by a tool call.',
   fields: (t) => ({
-    path: t.exposeString('path', { description: 'The file.' }),
-    oldText: t.exposeString('oldText', { nullable: true, description: 'What was there; null: a new file.' }),
-    newText: t.exposeString('newText', { description: 'What is there.' }),
+    path: t.exposeString('path', { description: 'Path of the file, as the agent reports it.' }),
+    oldText: t.exposeString('oldText', {
+      nullable: true,
+      description: 'Text before the change, cut after at most 16,000 characters; null if the file is new.',
+    }),
+    newText: t.exposeString('newText', { description: 'Text after the change, cut after at most 16,000 characters.' }),
   }),
 });
 
-eventType('ToolCallEvent', 'A tool call as it stands; entries of the same toolCallId follow one another.', (t) => ({
-  toolCallId: t.string({
-    description: 'The same for all entries of one call.',
-    resolve: (entry) => textOf(dataOf(entry).toolCallId) ?? '',
+eventType(
+  'ToolCallEvent',
+  'A log entry with the state of a tool call. All entries of a call have its `toolCallId`, and the latest entry has the current state.',
+  (t) => ({
+    toolCallId: t.string({
+      description: 'Id of the tool call, which all log entries of the call share.',
+      resolve: (entry) => textOf(dataOf(entry).toolCallId) ?? '',
+    }),
+    title: t.string({
+      description: 'Title of the tool call, which says what the tool does.',
+      resolve: (entry) => textOf(dataOf(entry).title) ?? '',
+    }),
+    toolKind: t.field({
+      type: toolKind.type,
+      description: 'Kind of the tool. OTHER also stands for kinds that the Agent Client Protocol does not define.',
+      resolve: (entry) => toolKind.read(dataOf(entry).toolKind) ?? 'other',
+    }),
+    rawToolKind: t.string({
+      description: 'Kind of the tool as the agent names it, for example `execute`.',
+      resolve: (entry) => textOf(dataOf(entry).toolKind) ?? 'other',
+    }),
+    // Not "status": beside StatusEvent's, one selection could not have both.
+    toolStatus: t.field({
+      type: toolCallStatus.type,
+      description: 'Status of the tool call at this entry.',
+      resolve: (entry) => toolCallStatus.read(dataOf(entry).status) ?? 'pending',
+    }),
+    output: t.string({
+      nullable: true,
+      description: 'Output of the tool call, cut after 16,000 characters; null if there is none.',
+      resolve: (entry) => textOf(dataOf(entry).output),
+    }),
+    locations: t.field({
+      type: [ToolLocation],
+      description: 'Places in files that the tool call works on.',
+      resolve: (entry) => listOf<{ path: string; line: number | null }>(dataOf(entry).locations),
+    }),
+    diffs: t.field({
+      type: [ToolDiff],
+      description: 'Changes that the tool call made to files.',
+      resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(dataOf(entry).diffs),
+    }),
   }),
-  title: t.string({ description: 'What it does.', resolve: (entry) => textOf(dataOf(entry).title) ?? '' }),
-  toolKind: t.field({
-    type: toolKind.type,
-    description: 'The kind of the tool; OTHER also for a word that the protocol does not have.',
-    resolve: (entry) => toolKind.read(dataOf(entry).toolKind) ?? 'other',
-  }),
-  rawToolKind: t.string({
-    description: 'The kind of the tool in the word of the agent, as "execute".',
-    resolve: (entry) => textOf(dataOf(entry).toolKind) ?? 'other',
-  }),
-  // Not "status": beside StatusEvent's, one selection could not have both.
-  toolStatus: t.field({
-    type: toolCallStatus.type,
-    description: 'The state of the call at this entry.',
-    resolve: (entry) => toolCallStatus.read(dataOf(entry).status) ?? 'pending',
-  }),
-  output: t.string({
-    nullable: true,
-    description: 'What it gave, cut at 16 kB.',
-    resolve: (entry) => textOf(dataOf(entry).output),
-  }),
-  locations: t.field({
-    type: [ToolLocation],
-    description: 'Where it works.',
-    resolve: (entry) => listOf<{ path: string; line: number | null }>(dataOf(entry).locations),
-  }),
-  diffs: t.field({
-    type: [ToolDiff],
-    description: 'What it changed.',
-    resolve: (entry) => listOf<{ path: string; oldText: string | null; newText: string }>(dataOf(entry).diffs),
-  }),
-}));
+);
 
 /** QuestionEvent of the contract. */
 export const QuestionEvent = eventType(
   'QuestionEvent',
-  'A question of the agent to the user. It is open while it is the session’s `pendingQuestion`; `answerQuestion` answers it.',
+  'A question from the agent to the user. The question is open while it is the `pendingQuestion` of the session. Answer it with `answerQuestion`.',
   (t) => ({
     questionId: t.string({
-      description: 'The id of the question, for `answerQuestion`.',
+      description: 'Id of the question, for the input of `answerQuestion`.',
       resolve: (entry) => prefixedId('event', entry.id),
     }),
-    body: t.string({ description: 'The words of the question.', resolve: (entry) => entry.body ?? '' }),
+    body: t.string({ description: 'Text of the question to the user.', resolve: (entry) => entry.body ?? '' }),
     reason: t.field({
       type: questionReason.type,
-      description: 'The reason for which the agent asks.',
+      description: 'Reason for which the agent asks the question.',
       resolve: (entry) => questionReason.read(dataOf(entry).reason) ?? 'question',
     }),
     options: t.field({
       type: [QuestionOptionType],
-      description: 'The answers that the agent offers, at most 200; empty when it offers none.',
+      description: 'Answers that the agent offers. Maximum 200. Empty if the agent offers none.',
       resolve: (entry) => [...optionsOf(entry)],
     }),
   }),
@@ -259,115 +285,47 @@ export const QuestionEvent = eventType(
 /** PermissionEvent of the contract. */
 export const PermissionEvent = eventType(
   'PermissionEvent',
-  'A permission that the agent asked for, and what it got.',
+  'A permission that the agent requested, with the decision.',
   (t) => ({
     toolCallId: t.string({
-      description: 'The call that needed it.',
+      description: 'Id of the tool call that needed the permission.',
       resolve: (entry) => textOf(dataOf(entry).toolCallId) ?? '',
     }),
-    title: t.string({ description: 'What it was for.', resolve: (entry) => textOf(dataOf(entry).title) ?? '' }),
+    title: t.string({
+      description: 'Title of the action that needed the permission.',
+      resolve: (entry) => textOf(dataOf(entry).title) ?? '',
+    }),
     decision: t.field({
       type: permissionDecision.type,
-      description: 'The decision that the agent got.',
+      description: 'Decision on the requested permission.',
       resolve: (entry) => permissionDecision.read(dataOf(entry).decision) ?? 'cancelled',
     }),
     option: t.field({
       type: QuestionOptionType,
       nullable: true,
-      description: 'The option of the question that was chosen; null when none was, or the agent’s profile decided.',
+      description:
+        'Option of the question that was chosen; null if none was chosen, or if the agent profile made the decision.',
       resolve: (entry) => (dataOf(entry).option ?? null) as QuestionOption | null,
     }),
   }),
 );
 
-const countOf = (value: unknown) => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
-
-const TokenCounts = builder.objectRef<Readonly<Record<string, unknown>>>('TokenCounts').implement({
-  description: 'Numbers of tokens: whole, and perhaps larger than an Int; null where nobody says.',
-  fields: (t) => ({
-    input: t.float({
-      nullable: true,
-      description: 'Tokens read.',
-      resolve: ({ inputTokens }) => countOf(inputTokens),
-    }),
-    cached: t.float({
-      nullable: true,
-      description: 'Of the tokens read, those from the provider’s cache.',
-      resolve: ({ cachedTokens }) => countOf(cachedTokens),
-    }),
-    output: t.float({
-      nullable: true,
-      description: 'Tokens written.',
-      resolve: ({ outputTokens }) => countOf(outputTokens),
-    }),
-    total: t.float({
-      nullable: true,
-      description: 'Tokens in all.',
-      resolve: ({ totalTokens }) => countOf(totalTokens),
-    }),
-  }),
-});
-
-const tokensInstead = 'Use UsageEvent.tokens. Removed after 2027-06-30.';
-
-eventType('UsageEvent', 'What a part of the work used; null where nobody says.', (t) => ({
-  source: t.field({
-    type: usageSource.type,
-    nullable: true,
-    description:
-      'The source that counted it. Several sources may tell of the same work: consumption counts the first that there is of GATEWAY, RESPONSE, QUOTA and UPDATE.',
-    resolve: (entry) => usageSource.read(dataOf(entry).source),
-  }),
-  inputTokens: t.int({
-    nullable: true,
-    description: 'Tokens read; null also where `tokens` has more than an Int can say.',
-    deprecationReason: tokensInstead,
-    resolve: (entry) => intOf(dataOf(entry).inputTokens),
-  }),
-  outputTokens: t.int({
-    nullable: true,
-    description: 'Tokens written; null also where `tokens` has more than an Int can say.',
-    deprecationReason: tokensInstead,
-    resolve: (entry) => intOf(dataOf(entry).outputTokens),
-  }),
-  totalTokens: t.int({
-    nullable: true,
-    description: 'Tokens in all; null also where `tokens` has more than an Int can say.',
-    deprecationReason: tokensInstead,
-    resolve: (entry) => intOf(dataOf(entry).totalTokens),
-  }),
-  tokens: t.field({
-    type: TokenCounts,
-    description: 'All that is said of tokens, however many they are.',
-    resolve: (entry) => dataOf(entry),
-  }),
-  costUsd: t.float({
-    nullable: true,
-    description: 'Cost in US dollars. What an agent says is the sum since its session began.',
-    resolve: (entry) => numberOf(dataOf(entry).costUsd),
-  }),
-  contextUsed: t.int({
-    nullable: true,
-    description: 'Tokens in the context.',
-    resolve: (entry) => intOf(dataOf(entry).contextUsed),
-  }),
-  contextSize: t.int({
-    nullable: true,
-    description: 'Tokens that fit.',
-    resolve: (entry) => intOf(dataOf(entry).contextSize),
-  }),
-}));
-
 /** SessionMessageConnection and SessionMessageEdge of the contract. */
 export const { connection: SessionMessageConnection, edge: SessionMessageEdge } = countedConnectionAndEdge(
   SessionMessage,
   'SessionMessage',
-  { page: 'A page of messages, oldest first.', edge: 'A message in a session’s log.' },
+  {
+    page: 'A page of the messages of a session, oldest first.',
+    edge: 'A message in the log of a session, with its cursor.',
+  },
 );
 
 /** SessionEventConnection and SessionEventEdge of the contract. */
 export const { connection: SessionEventConnection, edge: SessionEventEdge } = countedConnectionAndEdge(
   SessionEvent,
   'SessionEvent',
-  { page: 'A page of a session’s log, oldest first.', edge: 'An entry in a session’s log.' },
+  {
+    page: 'A page of the log of a session, oldest entry first.',
+    edge: 'An entry in the log of a session, with its cursor.',
+  },
 );

@@ -17,7 +17,7 @@ import { clientMutationIdDescription, payloadType } from './payloads.ts';
 builder.objectField(Enterprise, 'ipAccessList', (t) =>
   t.stringList({
     ...boundary('viewIpAccessList'),
-    description: 'The addresses and CIDR ranges from which keys may be used; empty: any.',
+    description: 'IP addresses and CIDR ranges from which API keys may be used. An empty list allows every address.',
     resolve: async (_enterprise, _args, { domain }) => [...(await getIpAccessList(domain))],
   }),
 );
@@ -27,20 +27,22 @@ interface Changed {
   readonly enterprise: EnterpriseRecord | null;
 }
 
-const rangesDescription = 'IP addresses and CIDR ranges, of version 4 or 6; together at most 1,000.';
-const forceDescription = 'Do it even if the caller’s own address would be locked out.';
+const rangesDescription =
+  'IPv4 and IPv6 addresses and CIDR ranges, for example `203.0.113.0/24`. The list of the enterprise has at most 1,000.';
+const forceDescription =
+  'Whether to make the change even if it locks out the IP address of the caller. Defaults to false.';
 
 function changedType(name: string, description: string) {
   return payloadType<Changed>(name, description, (t) => ({
     ipRanges: t.stringList({
       nullable: true,
-      description: 'The whole list as it is now.',
+      description: 'Complete list after the change; null if there are user errors.',
       resolve: ({ ipRanges }) => ipRanges && [...ipRanges],
     }),
     enterprise: t.expose('enterprise', {
       type: Enterprise,
       nullable: true,
-      description: 'The enterprise; null for who may not read it.',
+      description: 'The enterprise of the list; null if the viewer may not read it, or if there are user errors.',
     }),
   }));
 }
@@ -65,30 +67,37 @@ async function change(
 }
 
 addMutation('addIpAccessListRanges', {
-  input: rangesInput('AddIpAccessListRangesInput', 'Addresses to add to those from which keys may be used.'),
-  payload: changedType('AddIpAccessListRangesPayload', 'The list after ranges were added.'),
+  input: rangesInput(
+    'AddIpAccessListRangesInput',
+    'IP addresses and ranges to add to the list from which API keys may be used.',
+  ),
+  payload: changedType('AddIpAccessListRangesPayload', 'Result of adding ranges to the IP access list.'),
   needs: ['changeIpAccessList'],
-  description: 'Adds addresses to those from which keys may be used. It holds from the next request on.',
+  description:
+    'Adds IP addresses and ranges to the list from which API keys may be used. The change takes effect with the next request. INVALID_STATE if it would lock out the caller and `force` is false.',
   act: (input, context) => change(context, input, addIpRanges),
 });
 
 addMutation('removeIpAccessListRanges', {
-  input: rangesInput('RemoveIpAccessListRangesInput', 'Addresses to remove from those from which keys may be used.'),
-  payload: changedType('RemoveIpAccessListRangesPayload', 'The list after ranges were removed.'),
+  input: rangesInput(
+    'RemoveIpAccessListRangesInput',
+    'IP addresses and ranges to remove from the list from which API keys may be used.',
+  ),
+  payload: changedType('RemoveIpAccessListRangesPayload', 'Result of removing ranges from the IP access list.'),
   needs: ['changeIpAccessList'],
   description:
-    'Removes addresses from those from which keys may be used; those that are not in the list are ignored. INVALID_STATE where none would be left. It holds from the next request on.',
+    'Removes IP addresses and ranges from the list from which API keys may be used. Ranges that are not in the list are ignored. INVALID_STATE if none would be left. The change takes effect with the next request.',
   act: (input, context) => change(context, input, removeIpRanges),
 });
 
 addMutation('replaceIpAccessListRanges', {
   input: rangesInput(
     'ReplaceIpAccessListRangesInput',
-    'The addresses from which keys may be used from now on; an empty list allows every address.',
+    'The new list of IP addresses and ranges from which API keys may be used. An empty list allows every address.',
   ),
-  payload: changedType('ReplaceIpAccessListRangesPayload', 'The list after it was replaced.'),
+  payload: changedType('ReplaceIpAccessListRangesPayload', 'Result of replacing the IP access list.'),
   needs: ['changeIpAccessList'],
   description:
-    'Replaces the addresses from which keys may be used; an empty list allows every address. It holds from the next request on.',
+    'Replaces the list of IP addresses and ranges from which API keys may be used. An empty list allows every address. The change takes effect with the next request.',
   act: (input, context) => change(context, input, replaceIpRanges),
 });

@@ -7,27 +7,28 @@ import { accessTypeDescription } from './places.ts';
 
 /** The input KnowledgeNoteFilter, which all lists of notes take. */
 export const KnowledgeNoteFilterInput = builder.inputType('KnowledgeNoteFilter', {
-  description: 'Narrows a list of notes: all members that are given must hold.',
+  description: 'Conditions for a list of notes. An item must meet every condition that is given.',
   fields: (t) => ({
     search: t.string({
-      description: 'Only notes whose name, trigger or body contains this text, upper and lower case alike.',
+      description: 'Only notes whose name, trigger or body contains this text, regardless of case.',
     }),
-    folderId: t.id({ description: 'Only notes in this folder itself, by its global ID or any form of its id.' }),
+    folderId: t.id({ description: 'Only notes directly in this folder. Global ID or REST id.' }),
     folderPath: t.string({
-      description: 'Only notes in the folder of this path itself, as "Backend/Databases". "/": notes in no folder.',
+      description:
+        'Only notes directly in the folder with this path, for example `Backend/Databases`. `/` stands for notes without a folder.',
     }),
     pinnedRepo: t.string({
-      description: 'Only notes that are pinned to this: "all", or a repository as the note has it, as "owner/repo".',
+      description: 'Only notes pinned to this repository, for example `owner/repo`, or to `all` repositories.',
     }),
     accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
-    isEnabled: t.boolean({ description: 'Only notes that agents are given, or only others; both when left out.' }),
+    isEnabled: t.boolean({ description: 'If true, only notes that agents receive. If false, only disabled notes.' }),
     ...createdMembers(t),
   }),
 });
 
 /** The input KnowledgeNoteOrder, which all lists of notes take. */
-export const KnowledgeNoteOrderInput = orderInput('KnowledgeNote', 'When the note was made.', {
-  name: 'The first 64 characters of the name, upper and lower case alike.',
+export const KnowledgeNoteOrderInput = orderInput('KnowledgeNote', 'Time when the note was created.', {
+  name: 'The first 64 characters of the name, regardless of case.',
 });
 
 /** A filter of notes as the domain has it. */
@@ -47,19 +48,19 @@ export function parseNoteFilter(
 
 /** The input KnowledgeFolderFilter, which all lists of folders take. */
 export const KnowledgeFolderFilterInput = builder.inputType('KnowledgeFolderFilter', {
-  description: 'Narrows a list of folders: all members that are given must hold.',
+  description: 'Conditions for a list of folders. An item must meet every condition that is given.',
   fields: (t) => ({
-    search: t.string({ description: 'Only folders whose name contains this text, upper and lower case alike.' }),
-    parentId: t.id({ description: 'Only folders in this folder itself, by its global ID or any form of its id.' }),
-    hasParent: t.boolean({ description: 'Only folders that are in another, or only those at the top.' }),
+    search: t.string({ description: 'Only folders whose name contains this text, regardless of case.' }),
+    parentId: t.id({ description: 'Only direct subfolders of this folder. Global ID or REST id.' }),
+    hasParent: t.boolean({ description: 'If true, only top-level folders. If false, only subfolders.' }),
     accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
     ...createdBounds(t),
   }),
 });
 
 /** The input KnowledgeFolderOrder, which all lists of folders take. */
-export const KnowledgeFolderOrderInput = orderInput('KnowledgeFolder', 'When the folder was made.', {
-  name: 'The first 64 characters of the name, upper and lower case alike.',
+export const KnowledgeFolderOrderInput = orderInput('KnowledgeFolder', 'Time when the folder was created.', {
+  name: 'The first 64 characters of the name, regardless of case.',
 });
 
 /** A filter of folders as the domain has it. */

@@ -14,15 +14,15 @@ import {
 import { readScope, ScopeInput, scopeDescription } from './places.ts';
 
 const folderDescriptions = {
-  knowledgeFolderId: 'The folder: its global ID, or any form of its id.',
-  name: 'What to call it: 1 to 200 characters without "/", and not as another folder beside it.',
-  description: 'What is in it, in words: at most 2,000 characters.',
+  knowledgeFolderId: 'Global ID or REST id of the folder (`folder-…`).',
+  name: 'Name of the folder: 1 to 200 characters without "/". Unique among the folders with the same parent, ignoring case.',
+  description: 'Description of the contents of the folder; null for none. Maximum 2,000 characters.',
   parentId:
-    'The folder of the same place that it is in, by any form of its id; null: in none. Folders nest at most 8 deep.',
+    'Global ID or REST id of the parent folder (`folder-…`), which must have the same owner; null for none. Folders nest at most 8 levels deep.',
 } as const;
 
 const CreateKnowledgeFolderInput = builder.inputType('CreateKnowledgeFolderInput', {
-  description: 'What a folder is made from.',
+  description: 'Properties of the knowledge folder to create.',
   fields: (t) => ({
     scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
     name: t.string({ required: true, description: folderDescriptions.name }),
@@ -35,17 +35,21 @@ const CreateKnowledgeFolderInput = builder.inputType('CreateKnowledgeFolderInput
 
 const CreateKnowledgeFolderPayload = payloadType<{ knowledgeFolder: FolderRecord }>(
   'CreateKnowledgeFolderPayload',
-  'A folder that was made.',
+  'Result of creating a knowledge folder.',
   (t) => ({
-    knowledgeFolder: t.expose('knowledgeFolder', { type: KnowledgeFolder, nullable: true, description: 'The folder.' }),
+    knowledgeFolder: t.expose('knowledgeFolder', {
+      type: KnowledgeFolder,
+      nullable: true,
+      description: 'The new folder; null if there are user errors.',
+    }),
   }),
 );
 
 const UpdateKnowledgeFolderInput = builder.inputType('UpdateKnowledgeFolderInput', {
-  description: 'How a folder is to change, or where it is to be: what is left out stays.',
+  description: 'Changes to a knowledge folder. Fields that are left out keep their values.',
   fields: (t) => ({
     knowledgeFolderId: t.id({ required: true, description: folderDescriptions.knowledgeFolderId }),
-    name: t.string({ description: `${folderDescriptions.name} Not null.` }),
+    name: t.string({ description: `${folderDescriptions.name} Must not be null.` }),
     description: t.string({ description: folderDescriptions.description }),
     parentId: t.id({ description: folderDescriptions.parentId }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -55,14 +59,18 @@ const UpdateKnowledgeFolderInput = builder.inputType('UpdateKnowledgeFolderInput
 
 const UpdateKnowledgeFolderPayload = payloadType<{ knowledgeFolder: FolderRecord }>(
   'UpdateKnowledgeFolderPayload',
-  'A folder that was changed.',
+  'Result of updating a knowledge folder.',
   (t) => ({
-    knowledgeFolder: t.expose('knowledgeFolder', { type: KnowledgeFolder, nullable: true, description: 'The folder.' }),
+    knowledgeFolder: t.expose('knowledgeFolder', {
+      type: KnowledgeFolder,
+      nullable: true,
+      description: 'The folder after the change; null if there are user errors.',
+    }),
   }),
 );
 
 const DeleteKnowledgeFolderInput = builder.inputType('DeleteKnowledgeFolderInput', {
-  description: 'Which folder is to be deleted.',
+  description: 'The knowledge folder to delete.',
   fields: (t) => ({
     knowledgeFolderId: t.id({ required: true, description: folderDescriptions.knowledgeFolderId }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -72,12 +80,12 @@ const DeleteKnowledgeFolderInput = builder.inputType('DeleteKnowledgeFolderInput
 
 const DeleteKnowledgeFolderPayload = payloadType<{ deletedKnowledgeFolderId: string }>(
   'DeleteKnowledgeFolderPayload',
-  'A folder that was deleted.',
+  'Result of deleting a knowledge folder.',
   (t) => ({
     deletedKnowledgeFolderId: t.expose('deletedKnowledgeFolderId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of what is gone.',
+      description: 'Global ID of the deleted folder; null if there are user errors.',
     }),
   }),
 );
@@ -86,7 +94,8 @@ addMutation('createKnowledgeFolder', {
   input: CreateKnowledgeFolderInput,
   payload: CreateKnowledgeFolderPayload,
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description: 'Makes a folder.',
+  description:
+    'Creates a knowledge folder in an organization or in the enterprise. Each of them has at most 1,000 folders.',
   act: async (input, context, info) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...folder } = input;
     return {
@@ -101,7 +110,7 @@ addMutation('updateKnowledgeFolder', {
   input: UpdateKnowledgeFolderInput,
   payload: UpdateKnowledgeFolderPayload,
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description: 'Changes or moves a folder, with all that is in it.',
+  description: 'Updates a knowledge folder, or moves it with all notes and folders in it.',
   act: async (input, { domain }) => {
     const { knowledgeFolderId, clientMutationId: _mutation, ...change } = input;
     return { knowledgeFolder: await updateFolder(domain, knowledgeFolderId, change as FolderChange) };
@@ -112,7 +121,8 @@ addMutation('deleteKnowledgeFolder', {
   input: DeleteKnowledgeFolderInput,
   payload: DeleteKnowledgeFolderPayload,
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description: 'Deletes a folder and the folders in it; their notes are then in no folder.',
+  description:
+    'Deletes a knowledge folder and all folders in it. The notes in these folders are kept, without a folder.',
   act: async (input, { domain }) => {
     const { id } = await deleteFolder(domain, input.knowledgeFolderId, undefined, input);
     return { deletedKnowledgeFolderId: globalId('folder', id) };

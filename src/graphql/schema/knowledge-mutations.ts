@@ -14,18 +14,20 @@ import {
 import { readScope, ScopeInput, scopeDescription } from './places.ts';
 
 const noteDescriptions = {
-  knowledgeNoteId: 'The note: its global ID, or any form of its id.',
-  name: 'What to call it: 1 to 10,000 characters.',
-  body: 'What there is to know: at most 100,000 characters.',
-  trigger: 'When an agent should read it: at most 10,000 characters.',
-  folderId: 'A folder of the same place, by any form of its id; null: in none.',
-  pinnedRepo: 'A repository as "owner/repo", "group/subgroup/repo" or "host/owner/repo", or "all"; null: not pinned.',
-  macro: 'Its shortcut: "!" and letters, digits, "_" or "-". No two notes of a place have the same. Null: none.',
-  isEnabled: 'Whether agents are told of it.',
+  knowledgeNoteId: 'Global ID or REST id of the note (`note-…`).',
+  name: 'Name of the note: 1 to 10,000 characters.',
+  body: 'Text of the note: 1 to 100,000 characters.',
+  trigger: 'Description of the situation in which an agent should read the note: 1 to 10,000 characters.',
+  folderId: 'Global ID or REST id of a folder with the same owner (`folder-…`); null for no folder.',
+  pinnedRepo:
+    'Repository to pin the note to, as `owner/repo`, `group/subgroup/repo` or `host/owner/repo`, or `all` for every repository; null for none.',
+  macro:
+    'Shortcut of the note: "!" and letters, digits, "_" or "-", at most 100 characters. Unique among the notes of the owner, ignoring case. Null for none.',
+  isEnabled: 'Whether agents are given the note. Defaults to true.',
 } as const;
 
 const CreateKnowledgeNoteInput = builder.inputType('CreateKnowledgeNoteInput', {
-  description: 'What a note is made from.',
+  description: 'Properties of the knowledge note to create.',
   fields: (t) => ({
     scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
     name: t.string({ required: true, description: noteDescriptions.name }),
@@ -42,19 +44,23 @@ const CreateKnowledgeNoteInput = builder.inputType('CreateKnowledgeNoteInput', {
 
 const CreateKnowledgeNotePayload = payloadType<{ knowledgeNote: NoteRecord }>(
   'CreateKnowledgeNotePayload',
-  'A note that was made.',
+  'Result of creating a knowledge note.',
   (t) => ({
-    knowledgeNote: t.expose('knowledgeNote', { type: KnowledgeNote, nullable: true, description: 'The note.' }),
+    knowledgeNote: t.expose('knowledgeNote', {
+      type: KnowledgeNote,
+      nullable: true,
+      description: 'The new note; null if there are user errors.',
+    }),
   }),
 );
 
 const UpdateKnowledgeNoteInput = builder.inputType('UpdateKnowledgeNoteInput', {
-  description: 'How a note is to change: what is left out stays.',
+  description: 'Changes to a knowledge note. Fields that are left out keep their values.',
   fields: (t) => ({
     knowledgeNoteId: t.id({ required: true, description: noteDescriptions.knowledgeNoteId }),
-    name: t.string({ description: `${noteDescriptions.name} Not null.` }),
-    body: t.string({ description: `${noteDescriptions.body} Not null.` }),
-    trigger: t.string({ description: `${noteDescriptions.trigger} Not null.` }),
+    name: t.string({ description: `${noteDescriptions.name} Must not be null.` }),
+    body: t.string({ description: `${noteDescriptions.body} Must not be null.` }),
+    trigger: t.string({ description: `${noteDescriptions.trigger} Must not be null.` }),
     folderId: t.id({ description: noteDescriptions.folderId }),
     pinnedRepo: t.string({ description: noteDescriptions.pinnedRepo }),
     macro: t.string({ description: noteDescriptions.macro }),
@@ -68,7 +74,7 @@ const notePayload = (name: string, description: string) =>
     knowledgeNote: t.expose('knowledgeNote', {
       type: KnowledgeNote,
       nullable: true,
-      description: 'The note after the change; null beside user errors.',
+      description: 'The note after the change; null if there are user errors.',
     }),
   }));
 
@@ -82,7 +88,7 @@ const oneNote = (name: string, description: string) =>
   });
 
 const DeleteKnowledgeNoteInput = builder.inputType('DeleteKnowledgeNoteInput', {
-  description: 'The note that is to be deleted.',
+  description: 'The knowledge note to delete.',
   fields: (t) => ({
     knowledgeNoteId: t.id({ required: true, description: noteDescriptions.knowledgeNoteId }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -92,12 +98,12 @@ const DeleteKnowledgeNoteInput = builder.inputType('DeleteKnowledgeNoteInput', {
 
 const DeleteKnowledgeNotePayload = payloadType<{ deletedKnowledgeNoteId: string }>(
   'DeleteKnowledgeNotePayload',
-  'A note that was deleted.',
+  'Result of deleting a knowledge note.',
   (t) => ({
     deletedKnowledgeNoteId: t.expose('deletedKnowledgeNoteId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of what is gone.',
+      description: 'Global ID of the deleted note; null if there are user errors.',
     }),
   }),
 );
@@ -106,7 +112,7 @@ addMutation('createKnowledgeNote', {
   input: CreateKnowledgeNoteInput,
   payload: CreateKnowledgeNotePayload,
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description: 'Makes a note.',
+  description: 'Creates a knowledge note in an organization or in the enterprise.',
   act: async (input, context, info) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...note } = input;
     return {
@@ -119,9 +125,9 @@ addMutation('createKnowledgeNote', {
 
 addMutation('updateKnowledgeNote', {
   input: UpdateKnowledgeNoteInput,
-  payload: notePayload('UpdateKnowledgeNotePayload', 'The note that was changed.'),
+  payload: notePayload('UpdateKnowledgeNotePayload', 'Result of updating a knowledge note.'),
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description: 'Changes a note.',
+  description: 'Updates a knowledge note. Fields that are left out keep their values.',
   act: async (input, { domain }) => {
     const { knowledgeNoteId, clientMutationId: _mutation, ...change } = input;
     return { knowledgeNote: await updateNote(domain, knowledgeNoteId, change as NoteChange) };
@@ -129,20 +135,21 @@ addMutation('updateKnowledgeNote', {
 });
 
 addMutation('enableKnowledgeNote', {
-  input: oneNote('EnableKnowledgeNoteInput', 'The note that agents are to be given.'),
-  payload: notePayload('EnableKnowledgeNotePayload', 'The note that was enabled.'),
+  input: oneNote('EnableKnowledgeNoteInput', 'The knowledge note to enable.'),
+  payload: notePayload('EnableKnowledgeNotePayload', 'Result of enabling a knowledge note.'),
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description: 'Gives a note to agents again. Does nothing if it is enabled.',
+  description: 'Enables a knowledge note, so that agents are given it again. Does nothing if the note is enabled.',
   act: async (input, { domain }) => ({
     knowledgeNote: await updateNote(domain, input.knowledgeNoteId, { isEnabled: true }),
   }),
 });
 
 addMutation('disableKnowledgeNote', {
-  input: oneNote('DisableKnowledgeNoteInput', 'The note that agents are no longer to be given.'),
-  payload: notePayload('DisableKnowledgeNotePayload', 'The note that was disabled.'),
+  input: oneNote('DisableKnowledgeNoteInput', 'The knowledge note to disable.'),
+  payload: notePayload('DisableKnowledgeNotePayload', 'Result of disabling a knowledge note.'),
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description: 'Keeps a note from agents, without deleting it. Does nothing if it is disabled.',
+  description:
+    'Disables a knowledge note without deleting it, so that agents are no longer given it. Does nothing if the note is disabled.',
   act: async (input, { domain }) => ({
     knowledgeNote: await updateNote(domain, input.knowledgeNoteId, { isEnabled: false }),
   }),
@@ -152,7 +159,7 @@ addMutation('deleteKnowledgeNote', {
   input: DeleteKnowledgeNoteInput,
   payload: DeleteKnowledgeNotePayload,
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
-  description: 'Deletes a note.',
+  description: 'Deletes a knowledge note permanently.',
   act: async (input, { domain }) => {
     const { id } = await deleteNote(domain, input.knowledgeNoteId, undefined, input);
     return { deletedKnowledgeNoteId: globalId('note', id) };

@@ -25,35 +25,41 @@ export const KnowledgeNote = builder.objectRef<NoteRecord>('KnowledgeNote');
 export const KnowledgeFolder = builder.objectRef<FolderRecord>('KnowledgeFolder');
 
 const KnowledgeNoteConnection = countedConnection(KnowledgeNote, 'KnowledgeNote', {
-  page: 'A page of notes.',
-  edge: 'A note in a list.',
+  page: 'A page of knowledge notes.',
+  edge: 'A knowledge note in a list, with its cursor.',
 });
 const KnowledgeFolderConnection = countedConnection(KnowledgeFolder, 'KnowledgeFolder', {
-  page: 'A page of folders.',
-  edge: 'A folder in a list.',
+  page: 'A page of knowledge folders.',
+  edge: 'A knowledge folder in a list, with its cursor.',
 });
 
 builder.node(KnowledgeNote, {
-  description: 'What agents should know, and when.',
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  description: 'A note with knowledge for agents, and the situation in which an agent should read the note.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the note, unique across all types.' },
   fields: (t) => ({
     knowledgeNoteId: t.string({
-      description: 'The id as REST writes it.',
+      description: 'REST id of the note (`note-…`).',
       resolve: ({ id }) => prefixedId('note', id),
     }),
-    name: t.exposeString('name', { description: 'What it is called.' }),
-    body: t.exposeString('body', { description: 'What there is to know.' }),
-    trigger: t.exposeString('trigger', { description: 'When an agent should read it.' }),
+    name: t.exposeString('name', { description: 'Name of the note, which need not be unique.' }),
+    body: t.exposeString('body', { description: 'Text of the note, which agents read.' }),
+    trigger: t.exposeString('trigger', {
+      description: 'Description of the situation in which an agent should read the note.',
+    }),
     pinnedRepo: t.exposeString('pinnedRepo', {
       nullable: true,
-      description: 'The repository that it is pinned to, as "owner/repo", or "all"; null: it is not pinned.',
+      description:
+        'Repository to which the note is pinned, for example `owner/repo`, or `all` for every repository; null if the note is not pinned.',
     }),
-    macro: t.exposeString('macro', { nullable: true, description: 'Its shortcut, with its "!".' }),
-    isEnabled: t.exposeBoolean('isEnabled', { description: 'Whether agents are told of it.' }),
+    macro: t.exposeString('macro', {
+      nullable: true,
+      description: 'Shortcut of the note, for example `!deploy`; null if the note has none.',
+    }),
+    isEnabled: t.exposeBoolean('isEnabled', { description: 'Whether agents are given the note.' }),
     folder: t.field({
       type: KnowledgeFolder,
       nullable: true,
-      description: 'The folder that it is in; null: in none.',
+      description: 'Folder that contains the note; null if the note is in no folder.',
       resolve: ({ folderId }, _args, { loaders }) => (folderId === null ? null : loaders.folders.load(folderId)),
     }),
     organization: t.field({
@@ -68,29 +74,33 @@ builder.node(KnowledgeNote, {
 });
 
 builder.node(KnowledgeFolder, {
-  description: 'A folder of notes. Folders nest.',
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  description: 'A folder of knowledge notes. Folders can contain other folders, at most 8 levels deep.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the folder, unique across all types.' },
   fields: (t) => ({
     knowledgeFolderId: t.string({
-      description: 'The id as REST writes it.',
+      description: 'REST id of the folder (`folder-…`).',
       resolve: ({ id }) => prefixedId('folder', id),
     }),
-    name: t.exposeString('name', { description: 'What it is called: no two beside each other are called the same.' }),
-    description: t.exposeString('description', { nullable: true, description: 'What is in it, in words.' }),
+    name: t.exposeString('name', { description: 'Name of the folder, unique among the folders with the same parent.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'Description of the contents of the folder; null if it has none.',
+    }),
     path: t.string({
-      description: 'Its name behind those of the folders around it, as "Backend/Databases".',
+      description: 'Path of the folder: the names of its parents and its own name, for example `Backend/Databases`.',
       resolve: async ({ id, name }, _args, { loaders }) => (await loaders.folderPaths.load(id)) ?? name,
     }),
     parent: t.field({
       type: KnowledgeFolder,
       nullable: true,
-      description: 'The folder that it is in; null: in none.',
+      description: 'Parent folder; null if the folder is at the top level.',
       resolve: ({ parentId }, _args, { loaders }) => (parentId === null ? null : loaders.folders.load(parentId)),
     }),
     notes: t.connection(
       {
         type: KnowledgeNote,
-        description: 'The notes in it, newest first unless ordered otherwise; not those in folders inside it.',
+        description:
+          'Notes directly in the folder, without those of its subfolders. Newest first unless `orderBy` says otherwise.',
         args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
         resolve: async (folder, args, context) => {
           const list = notesIn(context.domain, folder, parseNoteFilter(args.filter), args.orderBy);
@@ -102,7 +112,7 @@ builder.node(KnowledgeFolder, {
     children: t.connection(
       {
         type: KnowledgeFolder,
-        description: 'The folders directly in it, newest first unless ordered otherwise; not those inside them.',
+        description: 'Direct subfolders of the folder. Newest first unless `orderBy` says otherwise.',
         args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
         resolve: async (folder, args, context) => {
           const list = foldersIn(context.domain, folder, parseFolderFilter(args.filter), args.orderBy);
@@ -127,7 +137,7 @@ builder.objectFields(Organization, (t) => ({
     {
       type: KnowledgeNote,
       ...boundary('viewKnowledge'),
-      description: 'Its notes, newest first unless ordered otherwise.',
+      description: 'Notes of the organization. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
       resolve: async ({ id }, args, context) => {
         const list = notesOf(context.domain, id, parseNoteFilter(args.filter), args.orderBy);
@@ -140,7 +150,7 @@ builder.objectFields(Organization, (t) => ({
     {
       type: KnowledgeFolder,
       ...boundary('viewKnowledge'),
-      description: 'Its folders of notes, newest first unless ordered otherwise.',
+      description: 'Folders of notes of the organization. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
       resolve: async ({ id }, args, context) => {
         const list = foldersOf(context.domain, id, parseFolderFilter(args.filter), args.orderBy);
@@ -156,7 +166,8 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: KnowledgeNote,
       ...boundary('changeEnterpriseKnowledge'),
-      description: 'Its own notes and those of all its organizations, newest first unless ordered otherwise.',
+      description:
+        'Notes of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
       resolve: async (_enterprise, args, context) => {
         const list = notesOf(context.domain, null, parseNoteFilter(args.filter), args.orderBy);
@@ -169,7 +180,8 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: KnowledgeFolder,
       ...boundary('changeEnterpriseKnowledge'),
-      description: 'Its own folders and those of all its organizations, newest first unless ordered otherwise.',
+      description:
+        'Folders of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
       resolve: async (_enterprise, args, context) => {
         const list = foldersOf(context.domain, null, parseFolderFilter(args.filter), args.orderBy);

@@ -32,17 +32,17 @@ export function orderInput<F extends string = never>(
   const fields: Readonly<Record<string, string>> = { createdAt, ...more };
   const values = Object.entries(fields).map(([value, description]) => [enumNames[value], { value, description }]);
   const field = builder.enumType(`${name}OrderField`, {
-    description: `What a list is ordered by, in ${name}Order.`,
+    description: `Field that ${name}Order orders a list by.`,
     values: Object.fromEntries(values) as Record<string, { value: F | 'createdAt'; description: string }>,
   });
   const order = builder.inputType(`${name}Order`, {
-    description: 'The order of a list: by what, and which end comes first.',
+    description: 'Order of a list: the field and the direction.',
     fields: (t) => ({
-      field: t.field({ type: field, required: true, description: 'What the list is ordered by.' }),
+      field: t.field({ type: field, required: true, description: 'Field that the list is ordered by.' }),
       direction: t.field({
         type: OrderDirectionEnum,
         required: true,
-        description: 'Which end of the list comes first.',
+        description: 'Direction of the order, ascending or descending.',
       }),
     }),
   });
@@ -55,23 +55,25 @@ export function listArgs<Filter extends InputRef<unknown>, Order extends InputRe
   arg: ArgBuilder<SchemaTypes>,
   filter: Filter,
   order: Order,
-  unordered = 'the newest first',
+  unordered = 'newest first',
 ) {
   return {
-    filter: arg({ type: filter, description: 'What narrows the list; everything when left out.' }),
-    orderBy: arg({ type: order, description: `The order of the list; ${unordered} when left out.` }),
+    filter: arg({ type: filter, description: 'Conditions for the list. Defaults to no condition.' }),
+    orderBy: arg({ type: order, description: `Order of the list. Defaults to ${unordered}.` }),
   };
 }
 
-/** The members of a filter on when a thing was made. */
+/** The members of a filter on the time of creation. */
 export const createdBounds = (t: Fields) => ({
-  createdAfter: t.field({ type: 'DateTime', description: 'Only what was made at this time or later.' }),
-  createdBefore: t.field({ type: 'DateTime', description: 'Only what was made before this time.' }),
+  createdAfter: t.field({ type: 'DateTime', description: 'Only items created at this time or later.' }),
+  createdBefore: t.field({ type: 'DateTime', description: 'Only items created before this time.' }),
 });
 
-/** The members of a filter on when and by whom a thing was made. */
+/** The members of a filter on the time and the principal of the creation. */
 export const createdMembers = (t: Fields) => ({
-  createdByIds: t.idList({ description: 'Only what one of these users, service users or service keys made.' }),
+  createdByIds: t.idList({
+    description: 'Only items created by one of these users, service users or service keys. Global IDs or REST ids.',
+  }),
   ...createdBounds(t),
 });
 

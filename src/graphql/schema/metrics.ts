@@ -16,68 +16,71 @@ import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 
 const ActiveUsersUnitEnum = builder.enumType('ActiveUsersUnit', {
-  description: 'How long a window of active users is. All are of UTC.',
+  description: 'The length of a window in which active users are counted. Windows begin and end in UTC.',
   values: {
-    DAY: { value: 'day', description: 'A day.' },
-    WEEK: { value: 'week', description: 'A week, from Monday on.' },
-    MONTH: { value: 'month', description: 'A calendar month.' },
+    DAY: { value: 'day', description: 'A window of a calendar day in UTC.' },
+    WEEK: { value: 'week', description: 'A window of a week in UTC, which begins on Monday.' },
+    MONTH: { value: 'month', description: 'A window of a calendar month in UTC.' },
   } as const satisfies Record<string, { value: ActiveUsersUnit; description: string }>,
 });
 
 const QueueLevelEnum = builder.enumType('QueueLevel', {
-  description: 'How full a queue is.',
+  description: 'The load of a queue, by the number of waiting sessions.',
   values: {
     NORMAL: { value: 'normal', description: 'Fewer than 10 sessions wait.' },
-    ELEVATED: { value: 'elevated', description: '10 sessions or more wait.' },
-    HIGH: { value: 'high', description: '100 sessions or more wait.' },
+    ELEVATED: { value: 'elevated', description: 'Between 10 and 99 sessions wait.' },
+    HIGH: { value: 'high', description: 'At least 100 sessions wait.' },
   } as const satisfies Record<string, { value: QueueState['level']; description: string }>,
 });
 
 const OriginCount = builder.objectRef<{ origin: SessionOrigin; count: number }>('SessionOriginCount').implement({
-  description: 'How many sessions came from somewhere.',
+  description: 'The number of sessions that were started from an origin.',
   fields: (t) => ({
-    origin: t.expose('origin', { type: SessionOriginEnum, description: 'Where they were started.' }),
-    count: t.exposeInt('count', { description: 'How many.' }),
+    origin: t.expose('origin', { type: SessionOriginEnum, description: 'Origin of the counted sessions.' }),
+    count: t.exposeInt('count', { description: 'Number of sessions with the origin.' }),
   }),
 });
 
 const SizeCount = builder.objectRef<{ size: SessionSize; count: number }>('SessionSizeCount').implement({
-  description: 'How many sessions are of a size.',
+  description: 'The number of sessions of a size.',
   fields: (t) => ({
-    size: t.expose('size', { type: SessionSizeEnum, description: 'The size.' }),
-    count: t.exposeInt('count', { description: 'How many.' }),
+    size: t.expose('size', { type: SessionSizeEnum, description: 'Size of the counted sessions.' }),
+    count: t.exposeInt('count', { description: 'Number of sessions of the size.' }),
   }),
 });
 
 const SessionOutcomeEnum = builder.enumType('SessionOutcome', {
-  description: 'How a session came out.',
+  description: 'The outcome of a session, by its current status.',
   values: {
-    OPEN: { value: 'open', description: 'It has not ended: it waits, works, or is suspended.' },
-    FINISHED: { value: 'finished', description: 'Its agent was done.' },
-    TERMINATED: { value: 'terminated', description: 'Somebody ended it.' },
-    EXPIRED: { value: 'expired', description: 'It slept for so long that it was ended.' },
-    FAILED: { value: 'failed', description: 'An error ended it.' },
+    OPEN: { value: 'open', description: 'The session has not ended: it waits, works or is suspended.' },
+    FINISHED: { value: 'finished', description: 'The session ended because its agent finished the work.' },
+    TERMINATED: { value: 'terminated', description: 'The session was terminated permanently.' },
+    EXPIRED: {
+      value: 'expired',
+      description: 'The session was suspended, or waited for the user, for so long that it expired.',
+    },
+    FAILED: { value: 'failed', description: 'The session ended with an error.' },
   } as const satisfies Record<Uppercase<SessionOutcome>, { value: SessionOutcome; description: string }>,
 });
 
 const OutcomeCount = builder.objectRef<{ outcome: SessionOutcome; count: number }>('SessionOutcomeCount').implement({
-  description: 'How many sessions came out in some way.',
+  description: 'The number of sessions with an outcome.',
   fields: (t) => ({
-    outcome: t.expose('outcome', { type: SessionOutcomeEnum, description: 'How they came out.' }),
-    count: t.exposeInt('count', { description: 'How many.' }),
+    outcome: t.expose('outcome', { type: SessionOutcomeEnum, description: 'Outcome of the counted sessions.' }),
+    count: t.exposeInt('count', { description: 'Number of sessions with the outcome.' }),
   }),
 });
 
 const PullRequestMetrics = builder.objectRef<SessionMetrics['pullRequests']>('PullRequestMetrics').implement({
-  description: 'How many pull requests sessions made, by what they are now.',
+  description: 'Numbers of the pull requests of sessions, by their current state.',
   fields: (t) => ({
     createdCount: t.int({
-      description: 'All of them.',
+      description: 'Number of pull requests in any state.',
       resolve: ({ open, closed, merged }) => open + closed + merged,
     }),
-    openCount: t.exposeInt('open', { description: 'Those that are open.' }),
-    closedCount: t.exposeInt('closed', { description: 'Those that were closed without being merged.' }),
-    mergedCount: t.exposeInt('merged', { description: 'Those that were merged.' }),
+    openCount: t.exposeInt('open', { description: 'Number of open pull requests.' }),
+    closedCount: t.exposeInt('closed', { description: 'Number of pull requests that were closed without a merge.' }),
+    mergedCount: t.exposeInt('merged', { description: 'Number of merged pull requests.' }),
   }),
 });
 
@@ -86,68 +89,77 @@ const bySize = (counts: Readonly<Record<SessionSize, number>>) =>
   sizeNames.map((size) => ({ size, count: counts[size] }));
 
 const SessionMetricsType = builder.objectRef<SessionMetrics>('SessionMetrics').implement({
-  description: 'Counts of the sessions that were started on some days, by what they are now.',
+  description: 'Counts of the sessions that were started in a period, by their current state.',
   fields: (t) => ({
-    count: t.exposeInt('count', { description: 'How many.' }),
+    count: t.exposeInt('count', { description: 'Number of sessions that were started in the period.' }),
     averageAcus: t.exposeFloat('averageAcus', {
       nullable: true,
-      description: 'The ACUs of one on average; null: there are none.',
+      description: 'Average number of ACUs per session; null if there are no sessions.',
     }),
     byOrigin: t.field({
       type: [OriginCount],
-      description: 'How many from each origin, also those from which none came.',
+      description: 'Number of sessions of each origin, including origins without sessions.',
       resolve: ({ byOrigin }) => sessionOrigins.map((origin) => ({ origin, count: byOrigin[origin] })),
     }),
     bySize: t.field({
       type: [SizeCount],
-      description: 'How many of each size, the smallest first.',
+      description: 'Number of sessions of each size, smallest size first.',
       resolve: (metrics) => bySize(metrics.bySize),
     }),
     byOutcome: t.field({
       type: [OutcomeCount],
-      description: 'How many came out in each way, also those in which none did.',
+      description: 'Number of sessions with each outcome, including outcomes without sessions.',
       resolve: ({ byOutcome }) => sessionOutcomes.map((outcome) => ({ outcome, count: byOutcome[outcome] })),
     }),
-    withPlaybookCount: t.exposeInt('withPlaybookCount', { description: 'How many have a playbook.' }),
+    withPlaybookCount: t.exposeInt('withPlaybookCount', { description: 'Number of sessions that use a playbook.' }),
     withMergedPullRequestCount: t.exposeInt('withMergedCount', {
-      description: 'How many made a pull request that was merged.',
+      description: 'Number of sessions that have a merged pull request.',
     }),
     withMergedPullRequestBySize: t.field({
       type: [SizeCount],
-      description: 'These by size, the smallest first.',
+      description: 'Number of sessions of each size that have a merged pull request, smallest size first.',
       resolve: ({ mergedBySize }) => bySize(mergedBySize),
     }),
   }),
 });
 
 const ActiveUsersWindow = builder.objectRef<ActiveUsers>('ActiveUsersWindow').implement({
-  description: 'How many users were active in a stretch of time.',
+  description: 'The number of users that were active in a window of time.',
   fields: (t) => ({
-    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'When it begins.' }),
-    endsAt: t.expose('endsAt', { type: 'DateTime', description: 'When it is over: the first moment after it.' }),
-    count: t.exposeInt('activeUsers', { description: 'How many users.' }),
+    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Start of the window, which is part of it.' }),
+    endsAt: t.expose('endsAt', { type: 'DateTime', description: 'End of the window: the first moment after it.' }),
+    count: t.exposeInt('activeUsers', { description: 'Number of users that were active in the window.' }),
   }),
 });
 
-const minSessionsDescription = 'Who started fewer sessions does not count. 1 to 1,000,000.';
+const minSessionsDescription =
+  'Minimum number of sessions that a user must have started to be counted: 1 to 1,000,000. Defaults to 1.';
 
 const Metrics = builder.objectRef<MetricsPlace>('Metrics').implement({
-  description: 'Figures about the sessions that were started on some days, unlisted and archived ones too.',
+  description: 'Figures about the sessions that were started in a period, including unlisted and archived sessions.',
   fields: (t) => ({
-    from: t.field({ type: 'Date', description: 'The first of the days.', resolve: ({ input }) => input.from }),
-    to: t.field({ type: 'Date', description: 'The last of the days.', resolve: ({ input }) => input.to }),
+    from: t.field({
+      type: 'Date',
+      description: 'First day of the period, in UTC.',
+      resolve: ({ input }) => input.from,
+    }),
+    to: t.field({
+      type: 'Date',
+      description: 'Last day of the period, in UTC, which is part of it.',
+      resolve: ({ input }) => input.to,
+    }),
     sessions: t.field({
       type: SessionMetricsType,
-      description: 'The sessions.',
+      description: 'Counts of the sessions in the period.',
       resolve: (place, _args, { loaders }) => loaders.sessionMetrics(place),
     }),
     pullRequests: t.field({
       type: PullRequestMetrics,
-      description: 'Their pull requests.',
+      description: 'Counts of the pull requests of the sessions in the period.',
       resolve: async (place, _args, { loaders }) => (await loaders.sessionMetrics(place)).pullRequests,
     }),
     activeUserCount: t.int({
-      description: 'How many users started any.',
+      description: 'Number of users that started at least `minSessions` sessions in the period.',
       extensions: { items: 31 },
       args: { minSessions: t.arg.int({ defaultValue: 1, description: minSessionsDescription }) },
       resolve: (place, { minSessions }, { loaders }) => loaders.activeUserCount(place, minSessions ?? 1),
@@ -155,10 +167,14 @@ const Metrics = builder.objectRef<MetricsPlace>('Metrics').implement({
     activeUsers: t.field({
       type: [ActiveUsersWindow],
       description:
-        'How many users started any in each day, week or month, in order. The first and the last may be cut off; those that have not begun are left out.',
+        'Numbers of active users in each day, week or month of the period, in order of time. The period may cut off the first and the last window. Windows that have not begun are left out.',
       extensions: { items: 31 },
       args: {
-        unit: t.arg({ type: ActiveUsersUnitEnum, required: true, description: 'How long each is.' }),
+        unit: t.arg({
+          type: ActiveUsersUnitEnum,
+          required: true,
+          description: 'Length of each window: a day, a week or a month.',
+        }),
         minSessions: t.arg.int({ defaultValue: 1, description: minSessionsDescription }),
       },
       resolve: async (place, { unit, minSessions }, { loaders }) => [
@@ -169,18 +185,18 @@ const Metrics = builder.objectRef<MetricsPlace>('Metrics').implement({
 });
 
 const descriptions = {
-  from: 'The first day, of UTC.',
-  to: 'The last day, at most 400 days in all.',
-  playbookId: 'Only sessions with this playbook.',
-  userIds: 'Only sessions of any of these users, or of serviceUserIds.',
-  serviceUserIds: 'Only sessions of any of these service users, or of userIds.',
+  from: 'First day of the period, in UTC, for example `2026-01-01`.',
+  to: 'Last day of the period, in UTC, for example `2026-01-31`. The period has at most 400 days, including both.',
+  playbookId: 'Only sessions that use the playbook with this global ID or REST id.',
+  userIds: 'Only sessions that were started by these users, or by the service users in `serviceUserIds`.',
+  serviceUserIds: 'Only sessions that were started by these service users, or by the users in `userIds`.',
 } as const;
 
 builder.objectField(Organization, 'metrics', (t) =>
   t.field({
     type: Metrics,
     ...boundary('viewMetrics', { items: 31 }),
-    description: 'Figures about its sessions.',
+    description: 'Figures about the sessions of the organization that were started in a period.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
@@ -193,14 +209,19 @@ builder.objectField(Organization, 'metrics', (t) =>
 );
 
 const Queue = builder.objectRef<QueueState>('Queue').implement({
-  description: 'The sessions that wait for an agent.',
+  description: 'The sessions of an enterprise that wait for an agent.',
   fields: (t) => ({
-    size: t.exposeInt('size', { description: 'How many: new, resuming, or claimed and not yet running.' }),
+    size: t.exposeInt('size', {
+      description: 'Number of waiting sessions: those that are new, resuming, or claimed and not yet running.',
+    }),
     limitedSize: t.exposeInt('limitedSize', {
       description:
-        'How many of them wait because their organization or their user has as many running sessions as it may have.',
+        'Number of sessions that wait because their organization or user already has its maximum number of running sessions.',
     }),
-    level: t.expose('level', { type: QueueLevelEnum, description: 'Whether that is many.' }),
+    level: t.expose('level', {
+      type: QueueLevelEnum,
+      description: 'Load of the queue, by the number of waiting sessions.',
+    }),
   }),
 });
 
@@ -208,11 +229,13 @@ builder.objectFields(Enterprise, (t) => ({
   metrics: t.field({
     type: Metrics,
     ...boundary('viewEnterpriseMetrics', { items: 31 }),
-    description: 'Figures about the sessions of all its organizations.',
+    description: 'Figures about the sessions of all organizations of the enterprise that were started in a period.',
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
-      organizationIds: t.arg.idList({ description: 'Only sessions of these organizations.' }),
+      organizationIds: t.arg.idList({
+        description: 'Only sessions of the organizations with these global IDs or REST ids (`org-…`).',
+      }),
       playbookId: t.arg.id({ description: descriptions.playbookId }),
       userIds: t.arg.idList({ description: descriptions.userIds }),
       serviceUserIds: t.arg.idList({ description: descriptions.serviceUserIds }),
@@ -222,7 +245,7 @@ builder.objectFields(Enterprise, (t) => ({
   queue: t.field({
     type: Queue,
     ...boundary('viewEnterpriseMetrics'),
-    description: 'Its sessions that wait for an agent.',
+    description: 'Queue of the sessions of the enterprise that wait for an agent.',
     resolve: (_enterprise, _args, { domain }) => getQueue(domain),
   }),
 }));

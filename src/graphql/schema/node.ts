@@ -61,15 +61,16 @@ builder.queryFields((t) => ({
   node: t.field({
     type: builder.nodeInterfaceRef(),
     nullable: true,
-    description: 'The thing of a global ID; null when there is none that the viewer may see.',
-    args: { id: t.arg.id({ required: true, description: 'A global ID.' }) },
+    description: 'Looks up an object by its global ID. Null if no such object exists or the viewer may not see it.',
+    args: { id: t.arg.id({ required: true, description: 'Global ID of the object to return.' }) },
     resolve: (_root, { id }, context) => loadNode(context, id) as never,
   }),
   nodes: t.field({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
-    description: 'The things of these global IDs, in their order; null for each that the viewer may not see.',
-    args: { ids: t.arg.idList({ required: true, description: 'At most 100 global IDs.' }) },
+    description:
+      'Looks up objects by their global IDs, in the order of the IDs. An item is null if no such object exists or the viewer may not see it.',
+    args: { ids: t.arg.idList({ required: true, description: 'Global IDs of the objects to return. Maximum 100.' }) },
     resolve: (_root, { ids }, context) => {
       if (ids.length > mostNodes) {
         throw new GraphQLError(`"ids" must have at most ${mostNodes} items, but has ${ids.length}.`, {

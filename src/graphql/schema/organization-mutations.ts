@@ -8,11 +8,16 @@ import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
-  description: 'What an organization is made from.',
+  description: 'Properties of the organization to create.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'What to call it.' }),
-    maxCycleAcuLimit: t.int({ description: 'The ACUs that it may use in a cycle.' }),
-    maxSessionAcuLimit: t.int({ description: 'The ACUs that one session may use.' }),
+    name: t.string({ required: true, description: 'Name of the organization: 1 to 200 characters, not blank.' }),
+    maxCycleAcuLimit: t.int({
+      description:
+        'Maximum number of ACUs that the organization may use in a cycle, which is a calendar month in UTC; null for no limit.',
+    }),
+    maxSessionAcuLimit: t.int({
+      description: 'Maximum number of ACUs that each session of the organization may use; null for no limit.',
+    }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -20,9 +25,13 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
 
 const CreateOrganizationPayload = payloadType<{ organization: OrganizationRecord }>(
   'CreateOrganizationPayload',
-  'An organization that was made.',
+  'Result of creating an organization.',
   (t) => ({
-    organization: t.expose('organization', { type: Organization, nullable: true, description: 'The organization.' }),
+    organization: t.expose('organization', {
+      type: Organization,
+      nullable: true,
+      description: 'The new organization; null if there are user errors.',
+    }),
   }),
 );
 
@@ -30,7 +39,7 @@ addMutation('createOrganization', {
   input: CreateOrganizationInput,
   payload: CreateOrganizationPayload,
   needs: ['createOrganization'],
-  description: 'Makes an organization.',
+  description: 'Creates an organization in the enterprise.',
   act: async (input, context, info) => {
     const { idempotencyKey: _key, clientMutationId: _mutation, ...organization } = input;
     const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
@@ -38,22 +47,30 @@ addMutation('createOrganization', {
   },
 });
 
-const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
+const organizationIdDescription = 'Global ID or REST id of the organization (`org-…`).';
 
 const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
-  description: 'How an organization is to change: what is left out stays.',
+  description: 'Changes to an organization. Fields that are left out keep their values.',
   fields: (t) => ({
     organizationId: t.id({ required: true, description: organizationIdDescription }),
-    name: t.string({ description: 'What to call it from now on; not null.' }),
-    maxCycleAcuLimit: t.int({ description: 'The ACUs that it may use in a cycle; null: as many as it likes.' }),
-    maxSessionAcuLimit: t.int({ description: 'The ACUs that one session may use; null: no limit.' }),
-    maxConcurrentSessions: t.int({
-      description: 'The most of its sessions that run at once; null: the default of the service; 0: no limit.',
+    name: t.string({ description: 'New name of the organization: 1 to 200 characters, not blank. Must not be null.' }),
+    maxCycleAcuLimit: t.int({
+      description:
+        'Maximum number of ACUs that the organization may use in a cycle, which is a calendar month in UTC; null for no limit.',
     }),
-    defaultAgent: t.string({ description: 'The agent of its sessions that name none; null: the default of `agents`.' }),
+    maxSessionAcuLimit: t.int({
+      description: 'Maximum number of ACUs that each session of the organization may use; null for no limit.',
+    }),
+    maxConcurrentSessions: t.int({
+      description:
+        'Maximum number of sessions of the organization that run at the same time: 0 to 1,000,000. 0 for no limit, null for the default of the service.',
+    }),
+    defaultAgent: t.string({
+      description: 'Id of the agent for sessions that are created without an agent; null for the default in `agents`.',
+    }),
     defaultTag: t.string({
       description:
-        'The tag of its sessions that are created without one: one of its allowed tags, of 1 to 200 characters. Null clears it.',
+        'Tag for sessions that are created without tags. Must be an allowed tag of the organization, of 1 to 200 characters. Null clears the default tag.',
     }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -61,12 +78,12 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
 
 const UpdateOrganizationPayload = payloadType<{ organization: OrganizationRecord | null }>(
   'UpdateOrganizationPayload',
-  'An organization that was changed.',
+  'Result of updating an organization.',
   (t) => ({
     organization: t.expose('organization', {
       type: Organization,
       nullable: true,
-      description: 'The organization after the change; null where the viewer may not see it.',
+      description: 'The organization after the change; null if the viewer may not see it, or if there are user errors.',
     }),
   }),
 );
@@ -76,7 +93,7 @@ addMutation('updateOrganization', {
   payload: UpdateOrganizationPayload,
   needs: [['updateOrganization', 'manageAcuLimits']],
   description:
-    'Changes an organization. The name and the agent need MANAGE_ORGANIZATIONS, the limits that or MANAGE_BILLING, the default tag MANAGE_ENTERPRISE_SETTINGS. A session at work stops when a limit of ACUs leaves nothing for it; `maxConcurrentSessions` stops none.',
+    'Updates an organization. The name and the agent require MANAGE_ORGANIZATIONS, the limits MANAGE_ORGANIZATIONS or MANAGE_BILLING, and the default tag MANAGE_ENTERPRISE_SETTINGS. A running session stops when a limit of ACUs leaves none for it; `maxConcurrentSessions` stops no session.',
   act: async (input, { domain }) => {
     const organization = await updateOrganization(domain, input.organizationId, input);
     // The default tag is also for those who may not see the organization.
@@ -86,7 +103,7 @@ addMutation('updateOrganization', {
 });
 
 const DeleteOrganizationInput = builder.inputType('DeleteOrganizationInput', {
-  description: 'Which organization is to be deleted.',
+  description: 'The organization to delete, with everything in it.',
   fields: (t) => ({
     organizationId: t.id({ required: true, description: organizationIdDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -95,12 +112,12 @@ const DeleteOrganizationInput = builder.inputType('DeleteOrganizationInput', {
 
 const DeleteOrganizationPayload = payloadType<{ deletedOrganizationId: string }>(
   'DeleteOrganizationPayload',
-  'An organization that was deleted.',
+  'Result of deleting an organization.',
   (t) => ({
     deletedOrganizationId: t.expose('deletedOrganizationId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of what is gone.',
+      description: 'Global ID of the deleted organization; null if there are user errors.',
     }),
   }),
 );
@@ -109,7 +126,8 @@ addMutation('deleteOrganization', {
   input: DeleteOrganizationInput,
   payload: DeleteOrganizationPayload,
   needs: ['deleteOrganization'],
-  description: 'Deletes an organization and all that is in it: its keys end, its sessions are terminated.',
+  description:
+    'Deletes an organization and everything in it. Its API keys stop working and its sessions are terminated.',
   act: async (input, { domain }) => {
     const { id } = await deleteOrganization(domain, input.organizationId);
     return { deletedOrganizationId: globalId('organization', id) };

@@ -12,8 +12,9 @@ import { boundary, needs } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
-const allowedTagsDescription = 'The tags that its sessions may have, sorted; none: any.';
-const defaultTagDescription = 'The tag that its sessions get when they are made without one; null: none.';
+const allowedTagsDescription = 'Tags that sessions of the organization may have, sorted. An empty list allows any tag.';
+const defaultTagDescription =
+  'Tag for sessions of the organization that are created without tags; null if there is none.';
 
 builder.objectFields(Organization, (t) => ({
   allowedTags: t.stringList({
@@ -37,14 +38,19 @@ function changedType(name: string, description: string) {
   return payloadType<Changed>(name, description, (t) => ({
     allowedTags: t.stringList({
       nullable: true,
-      description: 'All tags that the organization’s sessions may have now; none: any.',
+      description:
+        'All allowed tags after the change, sorted. An empty list allows any tag. Null if there are user errors.',
       resolve: ({ allowedTags }) => allowedTags && [...allowedTags],
     }),
-    defaultTag: t.exposeString('defaultTag', { nullable: true, description: 'The default tag now; null: none.' }),
+    defaultTag: t.exposeString('defaultTag', {
+      nullable: true,
+      description:
+        'Default tag of the organization after the change; null if there is none, or if there are user errors.',
+    }),
     organization: t.expose('organization', {
       type: Organization,
       nullable: true,
-      description: 'The organization; null for who may not use it.',
+      description: 'The changed organization; null if the viewer may not use it, or if there are user errors.',
     }),
   }));
 }
@@ -68,42 +74,43 @@ async function change(
   return { allowedTags, defaultTag, organization: await findOrganization(domain, organizationId) };
 }
 
-const organizationIdDescription = 'The organization: its global ID, or any form of its id.';
+const organizationIdDescription = 'Global ID or REST id of the organization (`org-…`).';
 const mostTags = 'each of 1 to 200 characters; an organization may allow at most 1,000';
 addMutation('addAllowedTags', {
   input: tagsInput(
     'AddAllowedTagsInput',
-    'Further tags that the sessions of an organization may have.',
-    `The tags to allow, ${mostTags}.`,
+    'Tags to add to the allowed tags of an organization.',
+    `Tags to allow, ${mostTags}.`,
   ),
-  payload: changedType('AddAllowedTagsPayload', 'The allowed tags after some were added.'),
+  payload: changedType('AddAllowedTagsPayload', 'Result of adding allowed tags to an organization.'),
   needs: ['changeTags'],
-  description: 'Allows the sessions of an organization further tags.',
+  description:
+    'Adds tags to those that sessions of an organization may have. Tags that are already allowed are not added again.',
   act: (input, context) => change(context, input, addAllowedTags),
 });
 
 addMutation('replaceAllowedTags', {
   input: tagsInput(
     'ReplaceAllowedTagsInput',
-    'The tags that the sessions of an organization may have from now on.',
-    `The tags to allow, ${mostTags}. An empty list allows any tag.`,
+    'The new list of allowed tags of an organization.',
+    `Tags to allow, ${mostTags}. An empty list allows any tag.`,
   ),
-  payload: changedType('ReplaceAllowedTagsPayload', 'The allowed tags after they were replaced.'),
+  payload: changedType('ReplaceAllowedTagsPayload', 'Result of replacing the allowed tags of an organization.'),
   needs: ['changeTags'],
   description:
-    'Replaces the tags that the sessions of an organization may have. A default tag that is none of them is cleared.',
+    'Replaces the tags that sessions of an organization may have. A default tag that is no longer allowed is cleared.',
   act: (input, context) => change(context, input, replaceAllowedTags),
 });
 
 addMutation('removeAllowedTags', {
   input: tagsInput(
     'RemoveAllowedTagsInput',
-    'Tags that new sessions of an organization may no longer have.',
-    'The tags to remove, each of 1 to 200 characters; those that are not allowed are ignored.',
+    'Tags to remove from the allowed tags of an organization.',
+    'Tags to remove, each of 1 to 200 characters. Tags that are not in the list of allowed tags are ignored.',
   ),
-  payload: changedType('RemoveAllowedTagsPayload', 'The allowed tags after some were removed.'),
+  payload: changedType('RemoveAllowedTagsPayload', 'Result of removing allowed tags from an organization.'),
   needs: ['changeTags'],
   description:
-    'Removes tags from those that the sessions of an organization may have, and the default tag if it is one of them. Sessions that have such a tag keep it. Where none is left, any tag is allowed.',
+    'Removes tags from those that sessions of an organization may have, and clears the default tag if it is removed. Existing sessions keep their tags. If no allowed tag is left, any tag is allowed.',
   act: (input, context) => change(context, input, removeAllowedTags),
 });

@@ -24,41 +24,45 @@ import { findSessionsAhead, organizationWithSessions } from './sessions-ahead.ts
 import { ViewerType } from './viewer.ts';
 
 builder.node(Organization, {
-  description: 'A part of the enterprise with sessions, members and resources of its own.',
-  id: { resolve: (organization) => organization.id, description: 'The global ID.' },
+  description: 'A part of the enterprise with its own sessions, members and resources.',
+  id: {
+    resolve: (organization) => organization.id,
+    description: 'Global ID of the organization, unique across all types.',
+  },
   fields: (t) => ({
     organizationId: t.string({
-      description: 'The id as REST writes it.',
+      description: 'REST id of the organization (`org-…`).',
       resolve: ({ id }) => prefixedId('organization', id),
     }),
-    name: t.exposeString('name', { description: 'Its name.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    name: t.exposeString('name', { description: 'Name of the organization.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the organization was created.' }),
     maxCycleAcuLimit: t.int({
       nullable: true,
       description:
-        'The ACUs that it may use in a cycle; null: as many as it likes. A limit above 2,147,483,647, the largest Int, is shown as that.',
+        'Maximum number of ACUs that the organization may use in a cycle, which is a calendar month in UTC; null if there is no limit. A limit above 2,147,483,647, the largest Int, is returned as 2,147,483,647.',
       resolve: ({ maxCycleAcuLimit }) => toInt(maxCycleAcuLimit),
     }),
     maxSessionAcuLimit: t.int({
       nullable: true,
       description:
-        'The ACUs that one session may use, whatever limit it has of its own; null: no limit. A limit above 2,147,483,647, the largest Int, is shown as that.',
+        'Maximum number of ACUs that each session may use, even if the session has a higher limit; null if there is no limit. A limit above 2,147,483,647, the largest Int, is returned as 2,147,483,647.',
       resolve: ({ maxSessionAcuLimit }) => toInt(maxSessionAcuLimit),
     }),
     maxConcurrentSessions: t.exposeInt('maxConcurrentSessions', {
       nullable: true,
       description:
-        'The most of its sessions that run at once; others wait in the queue. Null: the default of the service. 0: no limit.',
+        'Maximum number of sessions of the organization that run at the same time. Other sessions wait in the queue. Null for the default of the service, 0 for no limit.',
     }),
     defaultAgent: t.exposeString('defaultAgent', {
       nullable: true,
-      description: 'The agent profile of its sessions that name none; null: the one that `agents` calls the default.',
+      description: 'Id of the agent for sessions that are created without an agent; null for the default in `agents`.',
     }),
     sessions: t.connection(
       {
         type: Session,
         ...boundary('viewSession'),
-        description: 'Its sessions, newest first unless ordered otherwise; archived ones too, unless filtered.',
+        description:
+          'Sessions of the organization, newest first by default. Archived sessions are included unless the filter excludes them.',
         args: sessionListArgs(t.arg),
         // A promise also of what is refused: beside one that rejects later, what is thrown in a list ends the process.
         resolve: async (organization, args, context) => {
@@ -75,7 +79,7 @@ builder.node(Organization, {
       {
         type: Member,
         ...boundary('viewMembers'),
-        description: 'Its members, the newest membership first unless ordered otherwise.',
+        description: 'Members of the organization. Newest membership first unless `orderBy` says otherwise.',
         args: listArgs(t.arg, MemberFilterInput, MemberOrderInput),
         resolve: async ({ id }, args, context) => {
           const filter = {
@@ -93,29 +97,29 @@ builder.node(Organization, {
 
 const MemberFilterInput = builder.inputType('MemberFilter', {
   description:
-    'Narrows a list of members: all members of the filter that are given must hold, and of a list any one value.',
+    'Conditions for a list of members. An item must meet every condition that is given, and match one value of each list.',
   fields: (t) => ({
     search: t.string({
-      description: 'Only members whose name or email address contains this text, upper and lower case alike.',
+      description: 'Only members whose name or email address contains this text, regardless of case.',
     }),
-    email: t.string({ description: 'Only the member with exactly this email address, upper and lower case alike.' }),
+    email: t.string({ description: 'Only the member with exactly this email address, regardless of case.' }),
     roleIds: t.idList({ description: 'Only members with one of these roles in the organization.' }),
     ...createdBounds(t),
   }),
 });
 
-const MemberOrderInput = orderInput('Member', 'When the membership began.');
+const MemberOrderInput = orderInput('Member', 'Time when the membership began.');
 
 const OrganizationFilterInput = builder.inputType('OrganizationFilter', {
-  description: 'Narrows a list of organizations: all members that are given must hold.',
+  description: 'Conditions for a list of organizations. An item must meet every condition that is given.',
   fields: (t) => ({
-    search: t.string({ description: 'Only organizations whose name contains this text, upper and lower case alike.' }),
+    search: t.string({ description: 'Only organizations whose name contains this text, regardless of case.' }),
     ...createdBounds(t),
   }),
 });
 
-const OrganizationOrderInput = orderInput('Organization', 'When the organization was made.', {
-  name: 'The first 64 characters of the name, upper and lower case alike.',
+const OrganizationOrderInput = orderInput('Organization', 'Time when the organization was created.', {
+  name: 'The first 64 characters of the name, regardless of case.',
 });
 
 interface OrganizationListArgs extends PageRequest {
@@ -129,21 +133,21 @@ async function organizationConnection(context: GraphqlContext, scope: Organizati
 }
 
 const OrganizationConnection = countedConnection(Organization, 'Organization', {
-  page: 'A page of organizations.',
-  edge: 'An organization in a list.',
+  page: 'A page of organizations in a list.',
+  edge: 'An organization in a list, with its cursor.',
 });
 
 builder.node(Enterprise, {
-  description: 'The whole installation’s tenant.',
-  id: { resolve: (enterprise) => enterprise.id, description: 'The global ID.' },
+  description: 'The tenant of the installation, to which all organizations, users and service users belong.',
+  id: { resolve: (enterprise) => enterprise.id, description: 'Global ID of the enterprise, unique across all types.' },
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    name: t.exposeString('name', { description: 'Display name of the enterprise.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the enterprise was created.' }),
     organizations: t.connection(
       {
         type: Organization,
         description:
-          'All its organizations, newest first unless ordered otherwise, also those that the viewer may not use.',
+          'All organizations of the enterprise, including those that the viewer may not use. Newest first unless `orderBy` says otherwise.',
         args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
         resolve: async (_enterprise, args, context) => organizationConnection(context, 'all', args),
       },
@@ -156,7 +160,7 @@ builder.queryFields((t) => ({
   organizations: t.connection(
     {
       type: Organization,
-      description: 'The organizations that the viewer may use, newest first unless ordered otherwise.',
+      description: 'Organizations that the viewer may use. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
       resolve: async (_root, args, context) => organizationConnection(context, 'usable', args),
     },
@@ -165,15 +169,16 @@ builder.queryFields((t) => ({
   organization: t.field({
     type: Organization,
     nullable: true,
-    description: 'An organization by its id; null when there is none that the viewer may use.',
-    args: { id: t.arg.id({ required: true, description: 'The global ID, or any form of the organization’s id.' }) },
+    description: 'The organization with an id; null if there is none with the id that the viewer may use.',
+    args: { id: t.arg.id({ required: true, description: 'Global ID or REST id of the organization (`org-…`).' }) },
     extensions: organizationWithSessions,
     resolve: (_root, { id }, { domain }) => findOrganization(domain, id),
   }),
   enterprise: t.field({
     type: Enterprise,
     nullable: true,
-    description: 'The viewer’s enterprise; null for a viewer of one organization.',
+    description:
+      'The enterprise of the viewer; null if the viewer is bound to a single organization, or may not read the enterprise.',
     resolve: (_root, _args, { domain, loaders }) =>
       domain.viewer.homeOrganizationId === null ? loaders.enterprises.load(domain.viewer.enterpriseId) : null,
   }),
@@ -183,7 +188,7 @@ builder.objectField(ViewerType, 'organizations', (t) =>
   t.connection(
     {
       type: Organization,
-      description: 'The organizations that the viewer may use, newest first unless ordered otherwise.',
+      description: 'Organizations that the viewer may use. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
       resolve: async (_viewer, args, context) => organizationConnection(context, 'usable', args),
     },

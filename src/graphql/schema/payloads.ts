@@ -15,13 +15,16 @@ import { ErrorCodeEnum } from './enums.ts';
 
 /** UserError of the contract. */
 export const UserErrorType = builder.objectRef<UserError>('UserError').implement({
-  description: 'One thing that is wrong with an input.',
+  description: 'Problem with the input of a mutation.',
   fields: (t) => ({
-    code: t.expose('code', { type: ErrorCodeEnum, description: 'What kind of thing.' }),
-    message: t.exposeString('message', { description: 'What was expected, and what came.' }),
+    code: t.expose('code', { type: ErrorCodeEnum, description: 'Code of the problem, for programs to act on.' }),
+    message: t.exposeString('message', {
+      description: 'Explanation of the problem for people: the expected value and the one received.',
+    }),
     path: t.stringList({
       nullable: true,
-      description: 'Where in the arguments; null: no one value is to blame.',
+      description:
+        'Path to the invalid value in the arguments, starting with `input`; null if no single value is the cause.',
       resolve: ({ path }) => (path === null ? null : [...path]),
     }),
   }),
@@ -80,15 +83,17 @@ function takesKey(schema: GraphQLSchema, mutation: string): boolean {
 }
 
 /** The description of the `idempotencyKey` of mutations that make something. */
-export const idempotencyKeyDescription = 'The same key and input make one, within 24 hours.';
+export const idempotencyKeyDescription =
+  'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input create only one resource. Another input is an IDEMPOTENCY_CONFLICT.';
 /** The description of the `version` of a resource. */
 export const versionDescription =
-  'Starts at 1 and grows by 1 with each change. Send it as `expectedVersion` to change only what you have read.';
+  'Version of the resource, which starts at 1 and grows by 1 with each change. Send it as `expectedVersion` to avoid overwriting other changes.';
 /** The description of the `expectedVersion` of inputs that change or delete a resource. */
 export const expectedVersionDescription =
-  'The `version` that you have read. If the resource has another one, nothing happens and the error is CONFLICT. Left out or null: no check.';
+  'Expected `version` of the resource. If the resource has another version, nothing is changed and the error is CONFLICT. The version is not checked if omitted or null.';
 /** The description of the member that every input and payload has. */
-export const clientMutationIdDescription = 'Given back as it came.';
+export const clientMutationIdDescription =
+  'Identifier that the client may choose for the mutation. The payload returns it unchanged; null if none was sent.';
 
 type Fields<T> = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Payload<T>>) => FieldMap;
 
@@ -100,7 +105,7 @@ export function payloadType<T extends object>(name: string, description: string,
       ...fields(t),
       userErrors: t.field({
         type: [UserErrorType],
-        description: 'What is wrong with the input; empty when it was done.',
+        description: 'Problems with the input. Empty if the mutation was carried out.',
         resolve: (payload) => [...payload.userErrors],
       }),
       clientMutationId: t.string({

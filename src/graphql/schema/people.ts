@@ -20,18 +20,23 @@ import { Principal } from './principals.ts';
 /** Role of the contract. */
 export const Role = builder.objectRef<RoleRecord>('Role');
 builder.node(Role, {
-  description: 'A named set of permissions.',
-  id: { resolve: (role) => role.id, description: 'The global ID.' },
+  description: 'A named set of permissions, which is assigned on the enterprise or in an organization.',
+  id: { resolve: (role) => role.id, description: 'Global ID of the role, unique across all types.' },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'permissions' in value,
   fields: (t) => ({
-    roleId: t.exposeString('id', { description: 'The id that roleId arguments take.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
-    scope: t.expose('scope', { type: RoleScopeEnum, description: 'Where it can be given.' }),
+    roleId: t.exposeString('id', {
+      description: 'Id of the role, which `roleId` inputs accept, for example `org_member`.',
+    }),
+    name: t.exposeString('name', { description: 'Name of the role, unique within its scope.' }),
+    scope: t.expose('scope', { type: RoleScopeEnum, description: 'Scope in which the role can be assigned.' }),
     version: t.exposeInt('version', { description: versionDescription }),
-    isBuiltIn: t.exposeBoolean('isBuiltIn', { description: 'Whether it is one that cannot be changed.' }),
+    isBuiltIn: t.exposeBoolean('isBuiltIn', {
+      description: 'Whether the role is built in. Built-in roles cannot be changed or deleted.',
+    }),
     permissions: t.field({
       type: [PermissionEnum],
-      description: 'What it holds. org_member also manages its own sessions, which no other role can hold.',
+      description:
+        'Permissions that the role grants. The role `org_member` also lets members manage their own sessions, which no other role can grant.',
       resolve: ({ permissions }) =>
         permissions.filter((permission): permission is Permission => permission !== manageOwnSessions),
     }),
@@ -40,18 +45,20 @@ builder.node(Role, {
 
 /** RoleAssignment of the contract. */
 export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssignment').implement({
-  description: 'A role in a place.',
+  description: 'A role that a user or a service user has in an organization or on the enterprise.',
   fields: (t) => ({
-    role: t.expose('role', { type: Role, description: 'The role.' }),
+    role: t.expose('role', { type: Role, description: 'The role that is assigned.' }),
     organizationId: t.string({
       nullable: true,
-      description: 'The organization, as REST writes its id; null: on the enterprise.',
+      description:
+        'REST id of the organization of the assignment (`org-…`); null if the role is assigned on the enterprise.',
       resolve: ({ organizationId }) => (organizationId === null ? null : prefixedId('organization', organizationId)),
     }),
     organization: t.field({
       type: Organization,
       nullable: true,
-      description: 'The organization; null: on the enterprise, or in one that the viewer may not use.',
+      description:
+        'Organization of the assignment; null if the role is assigned on the enterprise, or if the viewer may not use the organization.',
       resolve: ({ organizationId }, _args, { loaders }) =>
         organizationId === null ? null : loaders.organizations.load(organizationId),
     }),
@@ -61,22 +68,23 @@ export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssig
 /** RoleAssignmentConnection of the contract. */
 export const RoleAssignmentConnection = countedConnection(RoleAssignment, 'RoleAssignment', {
   page: 'A page of role assignments.',
-  edge: 'A role assignment in a list.',
+  edge: 'A role assignment in a list, with its cursor.',
 });
 
 /** The input RoleAssignmentFilter. */
 export const RoleAssignmentFilterInput = builder.inputType('RoleAssignmentFilter', {
-  description: 'Narrows a list of role assignments: all members that are given must hold, and of a list any one value.',
+  description:
+    'Conditions for a list of role assignments. An item must meet every condition that is given, and match one value of each list.',
   fields: (t) => ({
     organizationIds: t.idList({
-      description: 'Only roles in one of these organizations, and none on the enterprise.',
+      description: 'Only roles in one of these organizations, without roles on the enterprise.',
     }),
     roleIds: t.idList({ description: 'Only assignments of one of these roles.' }),
   }),
 });
 
 /** The input RoleAssignmentOrder. */
-export const RoleAssignmentOrderInput = orderInput('RoleAssignment', 'When the role was assigned.');
+export const RoleAssignmentOrderInput = orderInput('RoleAssignment', 'Time when the role was assigned.');
 
 interface RoleListArgs extends PageRequest {
   readonly filter?: typeof RoleAssignmentFilterInput.$inferInput | null | undefined;
@@ -97,25 +105,29 @@ export async function roleConnection(context: GraphqlContext, kind: RoleHolderKi
 /** User of the contract. */
 export const User = builder.objectRef<UserRecord>('User');
 builder.node(User, {
-  description: 'A human of the enterprise.',
+  description: 'A human user of the enterprise.',
   interfaces: [Principal],
-  id: { resolve: (user) => user.id, description: 'The global ID.' },
+  id: { resolve: (user) => user.id, description: 'Global ID of the user, unique across all types.' },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'email' in value,
   fields: (t) => ({
-    userId: t.string({ description: 'The id as REST writes it.', resolve: (user) => prefixedId('user', user.id) }),
-    email: t.exposeString('email', { description: 'The address that it is known by.' }),
-    name: t.exposeString('name', { nullable: true, description: 'Its name, where one was given.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    userId: t.string({
+      description: 'REST id of the user (`user-…`).',
+      resolve: (user) => prefixedId('user', user.id),
+    }),
+    email: t.exposeString('email', { description: 'Email address of the user, unique in the enterprise.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Name of the user; null if none was given.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the user was created.' }),
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when it is only the author of what it made; null: it can act.',
+      description:
+        'Time when the user was deleted; null if the user was not deleted. A deleted user remains the author of the resources that it created.',
     }),
     roleAssignments: t.connection(
       {
         type: RoleAssignment,
         description:
-          'Its roles, newest first unless ordered otherwise: those in the organizations whose members the viewer may see, and for who may see the enterprise’s all.',
+          'Roles of the user in the organizations whose members the viewer may see; all roles if the viewer may see the members of the enterprise. Newest first unless `orderBy` says otherwise.',
         args: listArgs(t.arg, RoleAssignmentFilterInput, RoleAssignmentOrderInput),
         resolve: async ({ id }, args, context) => roleConnection(context, 'user', id, args),
       },
@@ -127,26 +139,31 @@ builder.node(User, {
 /** ServiceUser of the contract. */
 export const ServiceUser = builder.objectRef<ServiceUserRecord>('ServiceUser');
 builder.node(ServiceUser, {
-  description: 'A principal that is no human, with tokens of its own.',
+  description: 'A principal that is not human, with its own tokens and roles.',
   interfaces: [Principal],
-  id: { resolve: (user) => user.id, description: 'The global ID.' },
+  id: { resolve: (user) => user.id, description: 'Global ID of the service user, unique across all types.' },
   isTypeOf: (value) => typeof value === 'object' && value !== null && !('email' in value) && 'expiresAt' in value,
   fields: (t) => ({
     serviceUserId: t.string({
-      description: 'The id as REST writes it.',
+      description: 'REST id of the service user (`service-user-…`).',
       resolve: (user) => prefixedId('serviceUser', user.id),
     }),
     name: t.exposeString('name', {
       nullable: true,
       description:
-        'Its name. A service user always has one; the type is that of User.name, beside which it can be selected.',
+        'Name of the service user. Never null; the type is nullable so that a selection can include both this field and `User.name`.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the service user was created.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time when the service user and its keys expire; null if the service user does not expire.',
+    }),
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when it is only the author of what it made; null: it can act.',
+      description:
+        'Time of deletion; null if the service user was not deleted. A deleted service user remains the author of the resources that it created.',
     }),
   }),
 });
@@ -154,21 +171,28 @@ builder.node(ServiceUser, {
 /** Member of the contract. */
 export const Member = builder.objectRef<MemberRecord>('Member');
 builder.node(Member, {
-  description: 'A user’s membership of an organization.',
-  id: { resolve: (member) => member.id, description: 'The global ID.' },
+  description: 'The membership of a user in an organization.',
+  id: { resolve: (member) => member.id, description: 'Global ID of the membership, unique across all types.' },
   fields: (t) => ({
     user: t.field({
       type: User,
-      description: 'The user.',
+      description: 'The user that is a member.',
       resolve: async (member, _args, { loaders }) => (await loaders.users.load(member.userId)) as UserRecord,
     }),
-    roles: t.field({ type: [Role], description: 'What it may do there: one role.', resolve: ({ role }) => [role] }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Since when.' }),
+    roles: t.field({
+      type: [Role],
+      description: 'Roles of the user in the organization. The list always has exactly one role.',
+      resolve: ({ role }) => [role],
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'Time when the user became a member of the organization.',
+    }),
   }),
 });
 
 /** MemberConnection of the contract. */
 export const MemberConnection = countedConnection(Member, 'Member', {
-  page: 'A page of members.',
-  edge: 'A member in a list.',
+  page: 'A page of members of an organization.',
+  edge: 'A member of an organization in a list, with its cursor.',
 });

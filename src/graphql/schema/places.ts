@@ -4,25 +4,25 @@ import { builder } from '../builder.ts';
 
 /** The description of an input's `organizationId` that a key of one organization may leave out. */
 export const organizationIdDescription =
-  'The organization: its global ID, or any form of its id. Required, unless the key is bound to one organization: then it is that one.';
+  'Global ID or REST id of the organization (`org-…`). Required, unless the API key is bound to a single organization, which is then the default.';
 
 /** The description of a thing's `organization`. */
 export const ownerDescription =
-  'The organization that it belongs to; null: the enterprise itself, for every organization.';
+  'Organization that owns the resource; null if the enterprise itself owns it, for the use of every organization.';
 
 /** Where something is created or acts that can belong to an organization or to the enterprise. */
 export const ScopeInput = builder.inputType('ScopeInput', {
   isOneOf: true,
   description:
-    'An organization, or the enterprise itself and so all of its organizations. Exactly one member, since leaving both out would mean something else for each caller.',
+    'Either an organization, or the enterprise itself and therefore all its organizations. Exactly one of the members must be set.',
   fields: (t) => ({
-    organizationId: t.id({ description: 'An organization: its global ID, or any form of its id, such as "org-…".' }),
-    enterprise: t.boolean({ description: 'The enterprise itself. Must be true.' }),
+    organizationId: t.id({ description: 'Global ID or REST id of the organization (`org-…`).' }),
+    enterprise: t.boolean({ description: 'Selects the enterprise itself. Must be true.' }),
   }),
 });
 
 /** The description of the member `scope` of what is created. */
-export const scopeDescription = 'The organization or the enterprise that it belongs to.';
+export const scopeDescription = 'The organization or the enterprise that is to own the new resource.';
 
 /** A scope as the domain has it. INVALID_INPUT at `scope.enterprise` unless that is true. */
 export function readScope(scope: typeof ScopeInput.$inferInput): Place {
@@ -40,4 +40,4 @@ export function organizationIdOf(scope: typeof ScopeInput.$inferInput): string |
 
 /** The description of the `accessType` of a filter. */
 export const accessTypeDescription =
-  'ENTERPRISE: only what belongs to the enterprise itself, which its organizations may use too. ORGANIZATION: only what belongs to organizations. Left out: of an organization its own, of the enterprise everything.';
+  '`ENTERPRISE`: only items of the enterprise itself, which its organizations may use too. `ORGANIZATION`: only items of organizations. Defaults to the organization’s own items in its lists, and to all items in lists of the enterprise.';

@@ -19,16 +19,17 @@ import { readScope, ScopeInput, scopeDescription } from './places.ts';
 import { Playbook } from './playbooks.ts';
 
 const playbookDescriptions = {
-  playbookId: 'The playbook: its global ID, or any form of its id.',
-  title: 'What to call it: 1 to 10,000 characters.',
-  body: 'The instructions: at most 100,000 characters.',
-  macro: 'Its shortcut: "!" and letters, digits, "_" or "-". No two playbooks of a place have the same. Null: none.',
+  playbookId: 'Global ID or REST id of the playbook.',
+  title: 'Title of the playbook, 1 to 10,000 characters.',
+  body: 'Instructions for the agent, 1 to 100,000 characters.',
+  macro:
+    'Shortcut of the playbook: "!" and letters, digits, "_" or "-", for example `!release`. Maximum 100 characters, unique among the playbooks of the organization or the enterprise. Null means none.',
   structuredOutputSchema:
-    'A JSON Schema (Draft 7) for what its sessions produce: at most 64 KB, no external "$ref". Null: none.',
+    'JSON Schema (Draft 7) for the structured output of sessions that follow the playbook and have no schema of their own. Maximum 64 KB, no external "$ref". Null means none.',
 } as const;
 
 const CreatePlaybookInput = builder.inputType('CreatePlaybookInput', {
-  description: 'What a playbook is made from.',
+  description: 'Parameters for creating a playbook.',
   fields: (t) => ({
     scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
     title: t.string({ required: true, description: playbookDescriptions.title }),
@@ -42,16 +43,22 @@ const CreatePlaybookInput = builder.inputType('CreatePlaybookInput', {
 
 const CreatePlaybookPayload = payloadType<{ playbook: PlaybookRecord }>(
   'CreatePlaybookPayload',
-  'A playbook that was made.',
-  (t) => ({ playbook: t.expose('playbook', { type: Playbook, nullable: true, description: 'The playbook.' }) }),
+  'Result of creating a playbook.',
+  (t) => ({
+    playbook: t.expose('playbook', {
+      type: Playbook,
+      nullable: true,
+      description: 'Playbook that was created. Null if `userErrors` is not empty.',
+    }),
+  }),
 );
 
 const UpdatePlaybookInput = builder.inputType('UpdatePlaybookInput', {
-  description: 'How a playbook is to change: what is left out stays.',
+  description: 'Parameters for updating a playbook. Omitted fields keep their values.',
   fields: (t) => ({
     playbookId: t.id({ required: true, description: playbookDescriptions.playbookId }),
-    title: t.string({ description: `${playbookDescriptions.title} Not null.` }),
-    body: t.string({ description: `${playbookDescriptions.body} Not null.` }),
+    title: t.string({ description: `${playbookDescriptions.title} Cannot be null.` }),
+    body: t.string({ description: `${playbookDescriptions.body} Cannot be null.` }),
     macro: t.string({ description: playbookDescriptions.macro }),
     structuredOutputSchema: t.field({ type: 'JSON', description: playbookDescriptions.structuredOutputSchema }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -61,12 +68,18 @@ const UpdatePlaybookInput = builder.inputType('UpdatePlaybookInput', {
 
 const UpdatePlaybookPayload = payloadType<{ playbook: PlaybookRecord }>(
   'UpdatePlaybookPayload',
-  'A playbook that was changed.',
-  (t) => ({ playbook: t.expose('playbook', { type: Playbook, nullable: true, description: 'The playbook.' }) }),
+  'Result of updating a playbook.',
+  (t) => ({
+    playbook: t.expose('playbook', {
+      type: Playbook,
+      nullable: true,
+      description: 'Playbook after the update. Null if `userErrors` is not empty.',
+    }),
+  }),
 );
 
 const DeletePlaybookInput = builder.inputType('DeletePlaybookInput', {
-  description: 'Which playbook is to be deleted.',
+  description: 'Parameters for deleting a playbook.',
   fields: (t) => ({
     playbookId: t.id({ required: true, description: playbookDescriptions.playbookId }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -76,12 +89,12 @@ const DeletePlaybookInput = builder.inputType('DeletePlaybookInput', {
 
 const DeletePlaybookPayload = payloadType<{ deletedPlaybookId: string }>(
   'DeletePlaybookPayload',
-  'A playbook that was deleted.',
+  'Result of deleting a playbook.',
   (t) => ({
     deletedPlaybookId: t.expose('deletedPlaybookId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of what is gone.',
+      description: 'Global ID of the playbook that was deleted. Null if `userErrors` is not empty.',
     }),
   }),
 );
@@ -90,7 +103,7 @@ addMutation('createPlaybook', {
   input: CreatePlaybookInput,
   payload: CreatePlaybookPayload,
   needs: [['changePlaybooks', 'changeEnterprisePlaybooks']],
-  description: 'Makes a playbook.',
+  description: 'Creates a playbook of an organization or of the enterprise.',
   act: async (input, context, info) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...playbook } = input;
     return {
@@ -105,7 +118,7 @@ addMutation('updatePlaybook', {
   input: UpdatePlaybookInput,
   payload: UpdatePlaybookPayload,
   needs: [['changePlaybooks', 'changeEnterprisePlaybooks']],
-  description: 'Changes a playbook.',
+  description: 'Updates a playbook. Omitted fields keep their values.',
   act: async (input, { domain }) => {
     const { playbookId, clientMutationId: _mutation, ...change } = input;
     return { playbook: await updatePlaybook(domain, playbookId, change as PlaybookChange) };
@@ -116,7 +129,7 @@ addMutation('deletePlaybook', {
   input: DeletePlaybookInput,
   payload: DeletePlaybookPayload,
   needs: [['changePlaybooks', 'changeEnterprisePlaybooks']],
-  description: 'Deletes a playbook: sessions that follow it still show it.',
+  description: 'Deletes a playbook. It starts no more sessions, but sessions that follow it still show it.',
   act: async (input, { domain }) => {
     const { id } = await deletePlaybook(domain, input.playbookId, undefined, input);
     return { deletedPlaybookId: globalId('playbook', id) };

@@ -15,22 +15,29 @@ import { authorshipFields } from './principals.ts';
 export const Playbook = builder.objectRef<PlaybookRecord>('Playbook');
 
 const PlaybookConnection = countedConnection(Playbook, 'Playbook', {
-  page: 'A page of playbooks.',
-  edge: 'A playbook in a list.',
+  page: 'Page of a list of playbooks.',
+  edge: 'Playbook in a list, with its cursor.',
 });
 
 builder.node(Playbook, {
-  description: 'Instructions to be used again.',
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  description: 'Reusable instructions for agents, owned by an organization or by the enterprise.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the playbook, unique across all types.' },
   fields: (t) => ({
-    playbookId: t.string({ description: 'The id as REST writes it.', resolve: ({ id }) => prefixedId('playbook', id) }),
-    title: t.exposeString('title', { description: 'What it is called.' }),
-    body: t.exposeString('body', { description: 'The instructions.' }),
-    macro: t.exposeString('macro', { nullable: true, description: 'Its shortcut, with its "!".' }),
+    playbookId: t.string({
+      description: 'REST id of the playbook: `playbook-` and 32 hexadecimal digits.',
+      resolve: ({ id }) => prefixedId('playbook', id),
+    }),
+    title: t.exposeString('title', { description: 'Title of the playbook, at most 10,000 characters.' }),
+    body: t.exposeString('body', { description: 'Instructions that the agent follows.' }),
+    macro: t.exposeString('macro', {
+      nullable: true,
+      description: 'Shortcut of the playbook with its leading "!", for example `!release`; null if there is none.',
+    }),
     structuredOutputSchema: t.expose('structuredOutputSchema', {
       type: 'JSON',
       nullable: true,
-      description: 'The JSON Schema (Draft 7) of what its sessions are to produce.',
+      description:
+        'JSON Schema (Draft 7) for the structured output of sessions that follow the playbook; null if there is none.',
     }),
     organization: t.field({
       type: Organization,
@@ -43,24 +50,25 @@ builder.node(Playbook, {
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when it is in no list and starts no sessions; those that it started still show it.',
+      description:
+        'Time when the playbook was deleted; null if it was not. A deleted playbook is in no list and starts no sessions; sessions that follow it still show it.',
     }),
   }),
 });
 
 const PlaybookFilterInput = builder.inputType('PlaybookFilter', {
-  description: 'Narrows a list of playbooks: all members that are given must hold.',
+  description: 'Conditions for a list of playbooks. An item must meet every condition that is given.',
   fields: (t) => ({
     search: t.string({
-      description: 'Only those whose title or macro contains this text, upper and lower case alike.',
+      description: 'Only playbooks with a title or macro that contains this text, regardless of case.',
     }),
     accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
     ...createdMembers(t),
   }),
 });
 
-const PlaybookOrderInput = orderInput('Playbook', 'When the playbook was made.', {
-  title: 'The first 64 characters of the title, upper and lower case alike.',
+const PlaybookOrderInput = orderInput('Playbook', 'Time when the playbook was created.', {
+  title: 'The first 64 characters of the title, regardless of case.',
 });
 
 const parsePlaybookFilter = (filter: typeof PlaybookFilterInput.$inferInput | null | undefined): PlaybookFilter => ({
@@ -73,7 +81,7 @@ builder.objectFields(Organization, (t) => ({
     {
       type: Playbook,
       ...boundary('viewPlaybooks'),
-      description: 'Its playbooks, newest first unless ordered otherwise.',
+      description: 'Playbooks of the organization. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, PlaybookFilterInput, PlaybookOrderInput),
       resolve: async ({ id }, args, context) => {
         const list = playbooksOf(context.domain, id, parsePlaybookFilter(args.filter), args.orderBy);
@@ -89,7 +97,8 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: Playbook,
       ...boundary('changeEnterprisePlaybooks'),
-      description: 'Its own playbooks and those of all its organizations, newest first unless ordered otherwise.',
+      description:
+        'Playbooks of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, PlaybookFilterInput, PlaybookOrderInput),
       resolve: async (_enterprise, args, context) => {
         const list = playbooksOf(context.domain, null, parsePlaybookFilter(args.filter), args.orderBy);

@@ -27,12 +27,12 @@ function displayNameOf(principal: PrincipalRecord): string {
 
 /** Principal of the contract. Members of the same name have the same type in all that implement it. */
 export const Principal = builder.interfaceRef<PrincipalRecord>('Principal').implement({
-  description: 'Anything that acts: a user, a service user, a service key or the service itself.',
+  description: 'Actor that owns or changes resources: a user, a service user, a service key or the service itself.',
   interfaces: [builder.nodeInterfaceRef()],
   resolveType: typeOf,
   fields: (t) => ({
     displayName: t.string({
-      description: 'The name to show: the name, or for a user without a name the email address.',
+      description: 'Name of the principal for display. For a user without a name, the email address.',
       resolve: displayNameOf,
     }),
   }),
@@ -41,32 +41,31 @@ export const Principal = builder.interfaceRef<PrincipalRecord>('Principal').impl
 /** ServiceKey of the contract. */
 export const ServiceKey = builder.objectRef<ServiceKeyRecord>('ServiceKey');
 builder.node(ServiceKey, {
-  description: 'A service key as a principal: a key of an organization, or of the enterprise, that acts for itself.',
+  description: 'Service key as a principal: an API key of an organization or of the enterprise that acts for itself.',
   interfaces: [Principal],
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  id: { resolve: ({ id }) => id, description: 'Global ID of the principal, unique across all types.' },
   fields: (t) => ({
     apiKeyId: t.string({
-      description: 'The id of the key as REST writes it.',
+      description: 'REST id of the key: `key-` and 32 hexadecimal digits.',
       resolve: ({ id }) => prefixedId('apiKey', id),
     }),
     name: t.exposeString('name', {
       nullable: true,
-      description:
-        'The name of the key. A key always has one; the type is that of User.name, beside which it can be selected.',
+      description: 'Name of the key. Never null; the field is nullable only to match `User.name`.',
     }),
     organization: t.field({
       type: Organization,
       nullable: true,
       description:
-        'The organization that the key acts in; null: the key acts in the whole enterprise, or the viewer may not use the organization.',
+        'Organization that the key acts in; null if the key acts in the whole enterprise or the viewer may not use the organization.',
       resolve: ({ organizationId }, _args, { loaders }) =>
         organizationId === null ? null : loaders.organizations.load(organizationId),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'The time at which the key was created.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the key was created.' }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The time at which the key was revoked; null: it is not revoked.',
+      description: 'Time when the key was revoked; null if it was not revoked.',
     }),
   }),
 });
@@ -74,9 +73,9 @@ builder.node(ServiceKey, {
 const SystemPrincipal = builder.objectRef<typeof systemPrincipal>('SystemPrincipal');
 builder.node(SystemPrincipal, {
   description:
-    'The service itself, as the author of what no caller asked for: sessions of automations that run as their organization, webhook endpoints that it disabled.',
+    'The service itself as a principal, for what no caller requested: it starts sessions of automations that run as their organization, and disables failing webhook endpoints.',
   interfaces: [Principal],
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  id: { resolve: ({ id }) => id, description: 'Global ID of the principal, unique across all types.' },
 });
 
 /** Loads who made a thing that the viewer can read; null: the viewer may not know who it was. */
@@ -97,23 +96,23 @@ export function authorshipFields<T extends Managed>(t: PothosSchemaTypes.ObjectF
     createdBy: t.field({
       type: Principal,
       nullable: true,
-      description: 'The principal that created it; null: the viewer may not see that principal.',
+      description: 'Principal that created the resource; null if the viewer may not see that principal.',
       resolve: (thing, _args, context) => loadPrincipal(context, thing),
     }),
     updatedBy: t.field({
       type: Principal,
       nullable: true,
-      description: 'The principal that changed it last; null: the viewer may not see that principal.',
+      description: 'Principal that last changed the resource; null if the viewer may not see that principal.',
       resolve: (thing, _args, context) => loadPrincipal(context, editorOf(thing)),
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'The time at which it was created.',
+      description: 'Time when the resource was created.',
       resolve: ({ createdAt }) => createdAt,
     }),
     updatedAt: t.field({
       type: 'DateTime',
-      description: 'The time at which it was last changed; at first the time at which it was created.',
+      description: 'Time when the resource was last changed. Equal to `createdAt` until the first change.',
       resolve: ({ updatedAt }) => updatedAt,
     }),
     version: t.field({ type: 'Int', description: versionDescription, resolve: ({ version }) => version }),

@@ -4,12 +4,12 @@ import { pullRequestState } from './event-enums.ts';
 
 /** PullRequest of the contract. */
 export const PullRequestType = builder.objectRef<PullRequest>('PullRequest').implement({
-  description: 'A pull request that a session made.',
+  description: 'Pull request that a session created.',
   fields: (t) => ({
-    url: t.expose('url', { type: 'URI', description: 'The address of its page on the host of the repository.' }),
+    url: t.expose('url', { type: 'URI', description: 'URL of the pull request on the host of the repository.' }),
     state: t.field({
       type: pullRequestState.type,
-      description: 'The state that the agent last reported.',
+      description: 'State of the pull request that the agent last reported.',
       resolve: ({ state }) => state,
     }),
   }),

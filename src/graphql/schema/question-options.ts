@@ -4,17 +4,18 @@ import { questionOptionKind } from './event-enums.ts';
 
 /** QuestionOption of the contract. */
 export const QuestionOptionType = builder.objectRef<QuestionOption>('QuestionOption').implement({
-  description: 'An answer that an agent offers with a question.',
+  description: 'Answer that an agent offers with a question.',
   fields: (t) => ({
     // Not "id": clients that keep things by their id would take it for a global one.
     optionId: t.exposeString('id', {
-      description: 'The option’s id, unique within its question. `answerQuestion` takes it.',
+      description: 'Id of the option, unique within its question. `answerQuestion` takes it as `optionId`.',
     }),
-    name: t.exposeString('name', { description: 'The agent’s words for the answer, on one line.' }),
+    name: t.exposeString('name', { description: 'Text of the answer as the agent wrote it, on a single line.' }),
     kind: t.field({
       type: questionOptionKind.type,
       nullable: true,
-      description: 'Whether the option allows or refuses, and for how long; null for the options of a plain question.',
+      description:
+        'Effect of the option on a request for a permission: allow or reject, once or always. Null for the options of a plain question.',
       resolve: ({ kind }) => questionOptionKind.read(kind),
     }),
   }),

@@ -15,7 +15,7 @@ builder.objectField(Session, 'pendingQuestion', (t) =>
     type: QuestionEvent,
     nullable: true,
     description:
-      'The question that the agent waits with, which `answerQuestion` answers; null when there is none, and for a viewer who may not read the session’s log.',
+      'Question that the agent waits with, which `answerQuestion` answers; null if there is none or the viewer may not read the session’s log.',
     resolve: ({ pendingQuestionId }, _args, { loaders }) =>
       pendingQuestionId === null ? null : loaders.logEntries.load(pendingQuestionId),
   }),
@@ -25,7 +25,7 @@ builder.objectField(PermissionEvent, 'question', (t) =>
   t.field({
     type: QuestionEvent,
     nullable: true,
-    description: 'The question in which a user was asked for the permission; null when the agent’s profile decided.',
+    description: 'Question that asked a user for the permission; null if the agent profile decided.',
     resolve: ({ data }, _args, { loaders }) =>
       typeof data?.questionId === 'string' ? loaders.logEntries.load(data.questionId) : null,
   }),
@@ -34,21 +34,21 @@ builder.objectField(PermissionEvent, 'question', (t) =>
 const QuestionAnswer = builder
   .objectRef<{ readonly questionId: string; readonly optionId: string | null }>('QuestionAnswer')
   .implement({
-    description: 'The question that a user’s message is the answer to, and the option that was chosen.',
+    description: 'Question that a user’s message answers, and the option that was chosen.',
     fields: (t) => ({
       questionId: t.string({
-        description: 'The `questionId` of the question that was answered.',
+        description: 'Id of the question that was answered, in the form of `QuestionEvent.questionId`.',
         resolve: ({ questionId }) => prefixedId('event', questionId),
       }),
       question: t.field({
         type: QuestionEvent,
         nullable: true,
-        description: 'The question that was answered; null for a viewer who may not read the session’s log.',
+        description: 'Question that was answered; null if the viewer may not read the session’s log.',
         resolve: ({ questionId }, _args, { loaders }) => loaders.logEntries.load(questionId),
       }),
       optionId: t.exposeString('optionId', {
         nullable: true,
-        description: 'The `optionId` of the option that was chosen; null when the message’s words are the answer.',
+        description: 'Id of the option that was chosen; null if the text of the message is the answer.',
       }),
     }),
   });
@@ -57,7 +57,7 @@ builder.objectField(SessionMessage, 'answer', (t) =>
   t.field({
     type: QuestionAnswer,
     nullable: true,
-    description: 'What the message answers; null for a message that is no answer to a question of the agent.',
+    description: 'Question and option that the message answers; null if the message answers no question of the agent.',
     resolve: ({ data }) => {
       const { questionId, optionId = null } = (data ?? {}) as { questionId?: string; optionId?: string };
       return questionId === undefined ? null : { questionId, optionId };
@@ -66,37 +66,37 @@ builder.objectField(SessionMessage, 'answer', (t) =>
 );
 
 const QuestionAnswerInput = builder.inputType('QuestionAnswerInput', {
-  description: 'An answer to a question: one of its options, or words.',
+  description: 'Answer to a question: one of its options, or a text. Exactly one field must be set.',
   isOneOf: true,
   fields: (t) => ({
-    optionId: t.string({ description: 'The `optionId` of one of the question’s options.' }),
+    optionId: t.string({ description: 'Id of the chosen option: the `optionId` of one of the question’s options.' }),
     text: t.string({
       description:
-        'The answer in words. A request for a permission takes an `optionId` only; words for the agent go by `sendMessage`.',
+        'Answer as a text, 1 to 500,000 characters. A request for a permission accepts only an `optionId`; use `sendMessage` for other text.',
     }),
   }),
 });
 
 const AnswerQuestionInput = builder.inputType('AnswerQuestionInput', {
-  description: 'An answer to the question that a session’s agent waits with.',
+  description: 'Parameters for answering the question that an agent waits with.',
   fields: (t) => ({
-    sessionId: t.id({ required: true, description: 'The session: its global ID, or any form of its id.' }),
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
     questionId: t.id({
       required: true,
-      description:
-        'The question that is meant, by its `questionId` or its global ID: `Session.pendingQuestion` has it.',
+      description: 'Global ID or `questionId` of the question to answer, as in `Session.pendingQuestion`.',
     }),
     answer: t.field({
       type: QuestionAnswerInput,
       required: true,
-      description: 'The answer: one of the question’s options, or words.',
+      description: 'Answer to the question: one of its options, or a text.',
     }),
     asUserId: t.id({
       description:
-        'A member of the organization whose answer it is to be; needs IMPERSONATE_ORG_SESSIONS. The viewer’s own when left out.',
+        'Global ID or REST id of the organization member to answer as. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
     }),
     idempotencyKey: t.string({
-      description: 'The same key and input give one answer within 24 hours, however often they are sent.',
+      description:
+        'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input send only one answer.',
     }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -104,17 +104,18 @@ const AnswerQuestionInput = builder.inputType('AnswerQuestionInput', {
 
 const AnswerQuestionPayload = payloadType<{ session: SessionRecord; message: MessageEntry }>(
   'AnswerQuestionPayload',
-  'An answer that was taken.',
+  'Result of answering a question.',
   (t) => ({
     session: t.expose('session', {
       type: Session,
       nullable: true,
-      description: 'The session after the answer; one that slept is being resumed.',
+      description: 'Session after the answer. A suspended session is being resumed. Null if `userErrors` is not empty.',
     }),
     message: t.expose('message', {
       type: SessionMessage,
       nullable: true,
-      description: 'The answer as a message in the log, with the option that was chosen in `answer`.',
+      description:
+        'Message in the log that holds the answer, with the chosen option in `answer`. Null if `userErrors` is not empty.',
     }),
   }),
 );
@@ -124,7 +125,7 @@ addMutation('answerQuestion', {
   payload: AnswerQuestionPayload,
   needs: [managesSession],
   description:
-    'Answers a question of an agent: exactly the one that is named. INVALID_STATE when it is no longer open, because it was answered or the agent went on without; UNKNOWN_REFERENCE when it is no question of the session. Needs MANAGE_ORG_SESSIONS, unless the session is one’s own.',
+    'Answers the given question of an agent. INVALID_STATE if the question is no longer open because it was answered or the agent continued without an answer; UNKNOWN_REFERENCE if the session has no such question.',
   act: (input, context, info) => {
     const { sessionId, questionId, answer, asUserId } = input;
     return answerQuestion(ofAnySession(context.domain, 'manage'), {

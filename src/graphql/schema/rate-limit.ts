@@ -2,22 +2,22 @@ import { builder } from '../builder.ts';
 import type { Charge } from '../context.ts';
 
 const RateLimitType = builder.objectRef<Charge>('RateLimit').implement({
-  description: 'What the key of the caller may spend on operations in a minute, in points.',
+  description: 'Points that the caller’s key may spend on operations in a minute.',
   fields: (t) => ({
     limit: t.int({
-      description: 'The points that it has in each minute; 0: as many as it likes.',
+      description: 'Number of points that the key has in each minute; 0 if there is no limit.',
       resolve: ({ spending }) => spending?.limit ?? 0,
     }),
-    cost: t.int({ description: 'The points of this operation.', resolve: ({ cost }) => cost }),
+    cost: t.int({ description: 'Number of points that this operation costs.', resolve: ({ cost }) => cost }),
     remaining: t.int({
       nullable: true,
-      description: 'The points that are left in this minute, without those of this operation. Null without a limit.',
+      description: 'Number of points left in this minute after this operation; null if there is no limit.',
       resolve: ({ spending }) => spending?.remaining ?? null,
     }),
     resetAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it has all of them again. Null without a limit.',
+      description: 'Time when the key has all its points again; null if there is no limit.',
       resolve: ({ spending }) => spending?.resetAt ?? null,
     }),
   }),
@@ -26,7 +26,7 @@ const RateLimitType = builder.objectRef<Charge>('RateLimit').implement({
 builder.queryField('rateLimit', (t) =>
   t.field({
     type: RateLimitType,
-    description: 'What the caller may spend, and what this operation costs.',
+    description: 'Rate limit of the caller’s key, and the cost of this operation.',
     resolve: (_root, _args, { charge }) => charge,
   }),
 );

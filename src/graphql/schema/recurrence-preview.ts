@@ -2,16 +2,16 @@ import { previewRecurrence, type RecurrencePreview } from '../../domain/automati
 import { builder } from '../builder.ts';
 
 const RecurrencePreviewType = builder.objectRef<RecurrencePreview>('RecurrencePreview').implement({
-  description: 'When a rule for a recurring trigger would fire.',
+  description: 'Times at which a recurrence rule would fire, or the problem with the rule.',
   fields: (t) => ({
     times: t.field({
       type: ['DateTime'],
-      description: 'The next times, in order; none where there is a problem.',
+      description: 'Next times at which the rule fires, in ascending order; empty if there is a problem.',
       resolve: ({ times }) => [...times],
     }),
     problem: t.exposeString('problem', {
       nullable: true,
-      description: 'Why no automation can have this rule, in a sentence; null: one can.',
+      description: 'Reason why no automation can have the rule, as a sentence; null if the rule is valid.',
     }),
   }),
 });
@@ -19,15 +19,18 @@ const RecurrencePreviewType = builder.objectRef<RecurrencePreview>('RecurrencePr
 builder.queryField('recurrencePreview', (t) =>
   t.field({
     type: RecurrencePreviewType,
-    description: 'When an automation would act that is made with a rule now. Nothing is kept.',
+    description: 'Previews the times at which an automation created now with the rule would run. Nothing is stored.',
     // Each time takes about as long to find as it takes to read and write ten items; so does looking the rule over.
     extensions: { items: 'count', weight: 10 },
     args: {
-      rule: t.arg.string({ required: true, description: 'The RRULE, as the condition of a recurring trigger has it.' }),
-      timeZone: t.arg.string({
-        description: 'By whose clocks it goes, as `timeZone` of a trigger; UTC when left out.',
+      rule: t.arg.string({
+        required: true,
+        description: 'Recurrence rule (RRULE of RFC 5545), for example `FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0`.',
       }),
-      count: t.arg.int({ defaultValue: 5, description: 'How many: 1 to 20.' }),
+      timeZone: t.arg.string({
+        description: 'IANA time zone in which the rule is evaluated, for example `Europe/Berlin`. Defaults to UTC.',
+      }),
+      count: t.arg.int({ defaultValue: 5, description: 'Number of times to return, 1 to 20. Defaults to 5.' }),
     },
     resolve: (_root, { rule, timeZone, count }, { domain }) =>
       previewRecurrence(domain, rule, timeZone ?? null, count ?? 5),

@@ -17,34 +17,34 @@ interface Holder {
 
 const PrincipalInput = builder.inputType('PrincipalInput', {
   isOneOf: true,
-  description: 'A user or a service user. Exactly one member.',
+  description: 'A user or a service user. Exactly one of the members must be set.',
   fields: (t) => ({
-    userId: t.id({ description: 'A user: its global ID, or any form of its id, such as "user-…".' }),
-    serviceUserId: t.id({ description: 'A service user: its global ID, or any form of its id.' }),
+    userId: t.id({ description: 'Global ID or REST id of the user (`user-…`).' }),
+    serviceUserId: t.id({ description: 'Global ID or REST id of the service user (`service-user-…`).' }),
   }),
 });
 
 const descriptions = {
-  principal: 'The user or service user whose role it is.',
-  scope: 'The organization in which the role is held, or the enterprise.',
+  principal: 'The user or the service user that the role assignment is for.',
+  scope: 'The organization or the enterprise that the role assignment is for.',
 } as const;
 
 const payloadDescriptions = {
-  user: 'The user, if it is one.',
-  serviceUser: 'The service user, if it is one.',
+  user: 'The principal if it is a user; null if it is a service user, or if there are user errors.',
+  serviceUser: 'The principal if it is a service user; null if it is a user, or if there are user errors.',
 } as const;
 
 const AssignRoleInput = builder.inputType('AssignRoleInput', {
-  description: 'Who is to have which role, and where.',
+  description: 'A role to assign to a principal in a scope.',
   fields: (t) => ({
     principal: t.field({ type: PrincipalInput, required: true, description: descriptions.principal }),
     scope: t.field({ type: ScopeInput, required: true, description: descriptions.scope }),
-    roleId: t.id({ required: true, description: 'The role: its global ID or its id.' }),
+    roleId: t.id({ required: true, description: 'Global ID or id of the role, for example `org_member`.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const AssignRolePayload = payloadType<Holder>('AssignRolePayload', 'Who was given a role.', (t) => ({
+const AssignRolePayload = payloadType<Holder>('AssignRolePayload', 'Result of assigning a role.', (t) => ({
   user: t.expose('user', { type: User, nullable: true, description: payloadDescriptions.user }),
   serviceUser: t.expose('serviceUser', {
     type: ServiceUser,
@@ -58,7 +58,7 @@ addMutation('assignRole', {
   payload: AssignRolePayload,
   needs: [['assignRole', 'assignServiceUserRole']],
   description:
-    'Gives a user or a service user a role as its only one in a place. The caller must hold all permissions of the role, and all that the other holds already. The second permission is for service users.',
+    'Assigns a role to a user or a service user, and replaces its other role in the scope. The caller must hold all permissions of the role, and all that the principal already holds. Users require MANAGE_ACCOUNT_MEMBERSHIP, service users MANAGE_ACCOUNT_SERVICE_USERS.',
   act: async (input, { domain }) => {
     const principal = holderOf(input.principal);
     await assignRole(domain, { principal, organizationId: organizationIdOf(input.scope), roleId: input.roleId });
@@ -67,7 +67,7 @@ addMutation('assignRole', {
 });
 
 const UnassignRoleInput = builder.inputType('UnassignRoleInput', {
-  description: 'Whose role is to be taken away, and where.',
+  description: 'A role assignment to remove, by its principal and its scope.',
   fields: (t) => ({
     principal: t.field({ type: PrincipalInput, required: true, description: descriptions.principal }),
     scope: t.field({ type: ScopeInput, required: true, description: descriptions.scope }),
@@ -75,20 +75,25 @@ const UnassignRoleInput = builder.inputType('UnassignRoleInput', {
   }),
 });
 
-const UnassignRolePayload = payloadType<Holder>('UnassignRolePayload', 'Whose role was taken away.', (t) => ({
-  user: t.expose('user', { type: User, nullable: true, description: payloadDescriptions.user }),
-  serviceUser: t.expose('serviceUser', {
-    type: ServiceUser,
-    nullable: true,
-    description: payloadDescriptions.serviceUser,
+const UnassignRolePayload = payloadType<Holder>(
+  'UnassignRolePayload',
+  'Result of removing a role assignment.',
+  (t) => ({
+    user: t.expose('user', { type: User, nullable: true, description: payloadDescriptions.user }),
+    serviceUser: t.expose('serviceUser', {
+      type: ServiceUser,
+      nullable: true,
+      description: payloadDescriptions.serviceUser,
+    }),
   }),
-}));
+);
 
 addMutation('unassignRole', {
   input: UnassignRoleInput,
   payload: UnassignRolePayload,
   needs: [['assignRole', 'assignServiceUserRole']],
-  description: 'Takes somebody’s role in a place away; NOT_FOUND where there is none.',
+  description:
+    'Removes the role of a user or a service user in a scope. NOT_FOUND if there is none. The caller must hold all permissions that the principal holds. Users require MANAGE_ACCOUNT_MEMBERSHIP, service users MANAGE_ACCOUNT_SERVICE_USERS.',
   act: async (input, { domain }) => {
     const principal = holderOf(input.principal);
     await unassignRole(domain, { principal, organizationId: organizationIdOf(input.scope) });

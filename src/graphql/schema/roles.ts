@@ -14,21 +14,21 @@ import { clientMutationIdDescription, expectedVersionDescription, payloadType } 
 import { Role } from './people.ts';
 
 const RoleConnection = countedConnection(Role, 'Role', {
-  page: 'A page of roles.',
-  edge: 'A role in a list.',
+  page: 'A page of roles of the enterprise.',
+  edge: 'A role in a list, with its cursor.',
 });
 
 const RoleFilterInput = builder.inputType('RoleFilter', {
-  description: 'Narrows a list of roles: all members that are given must hold.',
+  description: 'Conditions for a list of roles. An item must meet every condition that is given.',
   fields: (t) => ({
-    search: t.string({ description: 'Only roles whose name contains this text, upper and lower case alike.' }),
-    scope: t.field({ type: RoleScopeEnum, description: 'Only roles that can be given there.' }),
-    isBuiltIn: t.boolean({ description: 'Only built-in roles, or only the enterprise’s own; both when left out.' }),
+    search: t.string({ description: 'Only roles whose name contains this text, regardless of case.' }),
+    scope: t.field({ type: RoleScopeEnum, description: 'Only roles that can be assigned in this scope.' }),
+    isBuiltIn: t.boolean({ description: 'If true, only built-in roles. If false, only custom roles.' }),
   }),
 });
 
-const RoleOrderInput = orderInput('Role', 'When the role was made; the built-in ones before all others.', {
-  name: 'The first 64 characters of the name, upper and lower case alike.',
+const RoleOrderInput = orderInput('Role', 'Time when the role was created. Built-in roles sort before all others.', {
+  name: 'The first 64 characters of the name, regardless of case.',
 });
 
 builder.objectFields(Enterprise, (t) => ({
@@ -36,8 +36,8 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: Role,
       ...boundary('viewRoles'),
-      description: 'Its own roles, newest first, then the built-in ones, unless ordered otherwise.',
-      args: listArgs(t.arg, RoleFilterInput, RoleOrderInput, 'the newest first, and the built-in ones last'),
+      description: 'Custom roles, newest first, then built-in roles, unless `orderBy` says otherwise.',
+      args: listArgs(t.arg, RoleFilterInput, RoleOrderInput, 'newest first, with built-in roles last'),
       resolve: async (_enterprise, args, context) => {
         const { search, scope, isBuiltIn } = args.filter ?? {};
         const filter = {
@@ -52,57 +52,82 @@ builder.objectFields(Enterprise, (t) => ({
   ),
 }));
 
-const permissionsDescription = 'What it holds: nothing that the viewer does not hold everywhere.';
+const permissionsDescription =
+  'Permissions that the role grants, at least one. The caller must hold each of them on the enterprise or in every organization.';
 
 const CreateRoleInput = builder.inputType('CreateRoleInput', {
-  description: 'What a custom role is made from.',
+  description: 'Properties of the custom role to create.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'What to call it; unique among those of its scope.' }),
-    scope: t.field({ type: RoleScopeEnum, required: true, description: 'Where it can be given.' }),
+    name: t.string({
+      required: true,
+      description: 'Name of the role: 1 to 100 characters, unique within its scope, ignoring case.',
+    }),
+    scope: t.field({
+      type: RoleScopeEnum,
+      required: true,
+      description:
+        'Scope in which the role can be assigned. A role of scope ORGANIZATION can grant only organization permissions.',
+    }),
     permissions: t.field({ type: [PermissionEnum], required: true, description: permissionsDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const CreateRolePayload = payloadType<{ role: RoleRecord }>('CreateRolePayload', 'A role that was made.', (t) => ({
-  role: t.expose('role', { type: Role, nullable: true, description: 'The role.' }),
-}));
+const CreateRolePayload = payloadType<{ role: RoleRecord }>(
+  'CreateRolePayload',
+  'Result of creating a custom role.',
+  (t) => ({
+    role: t.expose('role', { type: Role, nullable: true, description: 'The new role; null if there are user errors.' }),
+  }),
+);
 
 addMutation('createRole', {
   input: CreateRoleInput,
   payload: CreateRolePayload,
   needs: ['changeRoles'],
-  description: 'Makes a custom role.',
+  description: 'Creates a custom role in the enterprise.',
   act: async (input, { domain }) => ({ role: await createRole(domain, input) }),
 });
 
-const roleIdDescription = 'The role: its global ID or its id.';
+const roleIdDescription = 'Global ID or id of the custom role.';
 
 const UpdateRoleInput = builder.inputType('UpdateRoleInput', {
-  description: 'How a custom role is to change: what is left out stays.',
+  description: 'Changes to a custom role. Fields that are left out keep their values.',
   fields: (t) => ({
     roleId: t.id({ required: true, description: roleIdDescription }),
-    name: t.string({ description: 'What to call it from now on; not null.' }),
-    permissions: t.field({ type: [PermissionEnum], description: `${permissionsDescription} Not null.` }),
+    name: t.string({
+      description:
+        'New name of the role: 1 to 100 characters, unique within its scope, ignoring case. Must not be null.',
+    }),
+    permissions: t.field({ type: [PermissionEnum], description: `${permissionsDescription} Must not be null.` }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const UpdateRolePayload = payloadType<{ role: RoleRecord }>('UpdateRolePayload', 'A role that was changed.', (t) => ({
-  role: t.expose('role', { type: Role, nullable: true, description: 'The role.' }),
-}));
+const UpdateRolePayload = payloadType<{ role: RoleRecord }>(
+  'UpdateRolePayload',
+  'Result of updating a custom role.',
+  (t) => ({
+    role: t.expose('role', {
+      type: Role,
+      nullable: true,
+      description: 'The role after the change; null if there are user errors.',
+    }),
+  }),
+);
 
 addMutation('updateRole', {
   input: UpdateRoleInput,
   payload: UpdateRolePayload,
   needs: ['changeRoles'],
-  description: 'Changes a custom role, with effect on the next request of all who have it.',
+  description:
+    'Updates a custom role. The change takes effect with the next request of every principal that has the role. INVALID_STATE for a built-in role.',
   act: async (input, { domain }) => ({ role: await updateRole(domain, input.roleId, input) }),
 });
 
 const DeleteRoleInput = builder.inputType('DeleteRoleInput', {
-  description: 'Which custom role is to be deleted.',
+  description: 'The custom role to delete.',
   fields: (t) => ({
     roleId: t.id({ required: true, description: roleIdDescription }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -112,12 +137,12 @@ const DeleteRoleInput = builder.inputType('DeleteRoleInput', {
 
 const DeleteRolePayload = payloadType<{ deletedRoleId: string }>(
   'DeleteRolePayload',
-  'A role that was deleted.',
+  'Result of deleting a custom role.',
   (t) => ({
     deletedRoleId: t.expose('deletedRoleId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of what is gone.',
+      description: 'Global ID of the deleted role; null if there are user errors.',
     }),
   }),
 );
@@ -126,7 +151,8 @@ addMutation('deleteRole', {
   input: DeleteRoleInput,
   payload: DeleteRolePayload,
   needs: ['changeRoles'],
-  description: 'Deletes a custom role. The role must not be assigned to anybody.',
+  description:
+    'Deletes a custom role. INVALID_STATE for a built-in role, and if a principal or an active service key has the role.',
   act: async (input, { domain }) => ({
     deletedRoleId: globalId('role', await deleteRole(domain, input.roleId, input)),
   }),

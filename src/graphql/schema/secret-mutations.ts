@@ -16,19 +16,23 @@ import { organizationIdDescription } from './places.ts';
 import { Secret } from './secrets.ts';
 
 const secretDescriptions = {
-  secretId: 'The secret: its global ID, or any form of its id.',
-  key: 'Its name: 1 to 256 characters, and no other secret of the organization has it. That of a KEY_VALUE is an environment variable’s.',
-  value: 'Its value: 1 to 65,536 characters. It is never given back.',
-  note: 'What to note of it: at most 2,000 characters.',
-  isSensitive: 'Whether its value is blotted out of what agents say.',
+  secretId: 'Global ID or REST id of the secret.',
+  key: 'Name of the secret, 1 to 256 characters, unique in the organization. The key of a KEY_VALUE secret is the name of an environment variable.',
+  value: 'Value of the secret, 1 to 65,536 characters. The value is never returned.',
+  note: 'Note about the secret. Maximum 2,000 characters.',
+  isSensitive: 'Whether the value is masked in everything that agents write.',
 } as const;
 
 const CreateSecretInput = builder.inputType('CreateSecretInput', {
-  description: 'What a secret is made from.',
+  description: 'Parameters for creating a secret.',
   fields: (t) => ({
     organizationId: t.id({ description: organizationIdDescription }),
     key: t.string({ required: true, description: secretDescriptions.key }),
-    type: t.field({ type: SecretTypeEnum, required: true, description: 'What it is for. It cannot be changed.' }),
+    type: t.field({
+      type: SecretTypeEnum,
+      required: true,
+      description: 'Type of the secret. The type cannot be changed later.',
+    }),
     value: t.string({ required: true, description: secretDescriptions.value }),
     note: t.string({ description: secretDescriptions.note }),
     isSensitive: t.boolean({ defaultValue: true, description: secretDescriptions.isSensitive }),
@@ -39,17 +43,23 @@ const CreateSecretInput = builder.inputType('CreateSecretInput', {
 
 const CreateSecretPayload = payloadType<{ secret: SecretRecord }>(
   'CreateSecretPayload',
-  'A secret that was made.',
-  (t) => ({ secret: t.expose('secret', { type: Secret, nullable: true, description: 'The secret.' }) }),
+  'Result of creating a secret.',
+  (t) => ({
+    secret: t.expose('secret', {
+      type: Secret,
+      nullable: true,
+      description: 'Secret that was created, without its value. Null if `userErrors` is not empty.',
+    }),
+  }),
 );
 
 const UpdateSecretInput = builder.inputType('UpdateSecretInput', {
-  description: 'How a secret is to change: what is left out stays, its value too.',
+  description: 'Parameters for updating a secret. Omitted fields stay unchanged, including the value of the secret.',
   fields: (t) => ({
     secretId: t.id({ required: true, description: secretDescriptions.secretId }),
-    key: t.string({ description: `${secretDescriptions.key} Not null.` }),
-    value: t.string({ description: `${secretDescriptions.value} Not null.` }),
-    note: t.string({ description: `${secretDescriptions.note} Null: nothing.` }),
+    key: t.string({ description: `${secretDescriptions.key} Cannot be null.` }),
+    value: t.string({ description: `${secretDescriptions.value} Cannot be null.` }),
+    note: t.string({ description: `${secretDescriptions.note} Null removes the note.` }),
     isSensitive: t.boolean({ description: secretDescriptions.isSensitive }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -58,12 +68,18 @@ const UpdateSecretInput = builder.inputType('UpdateSecretInput', {
 
 const UpdateSecretPayload = payloadType<{ secret: SecretRecord }>(
   'UpdateSecretPayload',
-  'A secret that was changed.',
-  (t) => ({ secret: t.expose('secret', { type: Secret, nullable: true, description: 'The secret.' }) }),
+  'Result of updating a secret.',
+  (t) => ({
+    secret: t.expose('secret', {
+      type: Secret,
+      nullable: true,
+      description: 'Secret after the update, without its value. Null if `userErrors` is not empty.',
+    }),
+  }),
 );
 
 const DeleteSecretInput = builder.inputType('DeleteSecretInput', {
-  description: 'Which secret is to be deleted.',
+  description: 'Parameters for deleting a secret.',
   fields: (t) => ({
     secretId: t.id({ required: true, description: secretDescriptions.secretId }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -73,12 +89,12 @@ const DeleteSecretInput = builder.inputType('DeleteSecretInput', {
 
 const DeleteSecretPayload = payloadType<{ deletedSecretId: string }>(
   'DeleteSecretPayload',
-  'A secret that was deleted.',
+  'Result of deleting a secret.',
   (t) => ({
     deletedSecretId: t.expose('deletedSecretId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of what is gone.',
+      description: 'Global ID of the secret that was deleted. Null if `userErrors` is not empty.',
     }),
   }),
 );
@@ -94,7 +110,7 @@ addMutation('createSecret', {
   input: CreateSecretInput,
   payload: CreateSecretPayload,
   needs: ['changeSecrets'],
-  description: 'Makes a secret: sessions that start from now on have it.',
+  description: 'Creates a secret of an organization. Sessions that start from now on have the secret.',
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...secret } = input;
     return {
@@ -109,7 +125,7 @@ addMutation('updateSecret', {
   input: UpdateSecretInput,
   payload: UpdateSecretPayload,
   needs: ['changeSecrets'],
-  description: 'Changes a secret: agents at work keep what they were given.',
+  description: 'Updates a secret. Agents that are running keep the previous value until they end.',
   act: async (input, { domain }) => {
     const { secretId, clientMutationId: _mutation, ...change } = input;
     const updated = updateSecret(domain, secretId, change as SecretChange);
@@ -121,7 +137,7 @@ addMutation('deleteSecret', {
   input: DeleteSecretInput,
   payload: DeleteSecretPayload,
   needs: ['changeSecrets'],
-  description: 'Deletes a secret: agents at work keep it until they end.',
+  description: 'Deletes a secret. Agents that are running keep the secret until they end.',
   act: async (input, { domain }) => {
     const { id } = await deleteSecret(domain, { secretId: input.secretId }, input);
     return { deletedSecretId: globalId('secret', id) };

@@ -13,24 +13,30 @@ import { authorshipFields } from './principals.ts';
 export const Secret = builder.objectRef<SecretRecord>('Secret');
 
 const SecretConnection = countedConnection(Secret, 'Secret', {
-  page: 'A page of secrets.',
-  edge: 'A secret in a list.',
+  page: 'Page of a list of secrets.',
+  edge: 'Secret in a list, with its cursor.',
 });
 
 builder.node(Secret, {
-  description: 'A value that agents need. It is written, and never read back by anybody.',
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  description: 'Confidential value that agents need, such as a password. The value can be written but never read.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the secret, unique across all types.' },
   fields: (t) => ({
-    secretId: t.string({ description: 'The id as REST writes it.', resolve: ({ id }) => prefixedId('secret', id) }),
-    key: t.exposeString('key', { description: 'Its name, which no other in the organization has.' }),
-    type: t.expose('type', { type: SecretTypeEnum, description: 'What it is for.' }),
-    note: t.exposeString('note', { nullable: true, description: 'What is noted of it.' }),
+    secretId: t.string({
+      description: 'REST id of the secret: `sec_` and 32 hexadecimal digits.',
+      resolve: ({ id }) => prefixedId('secret', id),
+    }),
+    key: t.exposeString('key', { description: 'Name of the secret, unique in the organization.' }),
+    type: t.expose('type', {
+      type: SecretTypeEnum,
+      description: 'Type of the secret: a cookie, an environment variable or the seed of one-time passwords.',
+    }),
+    note: t.exposeString('note', { nullable: true, description: 'Note about the secret; null if there is none.' }),
     isSensitive: t.exposeBoolean('isSensitive', {
-      description: 'Whether its value is blotted out of what agents say.',
+      description: 'Whether the value is masked in everything that agents write.',
     }),
     organization: t.field({
       type: Organization,
-      description: 'Where it belongs.',
+      description: 'Organization that the secret belongs to.',
       resolve: async ({ organizationId }, _args, { loaders }) =>
         (await loaders.organizations.load(organizationId)) as never,
     }),
@@ -39,17 +45,18 @@ builder.node(Secret, {
 });
 
 const SecretFilterInput = builder.inputType('SecretFilter', {
-  description: 'Narrows a list of secrets: all members that are given must hold, and of a list any one value.',
+  description:
+    'Conditions for a list of secrets. An item must meet every condition that is given, and match one value of each list.',
   fields: (t) => ({
-    search: t.string({ description: 'Only those whose key or note contains this text, upper and lower case alike.' }),
+    search: t.string({ description: 'Only secrets with a key or note that contains this text, regardless of case.' }),
     type: t.field({ type: [SecretTypeEnum], description: 'Only secrets of one of these types.' }),
-    isSensitive: t.boolean({ description: 'Only sensitive secrets, or only others; both when left out.' }),
+    isSensitive: t.boolean({ description: 'If true, only sensitive secrets. If false, only the others.' }),
     ...createdMembers(t),
   }),
 });
 
-const SecretOrderInput = orderInput('Secret', 'When the secret was made.', {
-  key: 'The first 64 characters of the key, upper and lower case alike.',
+const SecretOrderInput = orderInput('Secret', 'Time when the secret was created.', {
+  key: 'The first 64 characters of the key, regardless of case.',
 });
 
 builder.objectFields(Organization, (t) => ({
@@ -57,7 +64,7 @@ builder.objectFields(Organization, (t) => ({
     {
       type: Secret,
       ...boundary(['viewSecrets', 'changeSecrets']),
-      description: 'Its secrets without their values, newest first unless ordered otherwise.',
+      description: 'Secrets of the organization, without their values. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, SecretFilterInput, SecretOrderInput),
       resolve: async ({ id }, args, context) => {
         const { type, isSensitive } = args.filter ?? {};

@@ -21,17 +21,18 @@ import {
 } from './people.ts';
 import { organizationIdOf, ScopeInput, scopeDescription } from './places.ts';
 
-const serviceUserIdDescription = 'The service user: its global ID, or any form of its id.';
+const serviceUserIdDescription = 'Global ID or REST id of the service user (`service-user-…`).';
 
 const ServiceUserConnection = countedConnection(ServiceUser, 'ServiceUser', {
-  page: 'A page of service users.',
-  edge: 'A service user in a list.',
+  page: 'A page of service users in a list.',
+  edge: 'A service user in a list, with its cursor.',
 });
 
 const ServiceUserFilterInput = builder.inputType('ServiceUserFilter', {
-  description: 'Narrows a list of service users: all members that are given must hold, and of a list any one value.',
+  description:
+    'Conditions for a list of service users. An item must meet every condition that is given, and match one value of each list.',
   fields: (t) => ({
-    search: t.string({ description: 'Only service users whose name contains this text, upper and lower case alike.' }),
+    search: t.string({ description: 'Only service users whose name contains this text, regardless of case.' }),
     includeInactive: t.boolean({
       description: 'True: also service users that were deleted or have expired. Left out: none of these.',
     }),
@@ -42,7 +43,7 @@ const ServiceUserFilterInput = builder.inputType('ServiceUserFilter', {
   }),
 });
 
-const ServiceUserOrderInput = orderInput('ServiceUser', 'When the service user was made.');
+const ServiceUserOrderInput = orderInput('ServiceUser', 'Time when the service user was created.');
 
 const parseServiceUserFilter = (filter: typeof ServiceUserFilterInput.$inferInput | null | undefined) => ({
   ...parseListFilter(filter),
@@ -55,7 +56,7 @@ builder.objectFields(Organization, (t) => ({
     {
       type: ServiceUser,
       ...boundary('viewServiceUsers'),
-      description: 'Its service users, newest first unless ordered otherwise.',
+      description: 'Service users of the organization. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, ServiceUserFilterInput, ServiceUserOrderInput),
       resolve: async ({ id }, args, context) => {
         const list = serviceUsersOf(context.domain, id, parseServiceUserFilter(args.filter), args.orderBy);
@@ -71,7 +72,8 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: ServiceUser,
       ...boundary('viewEnterpriseServiceUsers'),
-      description: 'All service users, its own and its organizations’, newest first unless ordered otherwise.',
+      description:
+        'Service users of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, ServiceUserFilterInput, ServiceUserOrderInput),
       resolve: async (_enterprise, args, context) => {
         const list = serviceUsersOf(context.domain, null, parseServiceUserFilter(args.filter), args.orderBy);
@@ -87,7 +89,7 @@ builder.objectFields(ServiceUser, (t) => ({
     {
       type: RoleAssignment,
       description:
-        'Its roles, newest first unless ordered otherwise: those in the organizations whose service users the viewer manages, and for who manages the enterprise’s all.',
+        'Roles of the service user in the organizations whose service users the viewer manages; all roles if the viewer manages those of the enterprise. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, RoleAssignmentFilterInput, RoleAssignmentOrderInput),
       resolve: async ({ id }, args, context) => roleConnection(context, 'serviceUser', id, args),
     },
@@ -96,16 +98,20 @@ builder.objectFields(ServiceUser, (t) => ({
 }));
 
 const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
-  description: 'What a service user is made from.',
+  description: 'Properties of the service user to create.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'What to call it.' }),
+    name: t.string({ required: true, description: 'Name of the service user: 1 to 256 characters.' }),
     scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
     roleId: t.id({
       required: true,
       description:
-        'Its role in that scope: a global ID, or an id such as "org_member". It must hold nothing that the caller lacks.',
+        'Global ID or id of the role of the service user in the scope, for example `org_member`. The caller must hold all permissions of the role.',
     }),
-    expiresAt: t.field({ type: 'DateTime', description: 'When it ends, with all its keys; never when left out.' }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description:
+        'Time when the service user and all its keys expire, in the future and not after the expiry of the key of the caller; null for no expiry.',
+    }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -113,9 +119,13 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
 
 const CreateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
   'CreateServiceUserPayload',
-  'A service user that was made. It has no token until createApiKey makes one.',
+  'Result of creating a service user. The service user has no token until `createApiKey` creates one.',
   (t) => ({
-    serviceUser: t.expose('serviceUser', { type: ServiceUser, nullable: true, description: 'The service user.' }),
+    serviceUser: t.expose('serviceUser', {
+      type: ServiceUser,
+      nullable: true,
+      description: 'The new service user; null if there are user errors.',
+    }),
   }),
 );
 
@@ -123,7 +133,7 @@ addMutation('createServiceUser', {
   input: CreateServiceUserInput,
   payload: CreateServiceUserPayload,
   needs: [['createServiceUser', 'createEnterpriseServiceUser']],
-  description: 'Makes a service user with its role.',
+  description: 'Creates a service user with a role. The service user has no token until `createApiKey` creates one.',
   act: async (input, context, info) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
     const serviceUser = { ...rest, organizationId: organizationIdOf(scope) };
@@ -133,19 +143,23 @@ addMutation('createServiceUser', {
 });
 
 const UpdateServiceUserInput = builder.inputType('UpdateServiceUserInput', {
-  description: 'How a service user is to change.',
+  description: 'The new name of a service user.',
   fields: (t) => ({
     serviceUserId: t.id({ required: true, description: serviceUserIdDescription }),
-    name: t.string({ required: true, description: 'What to call it from now on.' }),
+    name: t.string({ required: true, description: 'New name of the service user: 1 to 256 characters.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 const UpdateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
   'UpdateServiceUserPayload',
-  'A service user that was changed.',
+  'Result of updating a service user.',
   (t) => ({
-    serviceUser: t.expose('serviceUser', { type: ServiceUser, nullable: true, description: 'The service user.' }),
+    serviceUser: t.expose('serviceUser', {
+      type: ServiceUser,
+      nullable: true,
+      description: 'The service user after the change; null if there are user errors.',
+    }),
   }),
 );
 
@@ -153,14 +167,14 @@ addMutation('updateServiceUser', {
   input: UpdateServiceUserInput,
   payload: UpdateServiceUserPayload,
   needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
-  description: 'Changes a service user’s name.',
+  description: 'Updates the name of a service user.',
   act: async (input, { domain }) => ({
     serviceUser: await updateServiceUser(domain, input.serviceUserId, input),
   }),
 });
 
 const DeleteServiceUserInput = builder.inputType('DeleteServiceUserInput', {
-  description: 'Which service user is to be deleted.',
+  description: 'The service user to delete, with its roles and keys.',
   fields: (t) => ({
     serviceUserId: t.id({ required: true, description: serviceUserIdDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -169,12 +183,12 @@ const DeleteServiceUserInput = builder.inputType('DeleteServiceUserInput', {
 
 const DeleteServiceUserPayload = payloadType<{ deletedServiceUserId: string }>(
   'DeleteServiceUserPayload',
-  'A service user that was deleted.',
+  'Result of deleting a service user.',
   (t) => ({
     deletedServiceUserId: t.expose('deletedServiceUserId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of who is gone.',
+      description: 'Global ID of the deleted service user; null if there are user errors.',
     }),
   }),
 );
@@ -183,7 +197,8 @@ addMutation('deleteServiceUser', {
   input: DeleteServiceUserInput,
   payload: DeleteServiceUserPayload,
   needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
-  description: 'Deletes a service user: its roles and keys are gone at once, what it made stays and keeps its name.',
+  description:
+    'Deletes a service user. Its roles and keys end at once. The resources that it created are kept and still show its name.',
   act: async (input, { domain }) => {
     const { serviceUser } = await deleteServiceUser(domain, input.serviceUserId);
     return { deletedServiceUserId: globalId('serviceUser', serviceUser.id) };

@@ -11,8 +11,8 @@ import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
 /** The description of the id of a session that an act is about. */
-const sessionIdDescription = 'The global ID, or any form of the session’s id.';
-const tagsDescription = 'At most 50, each of 1 to 200 characters.';
+const sessionIdDescription = 'Global ID or REST id of the session.';
+const tagsDescription = 'Tags to add, to remove or to set: at most 50, each of 1 to 200 characters.';
 
 function actInput(name: string, description: string) {
   return builder.inputType(name, {
@@ -37,47 +37,51 @@ function tagsInput(name: string, description: string) {
 
 function actPayload(name: string, description: string) {
   return payloadType<{ session: SessionRecord }>(name, description, (t) => ({
-    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description: 'Session after the change. Null if `userErrors` is not empty.',
+    }),
   }));
 }
 
-const SuspendSessionInput = actInput('SuspendSessionInput', 'A session to put to sleep.');
-const SuspendSessionPayload = actPayload('SuspendSessionPayload', 'A session that was put to sleep.');
-const ResumeSessionInput = actInput('ResumeSessionInput', 'A session to wake.');
-const ResumeSessionPayload = actPayload('ResumeSessionPayload', 'A session that was woken.');
-const ArchiveSessionInput = actInput('ArchiveSessionInput', 'A session to put away.');
-const ArchiveSessionPayload = actPayload('ArchiveSessionPayload', 'A session that was put away.');
-const UnarchiveSessionInput = actInput('UnarchiveSessionInput', 'A session to take out of the archive.');
-const UnarchiveSessionPayload = actPayload('UnarchiveSessionPayload', 'A session that was taken out of the archive.');
+const SuspendSessionInput = actInput('SuspendSessionInput', 'Parameters for suspending a session.');
+const SuspendSessionPayload = actPayload('SuspendSessionPayload', 'Result of suspending a session.');
+const ResumeSessionInput = actInput('ResumeSessionInput', 'Parameters for resuming a session.');
+const ResumeSessionPayload = actPayload('ResumeSessionPayload', 'Result of resuming a session.');
+const ArchiveSessionInput = actInput('ArchiveSessionInput', 'Parameters for archiving a session.');
+const ArchiveSessionPayload = actPayload('ArchiveSessionPayload', 'Result of archiving a session.');
+const UnarchiveSessionInput = actInput('UnarchiveSessionInput', 'Parameters for unarchiving a session.');
+const UnarchiveSessionPayload = actPayload('UnarchiveSessionPayload', 'Result of unarchiving a session.');
 const UpdateSessionInput = builder.inputType('UpdateSessionInput', {
-  description: 'How a session is to change: what is left out stays.',
+  description: 'Parameters for updating a session. Omitted fields keep their values.',
   fields: (t) => ({
     sessionId: t.id({ required: true, description: sessionIdDescription }),
     title: t.string({
       description:
-        'The new title; the agent does not replace it. Null is an INVALID_INPUT: a session always has a title.',
+        'New title of the session, 1 to 10,000 characters, which the agent does not replace. Null is an INVALID_INPUT.',
     }),
     maxAcuLimit: t.int({
       description:
-        'The ACUs that it may use, above 0 and at most what its organization lets a session use; null: as many as that.',
+        'Maximum number of ACUs that the session may use, greater than 0 and at most the organization’s limit for a session. Null removes the session’s own limit.',
     }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
-const UpdateSessionPayload = actPayload('UpdateSessionPayload', 'A session that was changed.');
-const ReplaceSessionTagsInput = tagsInput('ReplaceSessionTagsInput', 'The tags that a session has from now on.');
-const ReplaceSessionTagsPayload = actPayload('ReplaceSessionTagsPayload', 'The session whose tags were replaced.');
-const AddSessionTagsInput = tagsInput('AddSessionTagsInput', 'Tags to add to those of a session.');
-const AddSessionTagsPayload = actPayload('AddSessionTagsPayload', 'The session to which tags were added.');
-const RemoveSessionTagsInput = tagsInput('RemoveSessionTagsInput', 'Tags to remove from a session.');
-const RemoveSessionTagsPayload = actPayload('RemoveSessionTagsPayload', 'The session from which tags were removed.');
+const UpdateSessionPayload = actPayload('UpdateSessionPayload', 'Result of updating a session.');
+const ReplaceSessionTagsInput = tagsInput('ReplaceSessionTagsInput', 'Parameters for replacing the tags of a session.');
+const ReplaceSessionTagsPayload = actPayload('ReplaceSessionTagsPayload', 'Result of replacing the tags of a session.');
+const AddSessionTagsInput = tagsInput('AddSessionTagsInput', 'Parameters for adding tags to a session.');
+const AddSessionTagsPayload = actPayload('AddSessionTagsPayload', 'Result of adding tags to a session.');
+const RemoveSessionTagsInput = tagsInput('RemoveSessionTagsInput', 'Parameters for removing tags from a session.');
+const RemoveSessionTagsPayload = actPayload('RemoveSessionTagsPayload', 'Result of removing tags from a session.');
 
 addMutation('suspendSession', {
   input: SuspendSessionInput,
   payload: SuspendSessionPayload,
   needs: [managesSession],
   description:
-    'Suspends a session: stops its agent and ends its turn. The next message starts the next turn, with a note that the previous one was stopped. A session that is suspended already does not change; one that has ended is INVALID_STATE.',
+    'Suspends a session: stops its agent and ends its turn. The next message starts a new turn, with a note that the previous turn was stopped. An already suspended session does not change. INVALID_STATE if the session has ended.',
   act: async (input, { domain }) => ({
     session: await suspendSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -88,7 +92,7 @@ addMutation('resumeSession', {
   payload: ResumeSessionPayload,
   needs: [managesSession],
   description:
-    'Resumes a suspended session. Its agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE for a session that is not suspended, or is archived.',
+    'Resumes a suspended session. The agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE if the session is not suspended or is archived.',
   act: async (input, { domain }) => ({
     session: await resumeSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -99,7 +103,7 @@ addMutation('archiveSession', {
   payload: ArchiveSessionPayload,
   needs: [managesSession],
   description:
-    'Archives a session, and suspends it when it is at work, which ends its turn. An archived one takes no messages.',
+    'Archives a session. If the session is queued or running, it is suspended, which ends its turn. An archived session accepts no messages.',
   act: async (input, { domain }) => ({
     session: await archiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -109,7 +113,7 @@ addMutation('unarchiveSession', {
   input: UnarchiveSessionInput,
   payload: UnarchiveSessionPayload,
   needs: [managesSession],
-  description: 'Takes a session out of the archive. It does not wake by that.',
+  description: 'Takes a session out of the archive. This does not resume the session.',
   act: async (input, { domain }) => ({
     session: await unarchiveSession(ofAnySession(domain, 'manage'), { sessionId: input.sessionId }),
   }),
@@ -120,7 +124,7 @@ addMutation('updateSession', {
   payload: UpdateSessionPayload,
   needs: [managesSession],
   description:
-    'Changes the title of a session and the ACUs that it may use. A session that sleeps because its limit was reached goes on with the next message.',
+    'Updates the title and the ACU limit of a session. A session that was suspended because it reached its limit continues with the next message.',
   act: async (input, { domain }) => {
     const { sessionId, title, maxAcuLimit } = input;
     return { session: await updateSession(ofAnySession(domain, 'manage'), { sessionId, title, maxAcuLimit }) };
@@ -131,7 +135,8 @@ addMutation('replaceSessionTags', {
   input: ReplaceSessionTagsInput,
   payload: ReplaceSessionTagsPayload,
   needs: [managesSession],
-  description: 'Replaces the tags of a session with at most 50 others, of those that its organization allows.',
+  description:
+    'Replaces all tags of a session with at most 50 other tags. UNKNOWN_REFERENCE if the organization does not allow one of them.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await replaceTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
@@ -142,7 +147,8 @@ addMutation('addSessionTags', {
   input: AddSessionTagsInput,
   payload: AddSessionTagsPayload,
   needs: [managesSession],
-  description: 'Adds tags to a session: those that it does not have yet, up to 50 in all.',
+  description:
+    'Adds tags to a session. Tags that the session already has are ignored. LIMIT_EXCEEDED if the session would have more than 50 tags.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await addTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };
@@ -153,7 +159,7 @@ addMutation('removeSessionTags', {
   input: RemoveSessionTagsInput,
   payload: RemoveSessionTagsPayload,
   needs: [managesSession],
-  description: 'Removes tags from a session. Tags that it does not have are ignored.',
+  description: 'Removes tags from a session. Tags that the session does not have are ignored.',
   act: async (input, { domain }) => {
     const { sessionId, tags } = input;
     return { session: await removeTags(ofAnySession(domain, 'manage'), { sessionId, tags }) };

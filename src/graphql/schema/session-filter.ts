@@ -46,40 +46,48 @@ export interface SessionFilterValue {
 /** The input SessionFilter, which all lists of sessions, bulk mutations and subscriptions take. */
 export const SessionFilterInput = builder.inputRef<SessionFilterValue>('SessionFilter');
 SessionFilterInput.implement({
-  description: `Narrows sessions: all members that are given must hold, and of a member that is a list any one value. A list has at most ${maxFilterValues} values. Filters can be combined by \`and\`, \`or\` and \`not\`, up to ${maxFilterDepth} levels deep and with at most ${maxFilterConditions} conditions in all; more is an INVALID_INPUT.`,
+  description: `Filter for sessions. A session must match every field that is set; a list field matches if any one of its values does, except \`allTags\` and \`and\`. A list has at most ${maxFilterValues} values. Filters can be combined by \`and\`, \`or\` and \`not\`, up to ${maxFilterDepth} levels deep and with at most ${maxFilterConditions} conditions in all; otherwise the error is INVALID_INPUT.`,
   fields: (t) => ({
     ids: t.idList({
-      description:
-        'Only these sessions, by their global IDs or any form of their ids. Unlisted ones among them are listed too.',
+      description: 'Only sessions with these global IDs or REST ids, including unlisted sessions.',
     }),
     organizationIds: t.idList({
-      description: 'Only sessions of these organizations, for lists over several organizations.',
+      description:
+        'Only sessions of the organizations with these global IDs or REST ids. For lists that span several organizations.',
     }),
     status: t.field({ type: [SessionStatusEnum], description: 'Only sessions in one of these statuses.' }),
     statusDetail: t.field({
       type: [SessionStatusDetailEnum],
       description:
-        'Only sessions with one of these details. WAITING_FOR_USER and WAITING_FOR_APPROVAL are those that wait for an answer.',
+        'Only sessions with one of these status details. Sessions with WAITING_FOR_USER and WAITING_FOR_APPROVAL wait for an answer.',
     }),
     endReason: t.field({
       type: [SessionEndReasonEnum],
-      description: 'Only sessions that ended in one of these ways. A session that is not over matches none.',
+      description: 'Only sessions that ended for one of these reasons. A session that has not ended never matches.',
     }),
     tags: t.stringList({ description: 'Only sessions that have at least one of these tags.' }),
     allTags: t.stringList({
       description:
-        'Only sessions that have every one of these tags. The first is looked up in the index: put the rarest first.',
+        'Only sessions that have all of these tags. The first tag is looked up in an index, so put the rarest tag first.',
     }),
-    isArchived: t.boolean({ description: 'Only archived sessions, or only others; both when left out.' }),
+    isArchived: t.boolean({
+      description: 'True for only archived sessions, false for only sessions that are not archived. Both if omitted.',
+    }),
     isUnlisted: t.boolean({
       description:
-        'Only unlisted sessions, or only others. Of unlisted ones the viewer gets those that it started, and those of organizations where it holds MANAGE_ORG_SESSIONS. Lists have no unlisted sessions when this is left out.',
+        'True for only unlisted sessions, false for only listed ones. Unlisted sessions include those that the viewer started and those of organizations where it holds `MANAGE_ORG_SESSIONS`. Defaults to listed sessions only.',
     }),
-    origin: t.field({ type: [SessionOriginEnum], description: 'Only sessions that were started from one of these.' }),
-    playbookId: t.id({ description: 'Only sessions that follow this playbook.' }),
-    automationId: t.id({ description: 'Only sessions that this automation started.' }),
-    parentId: t.id({ description: 'Only sessions that this session started.' }),
-    hasParent: t.boolean({ description: 'Only sessions that another session started, or only others.' }),
+    origin: t.field({
+      type: [SessionOriginEnum],
+      description: 'Only sessions that were started from one of these origins.',
+    }),
+    playbookId: t.id({ description: 'Only sessions that follow the playbook with this global ID or REST id.' }),
+    automationId: t.id({ description: 'Only sessions that the automation with this global ID or REST id started.' }),
+    parentId: t.id({ description: 'Only sessions that the session with this global ID or REST id started.' }),
+    hasParent: t.boolean({
+      description:
+        'True for only sessions that another session started, false for only other sessions. Both if omitted.',
+    }),
     createdByIds: t.idList({
       description: 'Only sessions that one of these users, service users or service keys started.',
     }),
@@ -87,39 +95,53 @@ SessionFilterInput.implement({
     createdBefore: t.field({ type: 'DateTime', description: 'Only sessions that were started before this time.' }),
     updatedAfter: t.field({
       type: 'DateTime',
-      description: 'Only sessions whose status or messages last changed at this time or later.',
+      description: 'Only sessions that last changed their status or messages at this time or later.',
     }),
     updatedBefore: t.field({
       type: 'DateTime',
-      description: 'Only sessions whose status and messages have not changed since this time.',
+      description: 'Only sessions that last changed their status or messages before this time.',
     }),
-    search: t.string({ description: 'Only sessions whose title contains this text, upper and lower case alike.' }),
-    and: t.field({ type: [SessionFilterInput], description: 'Filters that must all hold too.' }),
+    search: t.string({ description: 'Only sessions with a title that contains this text, regardless of case.' }),
+    and: t.field({
+      type: [SessionFilterInput],
+      description: 'Filters that must all match in addition to the other fields.',
+    }),
     or: t.field({
       type: [SessionFilterInput],
-      description: 'Filters of which at least one must hold too. An empty list matches no session.',
+      description:
+        'Filters of which at least one must match in addition to the other fields. An empty list matches no session.',
     }),
-    not: t.field({ type: SessionFilterInput, description: 'A filter that must not hold.' }),
+    not: t.field({ type: SessionFilterInput, description: 'Filter that a session must not match.' }),
   }),
 });
 
 /** SessionOrder of the contract. */
 export const SessionOrderInput = builder.inputType('SessionOrder', {
-  description: 'The order of a list of sessions; without it the newest come first.',
+  description: 'Order of a list of sessions.',
   fields: (t) => ({
     field: t.field({
       type: SessionOrderFieldEnum,
       required: true,
-      description: 'The time that sessions are ordered by.',
+      description: 'Time by which the sessions are ordered.',
     }),
-    direction: t.field({ type: OrderDirectionEnum, required: true, description: 'Which end of the list comes first.' }),
+    direction: t.field({
+      type: OrderDirectionEnum,
+      required: true,
+      description: 'Direction of the order: oldest or newest first.',
+    }),
   }),
 });
 
 /** The arguments of every list of sessions, beside those of its page. */
 export const sessionListArgs = (t: ArgBuilder<SchemaTypes>) => ({
-  filter: t({ type: SessionFilterInput, description: 'Which sessions are listed; all when left out.' }),
-  orderBy: t({ type: SessionOrderInput, description: 'The order of the list; the newest first when left out.' }),
+  filter: t({
+    type: SessionFilterInput,
+    description: 'Filter for the sessions to list. All sessions except unlisted ones if omitted.',
+  }),
+  orderBy: t({
+    type: SessionOrderInput,
+    description: 'Order of the list. Defaults to newest first, by creation time.',
+  }),
 });
 
 /** The values of {@link sessionListArgs}. */

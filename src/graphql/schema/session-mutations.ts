@@ -13,106 +13,156 @@ import { organizationIdDescription } from './places.ts';
 import { Session } from './sessions.ts';
 
 const SessionSecretInput = builder.inputType('SessionSecretInput', {
-  description: 'A secret that lives and dies with the session.',
+  description: 'Secret for a single session. It is deleted when the session is terminated or expires.',
   fields: (t) => ({
-    key: t.string({ required: true, description: 'Its name: the environment variable that the agent gets.' }),
-    value: t.string({ required: true, description: 'Its value. It is never given back.' }),
+    key: t.string({
+      required: true,
+      description: 'Name of the environment variable that the agent gets, 1 to 256 characters.',
+    }),
+    value: t.string({
+      required: true,
+      description: 'Value of the secret, at most 65,536 characters. The value is never returned.',
+    }),
     isSensitive: t.boolean({
       defaultValue: true,
-      description: 'Whether its value is masked in everything that the agent says.',
+      description: 'Whether the value is masked in everything that the agent writes.',
     }),
   }),
 });
 
 const CreateSessionInput = builder.inputType('CreateSessionInput', {
-  description: 'What a session is made from.',
+  description: 'Parameters for starting a session.',
   fields: (t) => ({
     organizationId: t.id({ description: organizationIdDescription }),
-    prompt: t.string({ required: true, description: 'What the agent shall do.' }),
-    title: t.string({ description: 'What to call it; the prompt’s first line when left out.' }),
-    tags: t.stringList({ description: 'At most 50.' }),
-    playbookId: t.id({ description: 'A playbook to follow.' }),
-    snapshotId: t.string({ description: 'A machine snapshot; kept and given back.' }),
-    knowledgeIds: t.idList({ description: 'Notes to use; null: all, empty: none.' }),
-    secretIds: t.idList({ description: 'Secrets to use; null: all, empty: none.' }),
-    sessionSecrets: t.field({ type: [SessionSecretInput], description: 'Secrets of this session only.' }),
-    maxAcuLimit: t.int({ description: 'The most agent compute units that it may use.' }),
+    prompt: t.string({ required: true, description: 'Task for the agent, 1 to 500,000 characters, not only spaces.' }),
+    title: t.string({
+      description: 'Title of the session, at most 10,000 characters. Defaults to the first line of the prompt.',
+    }),
+    tags: t.stringList({
+      description:
+        'Tags of the session: at most 50, each of 1 to 200 characters. Defaults to the default tag of the organization.',
+    }),
+    playbookId: t.id({ description: 'Global ID or REST id of the playbook to follow.' }),
+    snapshotId: t.string({
+      description:
+        'Id of a machine snapshot, 1 to 200 characters. It is stored with the session and has no other effect.',
+    }),
+    knowledgeIds: t.idList({
+      description:
+        'Global IDs or REST ids of the knowledge notes to use. All notes if null or omitted; none if the list is empty.',
+    }),
+    secretIds: t.idList({
+      description:
+        'Global IDs or REST ids of the organization’s secrets to use. All secrets if null or omitted; none if the list is empty.',
+    }),
+    sessionSecrets: t.field({ type: [SessionSecretInput], description: 'Secrets for this session only. Maximum 200.' }),
+    maxAcuLimit: t.int({
+      description:
+        'Maximum number of ACUs (agent compute units) that the session may use, greater than 0 and at most the organization’s limit for a session. If null or omitted, only the organization’s limits apply.',
+    }),
     structuredOutputSchema: t.field({
       type: 'JSON',
-      description: 'A JSON Schema (Draft 7) for its output: at most 64 KB, no external "$ref".',
+      description:
+        'JSON Schema (Draft 7) for the structured output of the session. Maximum 64 KB, no external "$ref". Defaults to the schema of the playbook.',
     }),
-    attachmentIds: t.idList({ description: 'Files for the agent.' }),
+    attachmentIds: t.idList({ description: 'Global IDs, REST ids or URLs of attachments to give to the agent.' }),
     asUserId: t.id({
       description:
-        'The member of the organization that the session belongs to; the caller when left out. Another needs IMPERSONATE_ORG_SESSIONS.',
+        'Global ID or REST id of the organization member that the session belongs to. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
     }),
-    agent: t.string({ description: 'An agent profile’s id; the organization’s default when left out.' }),
+    agent: t.string({
+      description: 'Id of the agent profile that runs the session. Defaults to the organization’s default profile.',
+    }),
     isUnlisted: t.boolean({
       defaultValue: false,
-      description: 'Whether lists leave the session out. It can still be read by its id.',
+      description: 'Whether lists leave the session out. The session can still be read by its id.',
     }),
-    idempotencyKey: t.string({ description: 'The same key and input give the same session, once, within 24 hours.' }),
+    idempotencyKey: t.string({
+      description:
+        'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input start only one session.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 const CreateSessionPayload = payloadType<{ session: SessionRecord; isNewSession: boolean }>(
   'CreateSessionPayload',
-  'A session that was started.',
+  'Result of starting a session.',
   (t) => ({
-    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description:
+        'Session that was started, now or by an earlier request with the same idempotency key. Null if `userErrors` is not empty.',
+    }),
     isNewSession: t.exposeBoolean('isNewSession', {
       nullable: true,
-      description: 'False when the idempotency key had made it before.',
+      description:
+        'Whether this request started the session. False if an earlier request with the same idempotency key did. Null if `userErrors` is not empty.',
     }),
   }),
 );
 
 const SendMessageInput = builder.inputType('SendMessageInput', {
-  description: 'A message to a session.',
+  description: 'Parameters for sending a message to a session.',
   fields: (t) => ({
-    sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
     body: t.string({
       required: true,
-      description: 'The text of the message: 1 to 500,000 characters, not only spaces.',
+      description: 'Text of the message, 1 to 500,000 characters, not only spaces.',
     }),
     asUserId: t.id({
       description:
-        'The member of the organization whose message it is; the caller when left out. Another needs IMPERSONATE_ORG_SESSIONS.',
+        'Global ID or REST id of the organization member to send the message as. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
     }),
-    attachmentIds: t.idList({ description: 'Files for the agent.' }),
-    idempotencyKey: t.string({ description: 'The same key and input send one message, within 24 hours.' }),
+    attachmentIds: t.idList({ description: 'Global IDs, REST ids or URLs of attachments to give to the agent.' }),
+    idempotencyKey: t.string({
+      description:
+        'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input send only one message.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 const SendMessagePayload = payloadType<{ session: SessionRecord; message: MessageEntry }>(
   'SendMessagePayload',
-  'A message that was sent.',
+  'Result of sending a message.',
   (t) => ({
     session: t.expose('session', {
       type: Session,
       nullable: true,
-      description: 'The session; a sleeping one is being taken up again.',
+      description:
+        'Session after the message was sent. A suspended or finished session is being resumed. Null if `userErrors` is not empty.',
     }),
-    message: t.expose('message', { type: SessionMessage, nullable: true, description: 'The message in the log.' }),
+    message: t.expose('message', {
+      type: SessionMessage,
+      nullable: true,
+      description: 'Message as it is in the session’s log. Null if `userErrors` is not empty.',
+    }),
   }),
 );
 
 const TerminateSessionInput = builder.inputType('TerminateSessionInput', {
-  description: 'A session to end for good.',
+  description: 'Parameters for terminating a session.',
   fields: (t) => ({
-    sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
-    archive: t.boolean({ defaultValue: false, description: 'Whether to put it away, too.' }),
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    archive: t.boolean({
+      defaultValue: false,
+      description: 'Whether to archive the session as well. Defaults to false.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 const TerminateSessionPayload = payloadType<{ session: SessionRecord }>(
   'TerminateSessionPayload',
-  'A session that was ended.',
+  'Result of terminating a session.',
   (t) => ({
-    session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }),
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description: 'Session after the termination. Null if `userErrors` is not empty.',
+    }),
   }),
 );
 
@@ -120,7 +170,7 @@ addMutation('createSession', {
   input: CreateSessionInput,
   payload: CreateSessionPayload,
   needs: ['createSession'],
-  description: 'Starts a session: it waits for a worker from now on.',
+  description: 'Starts a session. The session waits in the queue until a worker takes it.',
   names: { createAsUserId: 'asUserId' },
   act: async (input, context, info) => {
     const { organizationId, asUserId, sessionSecrets, ...rest } = input;
@@ -145,7 +195,7 @@ addMutation('sendMessage', {
   payload: SendMessagePayload,
   needs: [managesSession],
   description:
-    'Sends a message to a session. One that is suspended or has finished resumes. The message answers a question of the agent that was open when it came, but never a request for a permission: it cancels that, ends the turn, and begins the next one. `answerQuestion` answers both, by their id.',
+    'Sends a message to a session. A suspended or finished session resumes. The message answers an open question of the agent, but never a request for a permission: it cancels the request, ends the turn and starts the next one. Use `answerQuestion` to answer a question or a request by its id.',
   names: { message: 'body', messageAsUserId: 'asUserId' },
   act: async (input, context, info) => {
     const { sessionId, body, asUserId, attachmentIds } = input;
@@ -164,7 +214,7 @@ addMutation('terminateSession', {
   input: TerminateSessionInput,
   payload: TerminateSessionPayload,
   needs: [managesSession],
-  description: 'Ends a session for good; once more does no harm.',
+  description: 'Terminates a session for good. Terminating a session again is not an error.',
   act: async (input, { domain }) => {
     const { session } = await terminateSession(ofAnySession(domain, 'manage'), {
       sessionId: input.sessionId,

@@ -13,11 +13,16 @@ import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
 import { Session, SessionConnection } from './sessions.ts';
 
 const SessionInsightsType = builder.objectRef<SessionInsights>('SessionInsights').implement({
-  description: 'What can be said of a session from its log. It is counted when it is asked for.',
+  description: 'Message counts and size of a session. The messages are counted when the field is requested.',
   fields: (t) => ({
-    userMessageCount: t.exposeInt('userMessageCount', { description: 'The messages of users, the prompt among them.' }),
-    agentMessageCount: t.exposeInt('agentMessageCount', { description: 'The messages of the agent.' }),
-    size: t.expose('size', { type: SessionSizeEnum, description: 'How much it used so far.' }),
+    userMessageCount: t.exposeInt('userMessageCount', {
+      description: 'Number of messages from users, including the prompt.',
+    }),
+    agentMessageCount: t.exposeInt('agentMessageCount', { description: 'Number of messages from the agent.' }),
+    size: t.expose('size', {
+      type: SessionSizeEnum,
+      description: 'Size of the session by the ACUs that it has used so far.',
+    }),
   }),
 });
 
@@ -26,7 +31,7 @@ builder.objectFields(Session, (t) => ({
     {
       type: Session,
       ...boundary(viewsSession),
-      description: 'The sessions that it started, newest first unless ordered otherwise.',
+      description: 'Sessions that this session started, newest first unless `orderBy` says otherwise.',
       args: sessionListArgs(t.arg),
       resolve: async (session, args, context) => {
         const { filter, orderBy } = args;
@@ -40,13 +45,14 @@ builder.objectFields(Session, (t) => ({
   playbook: t.field({
     type: Playbook,
     nullable: true,
-    description: 'The playbook that it follows, also one deleted since; null: none, or none that the viewer may read.',
+    description:
+      'Playbook that the session follows, even if it has been deleted; null if there is none or the viewer may not read it.',
     resolve: ({ playbookId }, _args, { loaders }) => (playbookId === null ? null : loaders.playbooks.load(playbookId)),
   }),
   insights: t.field({
     type: SessionInsightsType,
     ...boundary(viewsSession),
-    description: 'What can be said of it from its log.',
+    description: 'Message counts and size of the session.',
     resolve: async (session, _args, { domain, loaders }) => {
       const { viewer } = ofAnySession(domain, 'view');
       requirePermission(viewer, permissionFor.viewSession, session.organizationId);

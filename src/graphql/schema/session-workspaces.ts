@@ -12,29 +12,36 @@ builder.objectFields(Session, (t) => ({
     type: 'DateTime',
     nullable: true,
     description:
-      'When its workspace and its agent’s home were deleted; null: they were not, or an agent has started with new ones since.',
+      'Time when the session’s workspace and its agent’s home were deleted; null if they were not, or if an agent has started with new ones since.',
     resolve: async ({ id }, _args, { loaders }) => (await loaders.workspaceStates.load(id)).deletedAt,
   }),
   workspaceDeletionRequestedAt: t.field({
     type: 'DateTime',
     nullable: true,
-    description: 'When the deletion of its workspace was requested; null: it was not, or it is done.',
+    description:
+      'Time when the deletion of the session’s workspace was requested; null if it was not requested or is completed.',
     resolve: async ({ id }, _args, { loaders }) => (await loaders.workspaceStates.load(id)).deletionRequestedAt,
   }),
 }));
 
 const DeleteSessionWorkspaceInput = builder.inputType('DeleteSessionWorkspaceInput', {
-  description: 'A session whose workspace is to be deleted.',
+  description: 'Parameters for deleting the workspace of a session.',
   fields: (t) => ({
-    sessionId: t.id({ required: true, description: 'The global ID, or any form of the session’s id.' }),
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 const DeleteSessionWorkspacePayload = payloadType<{ session: SessionRecord }>(
   'DeleteSessionWorkspacePayload',
-  'A session whose workspace is being deleted.',
-  (t) => ({ session: t.expose('session', { type: Session, nullable: true, description: 'The session.' }) }),
+  'Result of deleting the workspace of a session.',
+  (t) => ({
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description: 'Session with the requested deletion. Null if `userErrors` is not empty.',
+    }),
+  }),
 );
 
 addMutation('deleteSessionWorkspace', {
@@ -42,7 +49,7 @@ addMutation('deleteSessionWorkspace', {
   payload: DeleteSessionWorkspacePayload,
   needs: [managesSession],
   description:
-    'Deletes a session’s workspace and its agent’s home now: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are deleted already. INVALID_STATE for a session at work.',
+    'Deletes a session’s workspace and its agent’s home: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are already deleted. INVALID_STATE if the session is queued or running.',
   act: async (input, { domain }) => {
     const session = await requestWorkspaceDeletion(ofAnySession(domain, 'manage'), { sessionId: input.sessionId });
     return { session };

@@ -28,7 +28,7 @@ builder.queryField('sessions', (t) =>
     {
       type: Session,
       description:
-        'The sessions of all organizations where the viewer holds VIEW_ORG_SESSIONS, or with VIEW_ACCOUNT_SESSIONS of all organizations, newest first unless ordered otherwise. Archived ones are among them unless the filter leaves them out.',
+        'Sessions of all organizations where the viewer holds `VIEW_ORG_SESSIONS`, or of all organizations with `VIEW_ACCOUNT_SESSIONS`. Newest first unless `orderBy` says otherwise. Includes archived sessions unless the filter excludes them.',
       args: sessionListArgs(t.arg),
       resolve: (_root, args, context) => acrossConnection(context, 'viewable', args),
     },
@@ -42,7 +42,7 @@ builder.objectField(Enterprise, 'sessions', (t) =>
       type: Session,
       ...boundary('viewEnterpriseSessions'),
       description:
-        'The sessions of all organizations of the enterprise, newest first unless ordered otherwise. Archived ones are among them unless the filter leaves them out.',
+        'Sessions of all organizations of the enterprise, newest first unless `orderBy` says otherwise. Includes archived sessions unless the filter excludes them.',
       args: sessionListArgs(t.arg),
       resolve: (_enterprise, args, context) => acrossConnection(context, 'enterprise', args),
     },
@@ -55,7 +55,7 @@ builder.objectFields(ViewerType, (t) => ({
     {
       type: Session,
       description:
-        'The sessions that the viewer started, in all organizations where it may view sessions, newest first unless ordered otherwise.',
+        'Sessions that the viewer started, in all organizations where the viewer may view sessions. Newest first unless `orderBy` says otherwise.',
       args: sessionListArgs(t.arg),
       resolve: (_viewer, args, context) => acrossConnection(context, 'own', args),
     },
@@ -65,7 +65,7 @@ builder.objectFields(ViewerType, (t) => ({
     {
       type: Session,
       description:
-        'The sessions that wait for an answer that the viewer may give, in all its organizations, newest first unless ordered otherwise: their statusDetail is WAITING_FOR_USER or WAITING_FOR_APPROVAL, and the viewer started them or holds MANAGE_ORG_SESSIONS where they are. The filter createdByIds leaves only those that the viewer started.',
+        'Sessions that wait for an answer that the viewer may give, in all organizations of the viewer, newest first unless `orderBy` says otherwise. Their `statusDetail` is WAITING_FOR_USER or WAITING_FOR_APPROVAL, and the viewer started them or holds `MANAGE_ORG_SESSIONS` in their organization. Use the filter `createdByIds` to get only those that the viewer started.',
       args: sessionListArgs(t.arg),
       resolve: (_viewer, args, context) => acrossConnection(context, 'waiting', args),
     },

@@ -26,103 +26,115 @@ import { findLogAhead } from './sessions-ahead.ts';
 /** Session of the contract. */
 export const Session = builder.objectRef<SessionRecord>('Session');
 builder.node(Session, {
-  description: 'An agent at work on a prompt, and all that came of it.',
-  id: { resolve: (session) => session.id, description: 'The global ID.' },
+  description: 'Work of an agent on a prompt, with its messages, log and results.',
+  id: { resolve: (session) => session.id, description: 'Global ID of the session, unique across all types.' },
   fields: (t) => ({
     sessionId: t.string({
-      description: 'The id as v1 writes it.',
+      description: 'REST id of the session: `devin-` and 32 hexadecimal digits.',
       resolve: (session) => prefixedId('session', session.id),
     }),
     url: t.field({
       type: 'URI',
-      description: 'Its page in the console.',
+      description: 'URL of the session’s page in the console.',
       resolve: (session, _args, { domain }) => sessionUrl(domain, session.id),
     }),
     organization: t.field({
       type: Organization,
-      description: 'Where it belongs.',
+      description: 'Organization that the session belongs to.',
       resolve: async (session, _args, { loaders }) =>
         (await loaders.sessionOrganizations.load(session.organizationId)) as never,
     }),
     title: t.exposeString('title', {
       nullable: true,
-      description: 'What it is about: given, or the prompt’s first line, or the agent’s own.',
+      description:
+        'Title of the session: the one that a caller set, else one that the agent chose, else the first line of the prompt.',
     }),
-    status: t.expose('status', { type: SessionStatusEnum, description: 'Where it is.' }),
+    status: t.expose('status', { type: SessionStatusEnum, description: 'Current status of the session.' }),
     statusDetail: t.expose('statusDetail', {
       type: SessionStatusDetailEnum,
       nullable: true,
-      description: 'Why it is there.',
+      description: 'Reason for the current status, or what the agent does in it; null if the status has no detail.',
     }),
     queueReason: t.field({
       type: SessionQueueReasonEnum,
       nullable: true,
-      description: 'Why it waits in the queue; null: it does not wait there.',
+      description: 'Reason why the session waits in the queue; null if the session is not in the queue.',
       resolve: ({ id, status }, _args, { loaders }) =>
         status === 'new' || status === 'resuming' ? loaders.queueReasons.load(id) : null,
     }),
     endReason: t.expose('endedBy', {
       type: SessionEndReasonEnum,
       nullable: true,
-      description: 'The reason for which it ended; null where it has not ended.',
+      description: 'Reason why the session ended; null if the session has not ended.',
     }),
-    isArchived: t.exposeBoolean('isArchived', { description: 'Whether it was put away.' }),
-    isUnlisted: t.exposeBoolean('isUnlisted', { description: 'Whether lists leave it out.' }),
-    origin: t.expose('origin', { type: SessionOriginEnum, description: 'Where it was started.' }),
+    isArchived: t.exposeBoolean('isArchived', {
+      description: 'Whether the session is archived. An archived session accepts no messages.',
+    }),
+    isUnlisted: t.exposeBoolean('isUnlisted', {
+      description: 'Whether lists leave the session out. The session can still be read by its id.',
+    }),
+    origin: t.expose('origin', {
+      type: SessionOriginEnum,
+      description: 'Origin of the session, for example the API or an automation.',
+    }),
     agent: t.exposeString('agent', {
       nullable: true,
-      description: 'The agent profile that it runs on: the one asked for, or else the default of when it was made.',
+      description:
+        'Id of the agent profile that runs the session: the requested one, or the default at the time when the session was started.',
     }),
     snapshotId: t.exposeString('snapshotId', {
       nullable: true,
-      description: 'The machine snapshot that was asked for.',
+      description:
+        'Id of the machine snapshot that was given at the start, which has no effect; null if none was given.',
     }),
-    tags: t.stringList({ description: 'Its tags.', resolve: (session) => [...session.tags] }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was started.' }),
+    tags: t.stringList({ description: 'Tags of the session, at most 50.', resolve: (session) => [...session.tags] }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the session was started.' }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
-      description: 'When its status or its messages last changed.',
+      description: 'Time when the status or the messages of the session last changed.',
     }),
     createdBy: t.field({
       type: Principal,
       nullable: true,
-      description: 'The principal that started it; null: the viewer may not see that principal.',
+      description: 'Principal that started the session; null if the viewer may not see that principal.',
       resolve: (session, _args, context) => loadPrincipal(context, session),
     }),
     parent: t.field({
       type: Session,
       nullable: true,
-      description: 'The session that started it.',
+      description: 'Session that started this session; null if there is none or the viewer may not see it.',
       resolve: (session, _args, { loaders }) =>
         session.parentId === null ? null : loaders.sessions.load(session.parentId),
     }),
-    acusConsumed: t.exposeFloat('acusConsumed', { description: 'Agent compute units used so far.' }),
+    acusConsumed: t.exposeFloat('acusConsumed', {
+      description: 'Number of ACUs (agent compute units) that the session has used so far.',
+    }),
     maxAcuLimit: t.int({
       nullable: true,
       description:
-        'The most ACUs that it may use; null: no limit of its own, so that only those of its organization hold. A limit above 2,147,483,647, the largest Int, is shown as that.',
+        'Maximum number of ACUs that the session may use; null if the session has no limit of its own, so that only those of its organization apply. A limit above 2,147,483,647, the largest Int, is returned as that number.',
       resolve: ({ maxAcuLimit }) => toInt(maxAcuLimit),
     }),
     structuredOutputSchema: t.expose('structuredOutputSchema', {
       type: 'JSON',
       nullable: true,
-      description: 'The JSON Schema (Draft 7) of its output.',
+      description: 'JSON Schema (Draft 7) for the structured output of the session; null if there is none.',
     }),
     structuredOutput: t.expose('structuredOutput', {
       type: 'JSON',
       nullable: true,
-      description: 'Its last valid output.',
+      description: 'Last valid structured output of the session; null if there is none.',
     }),
     pullRequests: t.field({
       type: [PullRequestType],
-      description: 'The pull requests that it made.',
+      description: 'Pull requests that the session created.',
       resolve: (session) => [...session.pullRequests],
     }),
     messages: t.connection(
       {
         type: SessionMessage,
         ...boundary(viewsSession),
-        description: 'Its messages, oldest first.',
+        description: 'Messages of the session, oldest first.',
         resolve: (session, args, context) =>
           logConnection(context, session, logRequest(args, { messagesOnly: true })) as never,
       },
@@ -132,8 +144,13 @@ builder.node(Session, {
       {
         type: SessionEvent,
         ...boundary(viewsSession),
-        description: 'Its whole log, oldest first.',
-        args: { kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }) },
+        description: 'All entries of the session’s log, including messages, oldest first.',
+        args: {
+          kinds: t.arg({
+            type: [SessionEventKindEnum],
+            description: 'Kinds of log entries to return. All kinds if omitted.',
+          }),
+        },
         resolve: (session, args, context) =>
           logConnection(context, session, logRequest(args, { kinds: args.kinds ?? null, messagesOnly: false })),
       },
@@ -153,16 +170,16 @@ function logConnection(context: GraphqlContext, session: SessionRecord, request:
 
 /** SessionConnection and SessionEdge of the contract. */
 export const { connection: SessionConnection, edge: SessionEdge } = countedConnectionAndEdge(Session, 'Session', {
-  page: 'A page of sessions.',
-  edge: 'A session in a list.',
+  page: 'Page of a list of sessions.',
+  edge: 'Session in a list, with its cursor.',
 });
 
 builder.queryField('session', (t) =>
   t.field({
     type: Session,
     nullable: true,
-    description: 'A session by its id; null when there is none that the viewer may see.',
-    args: { id: t.arg.id({ required: true, description: 'The global ID, or any form of the session’s id.' }) },
+    description: 'Looks up a session by its id. Null if no such session exists or the viewer may not see it.',
+    args: { id: t.arg.id({ required: true, description: 'Global ID or REST id of the session.' }) },
     resolve: (_root, { id }, { domain }) => findSession(ofAnySession(domain, 'view'), id),
   }),
 );

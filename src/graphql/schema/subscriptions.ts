@@ -11,9 +11,9 @@ import { SessionEventKindEnum } from './enums.ts';
 import { SessionEventEdge, SessionMessageEdge } from './events.ts';
 import { Session } from './sessions.ts';
 
-const sessionIdDescription = 'The global ID, or any form of the session’s id.';
+const sessionIdDescription = 'Global ID or REST id of the session.';
 const afterDescription =
-  'Any cursor of the session’s messages, its events, or of these subscriptions; from the first when left out.';
+  'Cursor of the session’s messages or events, from a list or a subscription. Only later entries are sent. Starts at the first entry if omitted.';
 
 // The cursor is the id of the event too, where the transport has ids.
 function toEdge<T extends LogEntry>(node: T, { place }: GraphqlContext) {
@@ -40,7 +40,7 @@ builder.subscriptionFields((t) => ({
   sessionMessages: t.field({
     type: SessionMessageEdge,
     description:
-      'The messages after the cursor, then new ones as they come: each exactly once and in order. It stays open after the session ends.',
+      'Sends the messages of a session after the cursor, then new messages as they are written, each exactly once and in order. The subscription stays open after the session ends.',
     args: {
       sessionId: t.arg.id({ required: true, description: sessionIdDescription }),
       after: t.arg.string({ description: afterDescription }),
@@ -53,11 +53,15 @@ builder.subscriptionFields((t) => ({
   }),
   sessionEvents: t.field({
     type: SessionEventEdge,
-    description: 'The same for the whole log: messages, tool calls, plans, status, usage.',
+    description:
+      'Sends the log entries of a session after the cursor (messages, tool calls, plans, status, usage and others), then new entries as they are written, each exactly once and in order. The subscription stays open after the session ends.',
     args: {
       sessionId: t.arg.id({ required: true, description: sessionIdDescription }),
       after: t.arg.string({ description: afterDescription }),
-      kinds: t.arg({ type: [SessionEventKindEnum], description: 'Only entries of these kinds.' }),
+      kinds: t.arg({
+        type: [SessionEventKindEnum],
+        description: 'Kinds of log entries to send. All kinds if omitted.',
+      }),
     },
     subscribe: (_root, { sessionId, after, kinds }, context) =>
       follow(context, { sessionId, after, messagesOnly: false, kinds: kinds ?? null }),
@@ -68,7 +72,8 @@ builder.subscriptionFields((t) => ({
   }),
   sessionUpdated: t.field({
     type: Session,
-    description: 'The session now, then after each change; changes close together may come as one.',
+    description:
+      'Sends the current state of a session, then its state after each change. Changes close together may arrive as one.',
     args: { sessionId: t.arg.id({ required: true, description: sessionIdDescription }) },
     subscribe: (_root, { sessionId }, { domain, watches }) =>
       watchSession(ofAnySession(domain, 'view'), watches, sessionId),

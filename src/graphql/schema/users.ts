@@ -14,20 +14,21 @@ import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyO
 import { User } from './people.ts';
 import { organizationIdOf, ScopeInput } from './places.ts';
 
-const userIdDescription = 'The user: its global ID, or any form of its id.';
+const userIdDescription = 'Global ID or REST id of the user (`user-…`).';
 
 const UserConnection = countedConnection(User, 'User', {
-  page: 'A page of users.',
-  edge: 'A user in a list.',
+  page: 'A page of users of the enterprise.',
+  edge: 'A user in a list, with its cursor.',
 });
 
 const UserFilterInput = builder.inputType('UserFilter', {
-  description: 'Narrows a list of users: all members that are given must hold, and of a list any one value.',
+  description:
+    'Conditions for a list of users. An item must meet every condition that is given, and match one value of each list.',
   fields: (t) => ({
     search: t.string({
-      description: 'Only users whose name or email address contains this text, upper and lower case alike.',
+      description: 'Only users whose name or email address contains this text, regardless of case.',
     }),
-    email: t.string({ description: 'Only the user with exactly this email address, upper and lower case alike.' }),
+    email: t.string({ description: 'Only the user with exactly this email address, regardless of case.' }),
     roleIds: t.idList({
       description: 'Only users with one of these roles, on the enterprise or in any of its organizations.',
     }),
@@ -35,8 +36,8 @@ const UserFilterInput = builder.inputType('UserFilter', {
   }),
 });
 
-const UserOrderInput = orderInput('User', 'When the user was made.', {
-  email: 'The first 64 characters of the email address, upper and lower case alike.',
+const UserOrderInput = orderInput('User', 'Time when the user was created.', {
+  email: 'The first 64 characters of the email address, regardless of case.',
 });
 
 builder.objectFields(Enterprise, (t) => ({
@@ -44,7 +45,7 @@ builder.objectFields(Enterprise, (t) => ({
     {
       type: User,
       ...boundary('viewEnterpriseMembers'),
-      description: 'Its users, newest first unless ordered otherwise.',
+      description: 'Users of the enterprise. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, UserFilterInput, UserOrderInput),
       resolve: async (_enterprise, args, context) => {
         const filter = {
@@ -60,34 +61,37 @@ builder.objectFields(Enterprise, (t) => ({
 }));
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
-  description: 'What a user is made from.',
+  description: 'Properties of the user to create.',
   fields: (t) => ({
-    email: t.string({ required: true, description: 'Its address, unique in the enterprise.' }),
-    name: t.string({ description: 'Its name.' }),
+    email: t.string({
+      required: true,
+      description: 'Email address of the user, unique in the enterprise, ignoring case. Maximum 320 characters.',
+    }),
+    name: t.string({ description: 'Name of the user; null for none. Maximum 200 characters.' }),
     scope: t.field({
       type: ScopeInput,
       required: true,
-      description: 'The organization in which it gets its first role, or the enterprise.',
+      description: 'The organization in which the user gets its first role, or the enterprise.',
     }),
     roleId: t.id({
       required: true,
       description:
-        'Its first role, in that scope: a global ID, or an id such as "org_member". It must hold nothing that the caller lacks.',
+        'Global ID or id of the first role of the user in the scope, for example `org_member`. The caller must hold all permissions of the role.',
     }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const CreateUserPayload = payloadType<{ user: UserRecord }>('CreateUserPayload', 'A user that was made.', (t) => ({
-  user: t.expose('user', { type: User, nullable: true, description: 'The user.' }),
+const CreateUserPayload = payloadType<{ user: UserRecord }>('CreateUserPayload', 'Result of creating a user.', (t) => ({
+  user: t.expose('user', { type: User, nullable: true, description: 'The new user; null if there are user errors.' }),
 }));
 
 addMutation('createUser', {
   input: CreateUserInput,
   payload: CreateUserPayload,
   needs: ['createUser'],
-  description: 'Makes a user with its first role.',
+  description: 'Creates a user in the enterprise and assigns its first role.',
   act: async (input, context, info) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
     const user = { ...rest, organizationId: organizationIdOf(scope) };
@@ -97,22 +101,29 @@ addMutation('createUser', {
 });
 
 const InviteUsersInput = builder.inputType('InviteUsersInput', {
-  description: 'Whom to invite.',
+  description: 'The email addresses to invite, and the role for new users.',
   fields: (t) => ({
-    emails: t.stringList({ required: true, description: 'At most 100 addresses.' }),
-    enterpriseRoleId: t.id({ required: true, description: 'The role on the enterprise of those who are new.' }),
+    emails: t.stringList({
+      required: true,
+      description: 'Email addresses to invite, each of at most 320 characters. Maximum 100.',
+    }),
+    enterpriseRoleId: t.id({
+      required: true,
+      description: 'Global ID or id of the role that new users get on the enterprise, for example `account_member`.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 const InviteUsersPayload = payloadType<{ users: readonly UserRecord[] }>(
   'InviteUsersPayload',
-  'Users that were invited.',
+  'Result of inviting users.',
   (t) => ({
     users: t.field({
       type: [User],
       nullable: true,
-      description: 'The users of the addresses, each once: new ones, and as they are those that there were.',
+      description:
+        'Users with the email addresses, each listed once: new users, and existing users without changes. Null if there are user errors.',
       resolve: ({ users }) => users && [...users],
     }),
   }),
@@ -122,33 +133,42 @@ addMutation('inviteUsers', {
   input: InviteUsersInput,
   payload: InviteUsersPayload,
   needs: ['createUser'],
-  description: 'Makes a user of each address that has none yet, with a role on the enterprise: all, or none.',
+  description:
+    'Creates a user for each email address that has none yet, and assigns the new users a role on the enterprise. If an address or the role is refused, no user is created.',
   act: async (input, { domain }) => ({ users: await inviteUsers(domain, input) }),
 });
 
 const UpdateUserInput = builder.inputType('UpdateUserInput', {
-  description: 'How a user is to change: what is left out stays.',
+  description: 'Changes to a user. Fields that are left out keep their values.',
   fields: (t) => ({
     userId: t.id({ required: true, description: userIdDescription }),
-    name: t.string({ description: 'What to call it from now on; null: by its address.' }),
+    name: t.string({
+      description:
+        'New name of the user; null clears the name, and the email address is shown instead. Maximum 200 characters.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const UpdateUserPayload = payloadType<{ user: UserRecord }>('UpdateUserPayload', 'A user that was changed.', (t) => ({
-  user: t.expose('user', { type: User, nullable: true, description: 'The user.' }),
+const UpdateUserPayload = payloadType<{ user: UserRecord }>('UpdateUserPayload', 'Result of updating a user.', (t) => ({
+  user: t.expose('user', {
+    type: User,
+    nullable: true,
+    description: 'The user after the change; null if there are user errors.',
+  }),
 }));
 
 addMutation('updateUser', {
   input: UpdateUserInput,
   payload: UpdateUserPayload,
   needs: [exceptOwn('updateUser')],
-  description: 'Changes a user’s name: one’s own, or that of another with MANAGE_ACCOUNT_MEMBERSHIP.',
+  description:
+    'Updates the name of a user. Users may update their own name; the name of another user requires MANAGE_ACCOUNT_MEMBERSHIP.',
   act: async (input, { domain }) => ({ user: await updateUser(domain, input.userId, input) }),
 });
 
 const DeleteUserInput = builder.inputType('DeleteUserInput', {
-  description: 'Which user is to be deleted.',
+  description: 'The user to delete, with its roles and keys.',
   fields: (t) => ({
     userId: t.id({ required: true, description: userIdDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
@@ -157,12 +177,12 @@ const DeleteUserInput = builder.inputType('DeleteUserInput', {
 
 const DeleteUserPayload = payloadType<{ deletedUserId: string }>(
   'DeleteUserPayload',
-  'A user that was deleted.',
+  'Result of deleting a user.',
   (t) => ({
     deletedUserId: t.expose('deletedUserId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of who is gone.',
+      description: 'Global ID of the deleted user; null if there are user errors.',
     }),
   }),
 );
@@ -171,7 +191,8 @@ addMutation('deleteUser', {
   input: DeleteUserInput,
   payload: DeleteUserPayload,
   needs: ['deleteUser'],
-  description: 'Deletes a user: its roles and keys are gone at once, what it made stays and keeps its name.',
+  description:
+    'Deletes a user. Its roles and keys end at once. The resources that the user created are kept and still show its name.',
   act: async (input, { domain }) => {
     const { user } = await deleteUser(domain, input.userId);
     return { deletedUserId: globalId('user', user.id) };

@@ -8,44 +8,44 @@ import { loadPrincipal, Principal } from './principals.ts';
 
 /** Viewer of the contract. */
 export const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
-  description: 'Who asks, and what it may do.',
+  description: 'Authenticated caller of the request, with its permissions.',
   fields: (t) => ({
     principalType: t.field({
       type: PrincipalTypeEnum,
-      description: 'What kind of caller it is.',
+      description: 'Type of the principal that the caller is.',
       resolve: ({ principal }) => principal.type,
     }),
     principal: t.field({
       type: Principal,
       nullable: true,
-      description: 'The principal that the caller acts as; null only for a caller that may not see itself.',
+      description: 'Principal that the caller acts as; null only if the caller may not see itself.',
       resolve: (viewer, _args, context) => loadPrincipal(context, ownerOf(viewer)),
     }),
     user: t.field({
       type: User,
       nullable: true,
-      description: 'The user, when it is one.',
+      description: 'User that the caller is; null for any other type of principal.',
       resolve: ({ principal }, _args, { loaders }) =>
         principal.type === 'USER' ? loaders.users.load(principal.id) : null,
     }),
     serviceUser: t.field({
       type: ServiceUser,
       nullable: true,
-      description: 'The service user, when it is one.',
+      description: 'Service user that the caller is; null for any other type of principal.',
       resolve: ({ principal }, _args, { loaders }) =>
         principal.type === 'SERVICE_USER' ? loaders.serviceUsers.load(principal.id) : null,
     }),
     organization: t.field({
       type: Organization,
       nullable: true,
-      description: 'The organization that its key is bound to, if it is bound to one.',
+      description: 'Organization that the caller’s key is bound to; null if the key is bound to none.',
       resolve: ({ homeOrganizationId }, _args, { loaders }) =>
         homeOrganizationId === null ? null : loaders.organizations.load(homeOrganizationId),
     }),
     permissions: t.field({
       type: [PermissionEnum],
       description:
-        'The union of the permissions that the caller holds on the enterprise and in its organizations: it does not say where.',
+        'Union of the permissions that the caller holds on the enterprise and in its organizations. The list does not say where a permission is held.',
       deprecationReason:
         'Use Organization.viewerPermissions and Viewer.enterprisePermissions. Removed after 2027-06-30.',
       resolve: (viewer) => {
@@ -61,5 +61,9 @@ export const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
 });
 
 builder.queryField('viewer', (t) =>
-  t.field({ type: ViewerType, description: 'Who asks.', resolve: (_root, _args, { domain }) => domain.viewer }),
+  t.field({
+    type: ViewerType,
+    description: 'Authenticated caller of the request.',
+    resolve: (_root, _args, { domain }) => domain.viewer,
+  }),
 );

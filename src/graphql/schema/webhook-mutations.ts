@@ -23,34 +23,35 @@ import { WebhookDelivery } from './webhook-deliveries.ts';
 import { WebhookEndpoint, WebhookEventTypeEnum } from './webhooks.ts';
 
 const said = {
-  id: 'The endpoint: its global ID, or any form of its id.',
-  url: 'Where to post to: an https address of at most 2,000 characters, on a public network.',
-  description: 'What to note of it: at most 500 characters.',
-  eventTypes: 'What it is to hear of: at least one type.',
-  isEnabled: 'Whether anything is sent to it.',
-  secret: 'What its webhooks are signed with. Shown once, by the mutation that made it; null otherwise.',
+  id: 'Global ID of the webhook endpoint, or its id such as `webhook-…`.',
+  url: 'URL to which webhooks are posted: an https URL of at most 2,000 characters on a public network, without user, password or fragment.',
+  description: 'Note about the endpoint. Maximum 500 characters.',
+  eventTypes: 'Types of the events to send to the endpoint, at least one.',
+  isEnabled: 'Whether webhooks are sent to the endpoint.',
+  secret:
+    'Secret with which the endpoint’s webhooks are signed. Returned only once, by the mutation that created it; null otherwise.',
 } as const;
 
 const CreateWebhookEndpointInput = builder.inputType('CreateWebhookEndpointInput', {
-  description: 'What an endpoint for webhooks is made from.',
+  description: 'Parameters for creating a webhook endpoint.',
   fields: (t) => ({
     organizationId: t.id({ description: organizationIdDescription }),
     url: t.field({ type: 'URI', required: true, description: said.url }),
     description: t.string({ description: said.description }),
-    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} All of them when left out.` }),
-    isEnabled: t.boolean({ description: `${said.isEnabled} It is when left out.` }),
+    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Defaults to all types.` }),
+    isEnabled: t.boolean({ description: `${said.isEnabled} Defaults to true.` }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 const UpdateWebhookEndpointInput = builder.inputType('UpdateWebhookEndpointInput', {
-  description: 'How an endpoint is to change: what is left out stays.',
+  description: 'Parameters for updating a webhook endpoint. Omitted fields keep their values.',
   fields: (t) => ({
     webhookEndpointId: t.id({ required: true, description: said.id }),
-    url: t.field({ type: 'URI', description: `${said.url} Not null.` }),
-    description: t.string({ description: `${said.description} Null: nothing.` }),
-    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Not null.` }),
+    url: t.field({ type: 'URI', description: `${said.url} Cannot be null.` }),
+    description: t.string({ description: `${said.description} Null removes the note.` }),
+    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Cannot be null.` }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -67,30 +68,33 @@ const oneEndpoint = (name: string, description: string) =>
 
 const RotateWebhookEndpointSecretInput = oneEndpoint(
   'RotateWebhookEndpointSecretInput',
-  'Which endpoint is to have another secret.',
+  'Parameters for replacing the secret of a webhook endpoint.',
 );
 const EnableWebhookEndpointInput = oneEndpoint(
   'EnableWebhookEndpointInput',
-  'The endpoint that webhooks are sent to again.',
+  'Parameters for enabling a webhook endpoint.',
 );
 const DisableWebhookEndpointInput = oneEndpoint(
   'DisableWebhookEndpointInput',
-  'The endpoint that no webhooks are sent to any longer.',
+  'Parameters for disabling a webhook endpoint.',
 );
 const DeleteWebhookEndpointInput = builder.inputType('DeleteWebhookEndpointInput', {
-  description: 'The endpoint that is to be deleted.',
+  description: 'Parameters for deleting a webhook endpoint.',
   fields: (t) => ({
     webhookEndpointId: t.id({ required: true, description: said.id }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
-const TestWebhookEndpointInput = oneEndpoint('TestWebhookEndpointInput', 'Which endpoint is to be tested.');
+const TestWebhookEndpointInput = oneEndpoint('TestWebhookEndpointInput', 'Parameters for testing a webhook endpoint.');
 
 const RedeliverWebhookDeliveryInput = builder.inputType('RedeliverWebhookDeliveryInput', {
-  description: 'What is to be sent again.',
+  description: 'Parameters for sending a webhook again.',
   fields: (t) => ({
-    webhookDeliveryId: t.id({ required: true, description: 'The delivery: its global ID, or any form of its id.' }),
+    webhookDeliveryId: t.id({
+      required: true,
+      description: 'Global ID of the delivery, or its id such as `delivery-…`.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -105,15 +109,18 @@ const writtenType = (name: string, description: string) =>
     webhookEndpoint: t.expose('webhookEndpoint', {
       type: WebhookEndpoint,
       nullable: true,
-      description: 'The endpoint.',
+      description: 'Webhook endpoint with the new secret. Null if `userErrors` is not empty.',
     }),
     secret: t.exposeString('secret', { nullable: true, description: said.secret }),
   }));
 
-const CreateWebhookEndpointPayload = writtenType('CreateWebhookEndpointPayload', 'An endpoint that was made.');
+const CreateWebhookEndpointPayload = writtenType(
+  'CreateWebhookEndpointPayload',
+  'Result of creating a webhook endpoint.',
+);
 const RotateWebhookEndpointSecretPayload = writtenType(
   'RotateWebhookEndpointSecretPayload',
-  'An endpoint that has another secret.',
+  'Result of replacing the secret of a webhook endpoint.',
 );
 
 const changedType = (name: string, description: string) =>
@@ -121,18 +128,18 @@ const changedType = (name: string, description: string) =>
     webhookEndpoint: t.expose('webhookEndpoint', {
       type: WebhookEndpoint,
       nullable: true,
-      description: 'The endpoint after the change; null beside user errors.',
+      description: 'Webhook endpoint after the change. Null if `userErrors` is not empty.',
     }),
   }));
 
 const DeleteWebhookEndpointPayload = payloadType<{ deletedWebhookEndpointId: string }>(
   'DeleteWebhookEndpointPayload',
-  'An endpoint that was deleted.',
+  'Result of deleting a webhook endpoint.',
   (t) => ({
     deletedWebhookEndpointId: t.expose('deletedWebhookEndpointId', {
       type: 'ID',
       nullable: true,
-      description: 'The global ID of what is gone.',
+      description: 'Global ID of the webhook endpoint that was deleted. Null if `userErrors` is not empty.',
     }),
   }),
 );
@@ -142,21 +149,22 @@ const deliveryType = (name: string, description: string) =>
     webhookDelivery: t.expose('webhookDelivery', {
       type: WebhookDelivery,
       nullable: true,
-      description: 'The delivery.',
+      description: 'Delivery that sends the webhook. Null if `userErrors` is not empty.',
     }),
   }));
 
-const TestWebhookEndpointPayload = deliveryType('TestWebhookEndpointPayload', 'A test that is sent.');
+const TestWebhookEndpointPayload = deliveryType('TestWebhookEndpointPayload', 'Result of testing a webhook endpoint.');
 const RedeliverWebhookDeliveryPayload = deliveryType(
   'RedeliverWebhookDeliveryPayload',
-  'A delivery that is sent again.',
+  'Result of sending a webhook again.',
 );
 
 addMutation('createWebhookEndpoint', {
   input: CreateWebhookEndpointInput,
   payload: CreateWebhookEndpointPayload,
   needs: ['manageWebhooks', 'viewSession'],
-  description: 'Creates an endpoint for webhooks. It receives the events that happen from now on.',
+  description:
+    'Creates a webhook endpoint, which receives the events that happen from now on. An organization has at most 20 endpoints.',
   act: async (input, context, info) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...wanted } = input;
     const idempotencyKey = idempotencyKeyOf(context, input, info);
@@ -167,9 +175,9 @@ addMutation('createWebhookEndpoint', {
 
 addMutation('updateWebhookEndpoint', {
   input: UpdateWebhookEndpointInput,
-  payload: changedType('UpdateWebhookEndpointPayload', 'The endpoint that was changed.'),
+  payload: changedType('UpdateWebhookEndpointPayload', 'Result of updating a webhook endpoint.'),
   needs: ['manageWebhooks', 'viewSession'],
-  description: 'Changes an endpoint for webhooks.',
+  description: 'Updates a webhook endpoint. Omitted fields keep their values.',
   act: async (input, { domain }) => {
     const { webhookEndpointId, clientMutationId: _mutation, ...change } = input;
     return {
@@ -180,10 +188,10 @@ addMutation('updateWebhookEndpoint', {
 
 addMutation('enableWebhookEndpoint', {
   input: EnableWebhookEndpointInput,
-  payload: changedType('EnableWebhookEndpointPayload', 'The endpoint that was enabled.'),
+  payload: changedType('EnableWebhookEndpointPayload', 'Result of enabling a webhook endpoint.'),
   needs: ['manageWebhooks', 'viewSession'],
   description:
-    'Enables an endpoint: webhooks are sent to it of what happens from now on, and its failures are counted from zero. Does nothing if it is enabled.',
+    'Enables a webhook endpoint. Events that happen from now on are sent to the endpoint, and its failures are counted from zero. Does nothing if the endpoint is already enabled.',
   act: async (input, { domain }) => ({
     webhookEndpoint: await updateWebhookEndpoint(domain, input.webhookEndpointId, { isEnabled: true }),
   }),
@@ -191,9 +199,10 @@ addMutation('enableWebhookEndpoint', {
 
 addMutation('disableWebhookEndpoint', {
   input: DisableWebhookEndpointInput,
-  payload: changedType('DisableWebhookEndpointPayload', 'The endpoint that was disabled.'),
+  payload: changedType('DisableWebhookEndpointPayload', 'Result of disabling a webhook endpoint.'),
   needs: ['manageWebhooks', 'viewSession'],
-  description: 'Disables an endpoint: no webhooks are sent to it until it is enabled. Does nothing if it is disabled.',
+  description:
+    'Disables a webhook endpoint. No webhooks are sent to the endpoint until it is enabled again. Does nothing if the endpoint is already disabled.',
   act: async (input, { domain }) => ({
     webhookEndpoint: await updateWebhookEndpoint(domain, input.webhookEndpointId, { isEnabled: false }),
   }),
@@ -203,7 +212,8 @@ addMutation('rotateWebhookEndpointSecret', {
   input: RotateWebhookEndpointSecretInput,
   payload: RotateWebhookEndpointSecretPayload,
   needs: ['manageWebhooks', 'viewSession'],
-  description: 'Gives an endpoint another secret; for 24 hours the one before signs too.',
+  description:
+    'Replaces the secret of a webhook endpoint. For 24 hours, webhooks are also signed with the previous secret.',
   act: async (input, { domain }) => {
     const { endpoint, secret } = await rotateWebhookEndpointSecret(domain, input.webhookEndpointId);
     return { webhookEndpoint: endpoint, secret };
@@ -214,7 +224,7 @@ addMutation('deleteWebhookEndpoint', {
   input: DeleteWebhookEndpointInput,
   payload: DeleteWebhookEndpointPayload,
   needs: ['manageWebhooks'],
-  description: 'Deletes an endpoint for webhooks with all that was sent to it.',
+  description: 'Deletes a webhook endpoint and all its deliveries.',
   act: async (input, { domain }) => {
     const { id } = await deleteWebhookEndpoint(domain, input.webhookEndpointId, input);
     return { deletedWebhookEndpointId: globalId('webhookEndpoint', id) };
@@ -225,7 +235,8 @@ addMutation('testWebhookEndpoint', {
   input: TestWebhookEndpointInput,
   payload: TestWebhookEndpointPayload,
   needs: ['manageWebhooks', 'viewSession'],
-  description: 'Sends an endpoint something that says nothing, once.',
+  description:
+    'Sends a test webhook without session data to an endpoint, once and without retries. INVALID_STATE if the endpoint is disabled.',
   act: async (input, { domain }) => ({
     webhookDelivery: await testWebhookEndpoint(domain, input.webhookEndpointId),
   }),
@@ -235,7 +246,8 @@ addMutation('redeliverWebhookDelivery', {
   input: RedeliverWebhookDeliveryInput,
   payload: RedeliverWebhookDeliveryPayload,
   needs: ['manageWebhooks', 'viewSession'],
-  description: 'Sends a webhook again, with the same id, as if it were new.',
+  description:
+    'Sends a webhook again at once, with an unchanged `messageId` and as many retries as a new webhook. INVALID_STATE if the endpoint is disabled.',
   act: async (input, { domain }) => ({
     webhookDelivery: await redeliverWebhookDelivery(domain, input.webhookDeliveryId),
   }),

@@ -18,7 +18,7 @@ import {
 
 /** What an endpoint can hear of. */
 export const WebhookEventTypeEnum = builder.enumType('WebhookEventType', {
-  description: 'What an endpoint for webhooks can hear of.',
+  description: 'Type of an event that is sent to webhook endpoints.',
   values: {
     SESSION_STATUS_CHANGED: {
       value: 'session.status_changed',
@@ -32,42 +32,46 @@ export const WebhookEventTypeEnum = builder.enumType('WebhookEventType', {
 export const WebhookEndpoint = builder.objectRef<WebhookEndpointRecord>('WebhookEndpoint');
 
 const WebhookEndpointConnection = countedConnection(WebhookEndpoint, 'WebhookEndpoint', {
-  page: 'A page of endpoints for webhooks.',
-  edge: 'An endpoint for webhooks in a list.',
+  page: 'Page of a list of webhook endpoints.',
+  edge: 'Webhook endpoint in a list, with its cursor.',
 });
 
 builder.node(WebhookEndpoint, {
-  description: 'Where an organization wants to hear of its sessions. What is sent is signed after Standard Webhooks.',
-  id: { resolve: ({ id }) => id, description: 'The global ID.' },
+  description:
+    'URL to which events of an organization’s sessions are posted, except those of unlisted sessions. Webhooks are signed according to Standard Webhooks.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the endpoint, unique across all types.' },
   fields: (t) => ({
     webhookEndpointId: t.string({
-      description: 'The id with its prefix.',
+      description: 'Id of the endpoint: `webhook-` and 32 hexadecimal digits.',
       resolve: ({ id }) => prefixedId('webhookEndpoint', id),
     }),
-    url: t.expose('url', { type: 'URI', description: 'Where webhooks are posted to.' }),
-    description: t.exposeString('description', { nullable: true, description: 'What is noted of it.' }),
+    url: t.expose('url', { type: 'URI', description: 'URL to which webhooks are posted.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'Note about the endpoint; null if there is none.',
+    }),
     eventTypes: t.field({
       type: [WebhookEventTypeEnum],
-      description: 'What it hears of.',
+      description: 'Types of the events that are sent to the endpoint.',
       resolve: ({ eventTypes }) => [...eventTypes],
     }),
-    isEnabled: t.exposeBoolean('isEnabled', { description: 'Whether anything is sent to it.' }),
+    isEnabled: t.exposeBoolean('isEnabled', { description: 'Whether webhooks are sent to the endpoint.' }),
     disabledReason: t.exposeString('disabledReason', {
       nullable: true,
-      description: 'Why the service itself disabled it; null: it did not.',
+      description: 'Reason why the service itself disabled the endpoint, as a sentence; null if it did not.',
     }),
     consecutiveFailures: t.exposeInt('consecutiveFailures', {
-      description: 'How many attempts have failed since it last took something.',
+      description: 'Number of attempts that failed since the endpoint last accepted a webhook. Tests do not count.',
     }),
     failingSince: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the first of them failed.',
+      description: 'Time when the first of the `consecutiveFailures` occurred; null if there are none.',
       resolve: ({ failingSinceAt }) => failingSinceAt,
     }),
     organization: t.field({
       type: Organization,
-      description: 'Whose sessions it hears of.',
+      description: 'Organization that the endpoint belongs to and receives session events of.',
       resolve: async ({ organizationId }, _args, { loaders }) =>
         (await loaders.organizations.load(organizationId)) as never,
     }),
@@ -76,7 +80,7 @@ builder.node(WebhookEndpoint, {
       {
         type: WebhookDelivery,
         description:
-          'What was sent to it in the last 30 days, or is to be sent, newest first unless ordered otherwise.',
+          'Deliveries to the endpoint of the last 30 days, including those not sent yet. Newest first unless `orderBy` says otherwise.',
         args: listArgs(t.arg, WebhookDeliveryFilterInput, WebhookDeliveryOrderInput),
         resolve: async (endpoint, args, context) => {
           const filter = {
@@ -93,26 +97,30 @@ builder.node(WebhookEndpoint, {
 });
 
 const WebhookEndpointFilterInput = builder.inputType('WebhookEndpointFilter', {
-  description: 'Narrows a list of endpoints: all members that are given must hold, and of a list any one value.',
+  description:
+    'Conditions for a list of endpoints. An item must meet every condition that is given, and match one value of each list.',
   fields: (t) => ({
     search: t.string({
-      description: 'Only endpoints whose address or description contains this text, upper and lower case alike.',
+      description: 'Only endpoints whose address or description contains this text, regardless of case.',
     }),
-    isEnabled: t.boolean({ description: 'Only endpoints that are sent to, or only others; both when left out.' }),
+    isEnabled: t.boolean({ description: 'If true, only enabled endpoints. If false, only disabled ones.' }),
     isFailing: t.boolean({
-      description: 'Only endpoints whose last attempts failed, or only others; both when left out.',
+      description: 'If true, only endpoints whose last delivery attempts failed. If false, only the others.',
     }),
-    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: 'Only endpoints that hear of one of these.' }),
+    eventTypes: t.field({
+      type: [WebhookEventTypeEnum],
+      description: 'Only endpoints that receive at least one of these event types.',
+    }),
     ...createdMembers(t),
   }),
 });
 
-const WebhookEndpointOrderInput = orderInput('WebhookEndpoint', 'When the endpoint was made.');
+const WebhookEndpointOrderInput = orderInput('WebhookEndpoint', 'Time when the endpoint was created.');
 
 builder.objectFields(WebhookDelivery, (t) => ({
   endpoint: t.field({
     type: WebhookEndpoint,
-    description: 'Where it is sent to.',
+    description: 'Endpoint to which the webhook is sent.',
     resolve: async ({ endpointId }, _args, { loaders }) => (await loaders.webhookEndpoints.load(endpointId)) as never,
   }),
 }));
@@ -122,7 +130,7 @@ builder.objectFields(Organization, (t) => ({
     {
       type: WebhookEndpoint,
       ...boundary('manageWebhooks'),
-      description: 'Where it wants to hear of its sessions, newest first unless ordered otherwise.',
+      description: 'Webhook endpoints of the organization. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, WebhookEndpointFilterInput, WebhookEndpointOrderInput),
       resolve: async ({ id }, args, context) => {
         const { isEnabled, isFailing, eventTypes } = args.filter ?? {};

@@ -52,7 +52,7 @@ export const KnowledgeFolderFilterInput = builder.inputType('KnowledgeFolderFilt
   fields: (t) => ({
     search: t.string({ description: 'Only folders whose name contains this text, regardless of case.' }),
     parentId: t.id({ description: 'Only direct subfolders of this folder. Global ID or REST id.' }),
-    hasParent: t.boolean({ description: 'If true, only top-level folders. If false, only subfolders.' }),
+    hasParent: t.boolean({ description: 'If true, only subfolders. If false, only top-level folders.' }),
     accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
     ...createdBounds(t),
   }),

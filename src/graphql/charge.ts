@@ -1,4 +1,5 @@
 import { GraphQLError, Kind, type SelectionSetNode } from 'graphql';
+import type { Viewer } from '../auth/viewer.ts';
 import type { Spending } from '../domain/limits/counter.ts';
 import type { Charge, GraphqlContext } from './context.ts';
 import { introspectionLists } from './document-limits.ts';
@@ -34,6 +35,18 @@ export async function chargeOperation(context: GraphqlContext, cost: number): Pr
   return spending && cost > spending.limit ? tooDear(cost, spending) : refusalOf(context.charge);
 }
 
+/** Gives back what an operation was charged beyond `cost`: its bulk mutations found fewer sessions than they could have. */
+export function settle({ domain, charge }: GraphqlContext, cost: number): void {
+  const { viewer, limits } = domain;
+  const { spending } = charge;
+  const points = charge.cost - cost;
+  if (points <= 0) return;
+  charge.cost = cost;
+  if (spending) charge.spending = limits.graphql.giveBack(keyOf(viewer), points, spending);
+}
+
+const keyOf = (viewer: Viewer) => viewer.apiKeyId ?? viewer.principal.id;
+
 /** Charges a request that never came to run, as one whose text does not parse. */
 export async function chargeLeast(context: GraphqlContext): Promise<void> {
   if (context.charge.cost === 0) await charge(context, prices.least);
@@ -51,7 +64,7 @@ export function refusalOf({ cost, spending }: Charge): GraphQLError | null {
 async function charge(context: GraphqlContext, cost: number): Promise<void> {
   const { viewer, limits } = context.domain;
   context.charge.cost = cost;
-  context.charge.spending = await limits.graphql.spend(viewer.apiKeyId ?? viewer.principal.id, cost);
+  context.charge.spending = await limits.graphql.spend(keyOf(viewer), cost);
 }
 
 // Not one to try again.

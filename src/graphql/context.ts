@@ -11,6 +11,8 @@ export interface Charge {
   cost: number;
   /** Null: not charged yet, or there is no limit. */
   spending: Spending | null;
+  /** On how many sessions bulk mutations acted, by their names in the answer. */
+  readonly ran: Map<string | number, number>;
 }
 
 /** Where a subscription stands, for clients that go on by `Last-Event-ID`. */
@@ -69,7 +71,7 @@ export function createContext(domain: Context, watches: Watches, arrival: Arriva
     idempotencyKey,
     takesParts,
     takesEvents,
-    charge: { cost: 0, spending: null },
+    charge: { cost: 0, spending: null, ran: new Map() },
     place: { lastEventId, eventId: null },
     delivery,
     loaders: lazyLoaders(() => domain),

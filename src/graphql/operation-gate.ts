@@ -9,7 +9,7 @@ import {
   type ParseOptions,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { chargeLeast, chargeOperation } from './charge.ts';
+import { chargeLeast, chargeOperation, settle } from './charge.ts';
 import { coerceVariables } from './coerce-variables.ts';
 import type { GraphqlContext } from './context.ts';
 import { DeferLabelsRule, isDeferrable, maskParts, withoutDefer } from './defer.ts';
@@ -79,6 +79,11 @@ export function operationGate({ trusted, plans, isIntrospectable, maskError }: G
       } else if (isWhole) setExecuteFn((given: ExecutionArgs) => executeFn({ ...given, document }));
       return {
         onExecuteDone({ result, setResult }) {
+          const { ran } = context.charge;
+          if (ran.size > 0 && admitted) {
+            const plan = plans.of(args.document).find(args.operationName);
+            if (plan) settle(context, plan.priceOfRun(admitted.variables, ran).cost);
+          }
           const { cost } = context.charge;
           if (isIterable(result)) setResult(mapParts(result, cost, maskError));
           else setResult(withCost(result as ExecutionResult, cost));

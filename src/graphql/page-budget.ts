@@ -29,6 +29,8 @@ export interface Operation {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Their values as the operation will see them, with its defaults; null is a value too. */
   readonly variables: Readonly<Record<string, unknown>>;
+  /** On how many sessions its bulk mutations acted, by their names in the answer, once they have run. */
+  readonly ran?: ReadonlyMap<string | number, number>;
 }
 
 /**
@@ -112,23 +114,30 @@ function pageSize(asked: Operation, field: FieldNode): number {
   return typeof size === 'number' && size > 0 ? Math.min(size, pageLimits.max) : pageLimits.max;
 }
 
-/** The most that a bulk mutation acts on; null for any other field. */
+/** The most that a bulk mutation acts on, or on how many it has acted; null for any other field. */
 function batchSize(asked: Operation, field: FieldNode, definition: GraphQLField<unknown, unknown>): number | null {
   const type = getNamedType(definition.args.find(({ name }) => name === 'input')?.type);
-  if (!isInputObjectType(type) || !type.getFields().sessionIds) return null;
-  const ids = memberOfInput(asked, field, 'sessionIds');
+  if (!isInputObjectType(type) || !type.getFields().selection) return null;
+  const ran = asked.ran?.get(field.alias?.value ?? field.name.value);
+  if (ran !== undefined) return ran;
+  const ids = memberOfInput(asked, field, 'selection', 'sessionIds');
   if (Array.isArray(ids) && ids.length > 0) return Math.min(ids.length, pageLimits.max);
   const first = memberOfInput(asked, field, 'first');
   return typeof first === 'number' && first > 0 ? Math.min(first, pageLimits.max) : pageLimits.max;
 }
 
-function memberOfInput(asked: Operation, field: FieldNode, name: string): unknown {
-  const input = field.arguments?.find((argument) => argument.name.value === 'input')?.value;
-  if (input?.kind === Kind.VARIABLE) {
-    return (asked.variables[input.name.value] as Record<string, unknown> | null | undefined)?.[name];
+function memberOfInput(asked: Operation, field: FieldNode, ...path: readonly string[]): unknown {
+  let node = field.arguments?.find((argument) => argument.name.value === 'input')?.value;
+  for (const [n, name] of path.entries()) {
+    if (node?.kind === Kind.VARIABLE) {
+      let value = asked.variables[node.name.value];
+      for (const inner of path.slice(n)) value = (value as Record<string, unknown> | null | undefined)?.[inner];
+      return value;
+    }
+    if (node?.kind !== Kind.OBJECT) return undefined;
+    node = node.fields.find((member) => member.name.value === name)?.value;
   }
-  if (input?.kind !== Kind.OBJECT) return undefined;
-  return readValue(asked, input.fields.find((member) => member.name.value === name)?.value);
+  return readValue(asked, node);
 }
 
 function lengthOfIds(asked: Operation, field: FieldNode): number | null {

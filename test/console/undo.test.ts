@@ -118,7 +118,8 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     const tagged = page.locator('.sessions li', { hasText: 'one-more' });
     await expect.poll(() => tagged.count()).toBe(1);
     // Meanwhile somebody else fills it.
-    await runMutation(test, 'tagSessions', 'results { sessionId }', { sessionIds: [other], tags: many }, token);
+    const input = { selection: { sessionIds: [other] }, tags: many };
+    await runMutation(test, 'tagSessions', 'results { sessionId }', input, token);
     letGo();
     await page.getByRole('dialog', { name: 'Done' }).getByText('0 sessions tagged, 2 not.').waitFor();
     await page.getByRole('dialog', { name: 'Done' }).getByText('at most 50').first().waitFor();

@@ -15,6 +15,10 @@ const fields = `results { sessionId session { sessionId status isArchived tags }
 const run = (field: string, input: Record<string, unknown>, token?: string) =>
   runMutation(test, field, fields, input, token);
 const wire = (ids: readonly string[]) => ids.map((id) => `devin-${id}`);
+const byIds = (sessionIds: readonly string[]) => ({ selection: { sessionIds } });
+const byFilter = (filter: Record<string, unknown>) => ({ selection: { filter } });
+/** A condition that holds for every session. */
+const everything = { createdBefore: '2100-01-01T00:00:00Z' };
 const idsOf = (payload: any): string[] => payload.results.map((result: { sessionId: string }) => result.sessionId);
 
 async function makeSessions(token: string, count: number, input: Record<string, unknown> = {}): Promise<string[]> {
@@ -39,7 +43,7 @@ describe('sessions by their ids', () => {
     const stranger = await makeOrganization(test, 'Bulk strangers');
     const foreign = await createSession(test, {}, stranger.token);
     const sessionIds = [two, `devin-${one}`, foreign, otherId(one), 'no id \u0000', one];
-    const payload = await run('terminateSessions', { sessionIds, archive: true, clientMutationId: 'x' }, token);
+    const payload = await run('terminateSessions', { ...byIds(sessionIds), archive: true, clientMutationId: 'x' }, token);
     const done = (id: string) => ({
       sessionId: `devin-${id}`,
       session: { sessionId: `devin-${id}`, status: 'EXIT', isArchived: true, tags: [] },
@@ -49,7 +53,7 @@ describe('sessions by their ids', () => {
     const refused = (sessionId: string, index: number) => ({
       sessionId,
       session: null,
-      userErrors: [{ ...unknown, path: ['input', 'sessionIds', String(index)] }],
+      userErrors: [{ ...unknown, path: ['input', 'selection', 'sessionIds', String(index)] }],
     });
     expect(payload).toEqual({
       results: [
@@ -73,7 +77,7 @@ describe('sessions by their ids', () => {
     const member = await makeUser(test, { organizationId });
     const [others] = await makeSessions(token, 1);
     const [own] = await makeSessions(member.token, 1);
-    const { results } = await run('archiveSessions', { sessionIds: [others, own] }, member.token);
+    const { results } = await run('archiveSessions', byIds([others as string, own as string]), member.token);
     expect(results).toMatchObject([
       {
         session: null,
@@ -87,13 +91,13 @@ describe('sessions by their ids', () => {
     const { token } = await makeOrganization(test, 'Bulk rules');
     const [full, free] = (await makeSessions(token, 2)) as [string, string];
     const tags = Array.from({ length: 50 }, (_, n) => `t${n}`);
-    await run('tagSessions', { sessionIds: [full], tags, mode: 'REPLACE' }, token);
-    const { results } = await run('tagSessions', { sessionIds: [full, free], tags: ['more'] }, token);
+    await run('tagSessions', { ...byIds([full]), tags, mode: 'REPLACE' }, token);
+    const { results } = await run('tagSessions', { ...byIds([full, free]), tags: ['more'] }, token);
     expect(results).toMatchObject([
       { session: null, userErrors: [{ code: 'LIMIT_EXCEEDED', path: ['input', 'tags'] }] },
       { session: { tags: ['more'] }, userErrors: [] },
     ]);
-    const both = { sessionIds: [full, free], tags: ['only'], mode: 'REPLACE' };
+    const both = { ...byIds([full, free]), tags: ['only'], mode: 'REPLACE' };
     const replaced = await run('tagSessions', both, token);
     expect(replaced.results.map((result: any) => result.session.tags)).toEqual([['only'], ['only']]);
   });
@@ -104,7 +108,7 @@ describe('sessions by a filter', () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk filter');
     const kept = await makeSessions(token, 2);
     const ids = (await makeSessions(token, 7, { tags: ['old'] })).reverse();
-    const input = { filter: { tags: ['old'] }, first: 3 };
+    const input = { ...byFilter({ tags: ['old'] }), first: 3 };
     const batches: string[][] = [];
     for (let hasMore = true; hasMore; ) {
       const payload = await run('archiveSessions', input, token);
@@ -116,19 +120,19 @@ describe('sessions by a filter', () => {
     expect(batches.flat()).toEqual(wire(ids));
     expect(await run('archiveSessions', input, token)).toMatchObject({ results: [], hasMore: false, endCursor: null });
     expect(await countActs(organizationId, 'sleep_session')).toBe(7);
-    const back = await run('unarchiveSessions', { filter: {}, organizationId }, token);
+    const back = await run('unarchiveSessions', { ...byFilter(everything), organizationId }, token);
     expect(idsOf(back)).toEqual(wire(ids));
-    const over = await run('terminateSessions', { filter: { tags: ['old'] } }, token);
+    const over = await run('terminateSessions', byFilter({ tags: ['old'] }), token);
     expect(idsOf(over)).toEqual(wire(ids));
-    expect(idsOf(await run('terminateSessions', { filter: {}, first: 100 }, token))).toEqual(wire(kept.reverse()));
-    expect(idsOf(await run('terminateSessions', { filter: {}, first: 100 }, token))).toEqual([]);
+    expect(idsOf(await run('terminateSessions', byFilter(everything), token))).toEqual(wire(kept.reverse()));
+    expect(idsOf(await run('terminateSessions', byFilter(everything), token))).toEqual([]);
     expect(await countActs(organizationId, 'terminate_session')).toBe(9);
   });
 
   it('are gone through by the cursor where an act does not take them out of the list', async () => {
     const { token } = await makeOrganization(test, 'Bulk cursor');
     const ids = (await makeSessions(token, 5)).reverse();
-    const input = { filter: {}, first: 2, tags: ['seen'] };
+    const input = { ...byFilter(everything), first: 2, tags: ['seen'] };
     const first = await run('tagSessions', input, token);
     const second = await run('tagSessions', { ...input, after: first.endCursor }, token);
     const third = await run('tagSessions', { ...input, after: second.endCursor }, token);
@@ -143,7 +147,7 @@ describe('sessions by a filter', () => {
     const member = await makeUser(test, { organizationId });
     await makeSessions(token, 2);
     const own = await makeSessions(member.token, 2);
-    const payload = await run('archiveSessions', { filter: {}, organizationId }, member.token);
+    const payload = await run('archiveSessions', { ...byFilter(everything), organizationId }, member.token);
     expect(idsOf(payload)).toEqual(wire(own.reverse()));
     expect(payload.results.every(({ userErrors }: any) => userErrors.length === 0)).toBe(true);
   });
@@ -151,7 +155,7 @@ describe('sessions by a filter', () => {
   it('are for who manages those of the enterprise, in any organization, and for nobody else', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk enterprise');
     const ids = await makeSessions(token, 2);
-    const filter = { filter: {}, organizationId };
+    const filter = { ...byFilter(everything), organizationId };
     const view = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_SESSIONS');
     expect(await run('archiveSessions', filter, view.token)).toEqual({
       error: 'FORBIDDEN',
@@ -165,15 +169,11 @@ describe('sessions by a filter', () => {
 });
 
 it.each([
-  ['neither ids nor a filter', {}, 'sessionIds'],
-  ['both', { sessionIds: ['x'], filter: {} }, 'sessionIds'],
-  ['a filter without a condition or a number', { filter: {} }, 'filter'],
-  ['a filter of nulls', { filter: { tags: null, search: null } }, 'filter'],
-  ['no ids', { sessionIds: [] }, 'sessionIds'],
-  ['101 ids', { sessionIds: Array.from({ length: 101 }, (_, n) => `${n}`) }, 'sessionIds'],
-  ['ids with a place in a list', { sessionIds: ['x'], after: 'x' }, 'after'],
-  ['a batch of none', { filter: {}, first: 0 }, 'first'],
-  ['a batch of 101', { filter: {}, first: 101 }, 'first'],
+  ['no ids', byIds([]), 'selection.sessionIds'],
+  ['101 ids', byIds(Array.from({ length: 101 }, (_, n) => `${n}`)), 'selection.sessionIds'],
+  ['ids with a place in a list', { ...byIds(['x']), after: 'x' }, 'after'],
+  ['a batch of none', { ...byFilter(everything), first: 0 }, 'first'],
+  ['a batch of 101', { ...byFilter(everything), first: 101 }, 'first'],
 ])('refuses %s, and does nothing', async (_what, input, name) => {
   const { organizationId, token } = await makeOrganization(test, 'Bulk refused');
   await makeSessions(token, 1);
@@ -181,9 +181,70 @@ it.each([
   expect(payload).toMatchObject({
     results: null,
     hasMore: null,
-    userErrors: [{ code: 'INVALID_INPUT', path: ['input', name] }],
+    userErrors: [{ code: 'INVALID_INPUT', path: ['input', ...name.split('.')] }],
   });
   expect(await countActs(organizationId, 'terminate_session')).toBe(0);
+});
+
+it.each([
+  ['neither ids nor a filter', {}],
+  ['both', { sessionIds: ['x'], filter: everything }],
+])('takes exactly one of ids and a filter, and not %s', async (_what, selection) => {
+  const document = `mutation($input: ArchiveSessionsInput!) { archiveSessions(input: $input) { ${fields} } }`;
+  const { data, errors } = await graphql(test, test.adminToken, document, { input: { selection } });
+  expect(data).toBeUndefined();
+  expect(errors).toMatchObject([{ message: expect.stringContaining('Exactly one key must be specified') }]);
+});
+
+describe.each<[string, Record<string, unknown>]>([
+  ['archiveSessions', {}],
+  ['unarchiveSessions', {}],
+  ['terminateSessions', {}],
+  ['terminateSessions', { archive: true }],
+  ['tagSessions', { tags: ['late'] }],
+])('%s with %j', (field, input) => {
+  it.each<[string, Record<string, unknown>]>([
+    ['without a condition', {}],
+    ['without a condition, however many it is for', { first: 1 }],
+  ])('refuses a filter %s', async (_what, given) => {
+    const { token } = await makeOrganization(test, 'Bulk unfiltered');
+    await makeSessions(token, 1);
+    for (const filter of [{}, { tags: null, search: null }, { and: [{}, { not: {} }] }]) {
+      expect(await run(field, { ...input, ...given, ...byFilter(filter) }, token)).toMatchObject({
+        results: null,
+        userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'selection', 'filter'] }],
+      });
+    }
+  });
+
+  it('does nothing in a dry run, and gives what it would be done to and refused for', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Bulk dry');
+    const [one] = (await makeSessions(token, 1, { tags: ['old'] })) as [string];
+    const [full] = (await makeSessions(token, 1, { tags: Array.from({ length: 50 }, (_, n) => `t${n}`) })) as [string];
+    if (field === 'unarchiveSessions') await run('archiveSessions', byIds([one, full]), token);
+    const kept = async () => {
+      const { store } = test.app.services;
+      const of = (table: string, where: string) =>
+        store.query(`select * from ${table} where ${where} = $1 order by id`, [organizationId.replace('org-', '')]);
+      return [await of('session', 'organization_id'), await of('audit_entry', 'organization_id')];
+    };
+    const before = await kept();
+    const ids = [one, full, otherId(one)];
+    const dry = await run(field, { ...input, ...byIds(ids), dryRun: true }, token);
+    const filtered = await run(field, { ...input, ...byFilter({ tags: ['old'] }), dryRun: true }, token);
+    expect(await kept()).toEqual(before);
+    // As it is, and not as it would be.
+    expect(dry.results[0].session).toMatchObject({
+      isArchived: field === 'unarchiveSessions',
+      tags: ['old'],
+      status: expect.not.stringMatching('EXIT'),
+    });
+    const real = await run(field, { ...input, ...byIds(ids) }, token);
+    const outcomes = ({ results }: any) => results.map(({ session, ...rest }: any) => [rest, session === null]);
+    expect(outcomes(dry)).toEqual(outcomes(real));
+    expect(idsOf(filtered)).toEqual(wire([one]));
+    expect(await kept()).not.toEqual(before);
+  });
 });
 
 it('reads what it acts on at once, however many they are, and reads nothing again for the answer', async () => {
@@ -198,7 +259,7 @@ it('reads what it acts on at once, however many they are, and reads nothing agai
       return original.call(store, sql, values) as never;
     };
     try {
-      const payload = await run('archiveSessions', { sessionIds }, token);
+      const payload = await run('archiveSessions', byIds(sessionIds), token);
       expect(payload.results.filter(({ session }: any) => session?.isArchived)).toHaveLength(sessionIds.length);
       return count;
     } finally {
@@ -208,15 +269,45 @@ it('reads what it acts on at once, however many they are, and reads nothing agai
   expect(await statementsOf(ids.slice(0, 10))).toBe(await statementsOf(ids.slice(10)));
 });
 
-it('costs what the single acts would, and what is asked of each session', async () => {
-  const costOf = async (query: string, variables: Record<string, unknown> = {}) =>
-    (await graphql(test, test.adminToken, query, variables)).errors?.[0];
-  const nested = (target: string, declared = '') =>
-    `mutation${declared} { archiveSessions(input: {${target}}) { results { session {
-      messages(first: 100) { nodes { body } } children(first: 100) { nodes { messages(first: 3) { nodes { body } } } } } } } }`;
-  const tooMuch = { extensions: { code: 'LIMIT_EXCEEDED' } };
-  expect(await costOf(nested('filter: {}'))).toMatchObject(tooMuch);
-  const ids = Array.from({ length: 100 }, () => 'x');
-  expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!])'), { ids })).toMatchObject(tooMuch);
-  expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!])'), { ids: ['x'] })).toBeUndefined();
+describe('the price', () => {
+  const costOf = async (query: string, variables: Record<string, unknown> = {}, token = test.adminToken) => {
+    const { errors, extensions } = await graphql(test, token, query, variables);
+    return errors?.[0] ?? (extensions?.cost as number);
+  };
+  const archive = (selection: string, more = '') =>
+    `mutation { archiveSessions(input: {selection: {${selection}}${more}}) { results { sessionId } } }`;
+
+  it('is what the single acts would cost, and what is asked of each session, before it runs', async () => {
+    const nested = (target: string, declared = '') =>
+      `mutation${declared} { archiveSessions(input: {selection: {${target}}}) { results { session {
+        messages(first: 100) { nodes { body } } children(first: 100) { nodes { messages(first: 3) { nodes { body } } } } } } } }`;
+    const tooMuch = { extensions: { code: 'LIMIT_EXCEEDED' } };
+    expect(await costOf(nested('filter: {isArchived: false}'))).toMatchObject(tooMuch);
+    const ids = Array.from({ length: 100 }, () => 'x');
+    expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!])'), { ids })).toMatchObject(tooMuch);
+    expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!])'), { ids: ['x'] })).toBe(20);
+  });
+
+  it('is that of the sessions that it found, once it ran', async () => {
+    const { token } = await makeOrganization(test, 'Bulk price');
+    const ids = await makeSessions(token, 3, { tags: ['dear'] });
+    expect(await costOf(archive('filter: {}'), {}, token)).toBe(10);
+    expect(await costOf(archive('filter: {tags: ["none"]}'), {}, token)).toBe(10);
+    expect(await costOf(archive('filter: {tags: ["dear"]}', ', dryRun: true'), {}, token)).toBe(40);
+    expect(await costOf(archive('filter: {tags: ["dear"]}'), {}, token)).toBe(40);
+    expect(await costOf(archive(`sessionIds: ["${ids[0]}", "x"]`), {}, token)).toBe(30);
+    const twice = `mutation { one: archiveSessions(input: {selection: {filter: {}}}) { hasMore }
+      two: unarchiveSessions(input: {selection: {filter: {tags: ["dear"]}}}) { results { session { messages(first: 7) { nodes { body } } } } } }`;
+    // Two fields, three sessions, and seven messages of each.
+    expect(await costOf(twice, {}, token)).toBe(20 + 3 * (10 + 7));
+  });
+
+  it('is given back beyond that to the points of the key', async () => {
+    const { token } = await makeOrganization(test, 'Bulk points');
+    const left = async () =>
+      (await graphql(test, token, '{ rateLimit { remaining } }')).data.rateLimit.remaining as number;
+    const before = await left();
+    for (let n = 0; n < 5; n++) await costOf(archive('filter: {}'), {}, token);
+    expect(before - (await left())).toBe(51);
+  });
 });

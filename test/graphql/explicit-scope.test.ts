@@ -23,7 +23,7 @@ const acts: [field: string, selection: string, input: Record<string, unknown>][]
   ],
   ['createWebhookEndpoint', 'webhookEndpoint { organization { organizationId } }', { url: 'https://hooks.example/' }],
   ['createAttachmentUpload', 'attachmentUpload { url }', {}],
-  ['archiveSessions', 'results { sessionId }', { filter: { isArchived: false } }],
+  ['archiveSessions', 'results { sessionId }', { selection: { filter: { isArchived: false } } }],
 ];
 
 const secret = { key: 'K', type: 'KEY_VALUE', value: 'c4n4ry' };

@@ -29,20 +29,20 @@ const excessive: [string, SentOperation][] = [
   [
     'null for the ids of a bulk act, beside a default of none',
     {
-      query: `mutation($id: ID!, $ids: [ID!] = []) { tagSessions(input: {organizationId: $id, sessionIds: $ids, filter: {tags: ["bulk"]}, first: 100, tags: ["bulk"]}) { ${acted('sessions(first: 100) { nodes { id } }')} } }`,
+      query: `mutation($id: ID!, $ids: [ID!] = []) { tagSessions(input: {organizationId: $id, selection: {sessionIds: $ids}, tags: ["bulk"]}) { ${acted('sessions(first: 100) { nodes { id } }')} } }`,
       variables: { ids: null },
     },
   ],
   [
     'no ids in the input of a bulk act',
     {
-      query: `mutation($id: ID!) { archiveSessions(input: {organizationId: $id, sessionIds: [], filter: {tags: ["bulk"]}, first: 100}) { ${acted('sessions(first: 100) { nodes { id } }')} } }`,
+      query: `mutation($id: ID!) { archiveSessions(input: {organizationId: $id, selection: {sessionIds: []}}) { ${acted('sessions(first: 100) { nodes { id } }')} } }`,
     },
   ],
   [
     'null for how many a bulk act is for, beside a default',
     {
-      query: `mutation($id: ID!, $n: Int = 1) { archiveSessions(input: {organizationId: $id, filter: {tags: ["bulk"]}, first: $n}) { ${acted('sessions(first: 100) { nodes { id } }')} } }`,
+      query: `mutation($id: ID!, $n: Int = 1) { archiveSessions(input: {organizationId: $id, selection: {filter: {tags: ["bulk"]}}, first: $n}) { ${acted('sessions(first: 100) { nodes { id } }')} } }`,
       variables: { n: null },
     },
   ],

@@ -260,8 +260,9 @@ const promisedInputs: Record<string, string> = {
   CreateSecretInput:
     'organizationId: ID, key: String!, type: SecretType!, value: String!, note: String, isSensitive: Boolean = true, idempotencyKey: String, clientMutationId: String',
   ArchiveSessionsInput:
-    'sessionIds: [ID!], filter: SessionFilter, organizationId: ID, first: Int, after: String, clientMutationId: String',
-  TagSessionsInput: 'sessionIds: [ID!], filter: SessionFilter, tags: [String!]!, clientMutationId: String',
+    'selection: SessionSelection!, organizationId: ID, first: Int, after: String, dryRun: Boolean = false, clientMutationId: String',
+  SessionSelection: 'sessionIds: [ID!], filter: SessionFilter',
+  TagSessionsInput: 'selection: SessionSelection!, tags: [String!]!, clientMutationId: String',
   SessionSecretInput: 'key: String!, value: String!, isSensitive: Boolean = true',
   CreateApiKeyInput: 'kind: ApiKeyKindInput!, name: String!, expiresAt: DateTime, clientMutationId: String',
   CreateOrganizationInput: 'name: String!, idempotencyKey: String, clientMutationId: String',

@@ -215,17 +215,11 @@ export function mutationOperations(seen: Seen): Operation[] {
       slots: inputs.slots.map((slot) => ({ ...slot, fits: fitting[field.name] })),
       call(fill: Fill) {
         const document = new Document();
-        const args = document.args(field, withFilter(field.name, inputs.values(fill), fill));
+        const args = document.args(field, inputs.values(fill));
         return document.call('mutation', `{ __typename ${field.name}${args} ${selection} }`);
       },
       isSuccess,
       onOwnAnswer: note(seen),
     };
   });
-}
-
-// Where an act is for many, an organization says something only beside a filter; ending many wants to know how many, too.
-function withFilter(name: string, values: Record<string, any>, { ids }: Fill): Record<string, unknown> {
-  if (!/Sessions$/.test(name) || !ids.has('input.organizationId')) return values;
-  return { ...values, input: { filter: {}, ...(name === 'terminateSessions' && { first: 1 }), ...values.input } };
 }

@@ -24,6 +24,8 @@ export interface Counter {
   readonly limit: number;
   /** Spends points, or none of them when there are not enough. Null without a limit. Never rejects. */
   spend(key: string, points?: number): Promise<Spending | null>;
+  /** Takes back a part of what was spent and gives the spending as it is then. After its window there is nothing to take back. */
+  giveBack(key: string, points: number, spending: Spending): Spending;
 }
 
 /** Where several processes count together. */
@@ -107,6 +109,13 @@ export function createCounter(options: CounterOptions): Counter {
 
   return {
     limit,
+    giveBack(key, points, spending) {
+      const purse = purseOf(key);
+      if ((window + 1) * windowMs !== spending.resetAt.getTime()) return spending;
+      const before = purse.left;
+      purse.left = Math.min(purse.taken, before + points);
+      return { ...spending, remaining: spending.remaining + purse.left - before };
+    },
     async spend(key, points = 1) {
       if (limit === 0) return null;
       const purse = purseOf(key);

@@ -7,6 +7,7 @@ import { creatorsOf } from '../list-filter.ts';
 import { listNested } from '../nested-pages.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
 import type { PageLimits } from '../pages.ts';
+import { undoing } from '../undoing.ts';
 import { archiveSeen, unarchiveSeen } from './archive-session.ts';
 import { findSessionsFor, missingSession } from './find-session.ts';
 import { newestFirst, organizationList } from './list-sessions.ts';
@@ -22,6 +23,7 @@ const batchLimits: PageLimits = { max: maxBatch, default: maxBatch };
 
 /** On which sessions to act: on some by their ids in any form, or on those of an organization that match a filter. */
 export interface BulkTarget {
+  /** Either these or a filter. */
   readonly sessionIds?: readonly string[] | null | undefined;
   /** With a filter; in any form, left out: the one that the viewer's key is bound to. */
   readonly organizationId?: string | null | undefined;
@@ -29,6 +31,8 @@ export interface BulkTarget {
   /** With a filter: how many at most, and from which cursor on; newest first. */
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
+  /** Finds out what would be done, and does nothing. */
+  readonly isDryRun?: boolean | null | undefined;
 }
 
 /** What became of one session: it as it is now, or why nothing was done. */
@@ -59,7 +63,8 @@ interface BulkAct {
 
 /**
  * `archiveSession` on many, each in a transaction of its own, with the rules of the single act: one that is refused is told
- * of, and holds up no other. INVALID_INPUT, BAD_CURSOR; with a filter FORBIDDEN, ORGANIZATION_NOT_USABLE, NOT_FOUND.
+ * of, and holds up no other. INVALID_INPUT, also for a filter without a condition, which would take in every session;
+ * BAD_CURSOR; with a filter FORBIDDEN, ORGANIZATION_NOT_USABLE, NOT_FOUND.
  */
 export function archiveSessions(context: Context, target: BulkTarget): Promise<BulkOutcome> {
   const act = { permission: permissionFor.changeSession, remaining: { isArchived: false }, run: archiveSeen };
@@ -72,20 +77,8 @@ export function unarchiveSessions(context: Context, target: BulkTarget): Promise
   return actOnMany(context, target, act);
 }
 
-/**
- * `terminateSession` on many, as {@link archiveSessions}. Since it is for good, a filter with no condition is refused where
- * nothing says how many are meant.
- */
-export async function terminateSessions(
-  context: Context,
-  target: BulkTarget,
-  isToArchive: boolean,
-): Promise<BulkOutcome> {
-  const isUnnarrowed = target.filter != null && !hasConditions(target.filter);
-  if (isUnnarrowed && target.sessionIds == null && target.first == null) {
-    const said = 'it would end every session. Narrow it, or say by "first" how many are meant.';
-    throw refuse(['filter'], `"filter" must have a condition, since without one ${said}`);
-  }
+/** `terminateSession` on many, as {@link archiveSessions}. */
+export function terminateSessions(context: Context, target: BulkTarget, isToArchive: boolean): Promise<BulkOutcome> {
   return actOnMany(context, target, {
     permission: permissionFor.terminateSession,
     // What is over can still be put away.
@@ -94,7 +87,7 @@ export async function terminateSessions(
   });
 }
 
-/** `appendTags` or `replaceTags` on many, as {@link archiveSessions}. */
+/** `addTags`, `removeTags` or `replaceTags` on many, as {@link archiveSessions}. */
 export async function tagSessions(
   context: Context,
   target: BulkTarget,
@@ -110,26 +103,28 @@ export async function tagSessions(
 }
 
 async function actOnMany(context: Context, target: BulkTarget, act: BulkAct): Promise<BulkOutcome> {
-  const { sessionIds, filter } = target;
-  if ((sessionIds == null) === (filter == null)) {
-    const came = sessionIds == null ? 'neither was given' : 'both were given';
-    throw refuse(['sessionIds'], `Either "sessionIds" or "filter" was expected, but ${came}.`);
-  }
+  const { sessionIds, isDryRun } = target;
   const found = sessionIds == null ? await findByFilter(context, target, act) : await findByIds(context, target, act);
   const results: BulkResult[] = [];
   // One after another: each has a transaction of its own, and a batch is not to take all connections.
-  for (const { outcome, ...which } of found.results) {
-    results.push({
-      ...which,
-      outcome: outcome instanceof DomainError ? outcome : await tryOne(context, act, outcome),
-    });
+  for (const { outcome: seen, ...which } of found.results) {
+    const outcome = seen instanceof DomainError ? seen : await tryOne(context, act, seen, isDryRun ?? false);
+    results.push({ ...which, outcome });
   }
   return { ...found, results };
 }
 
-async function tryOne(context: Context, act: BulkAct, session: SessionRecord): Promise<SessionRecord | DomainError> {
+// A dry run is the act itself, undone: only so does it find what the act is refused for.
+async function tryOne(
+  context: Context,
+  act: BulkAct,
+  session: SessionRecord,
+  isDryRun: boolean,
+): Promise<SessionRecord | DomainError> {
   try {
-    return await act.run(context, session);
+    if (!isDryRun) return await act.run(context, session);
+    await act.run({ ...context, store: undoing(context.store) }, session);
+    return session;
   } catch (error) {
     if (error instanceof DomainError) return error;
     throw error;
@@ -164,8 +159,12 @@ async function findByIds(
 
 async function findByFilter(context: Context, target: BulkTarget, act: BulkAct): Promise<BulkOutcome> {
   const { viewer } = context;
+  if (!target.filter || !hasConditions(target.filter)) {
+    const said = '"filter" must have a condition, since without one it would take in every session.';
+    throw refuse(['filter'], said);
+  }
   const { id } = await chooseOrganization(context, target.organizationId, permissionFor.viewSession);
-  const filter = narrowed(viewer, id, checkFilter(viewer, target.filter ?? {}), act);
+  const filter = narrowed(viewer, id, checkFilter(viewer, target.filter), act);
   if (!filter) return { results: [], hasMore: false, endCursor: null };
   const request = { first: target.first, after: target.after };
   const list = organizationList(viewer.enterpriseId, id, filter, newestFirst);

@@ -23,6 +23,8 @@ export interface OperationPlan {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** `variables`: coerced. Counted once where no page's size is left to a variable, else once for each of the last sizes. */
   price(variables: Readonly<Record<string, unknown>>): Price;
+  /** {@link price} of an operation that has run, by the number of sessions that its bulk mutations acted on. */
+  priceOfRun(variables: Readonly<Record<string, unknown>>, ran: ReadonlyMap<string | number, number>): Price;
   /** Null: the plain executor runs it. */
   compiled(variables: Readonly<Record<string, unknown>>): CompiledOperation | null;
 }
@@ -86,6 +88,10 @@ function planOperation(
   return {
     ...parts,
     price: pricer(parts),
+    priceOfRun(variables, ran) {
+      const items = countPageItems({ ...parts, variables, ran });
+      return { items, cost: costOf(parts, items) };
+    },
     compiled(variables) {
       if (own === null) return null;
       const values = own.map((name) => variables[name]);

@@ -1,3 +1,4 @@
+import type { InputObjectRef } from '@pothos/core';
 import type { Context } from '../../domain/context.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { parseId, prefixedId } from '../../domain/ids.ts';
@@ -18,7 +19,7 @@ import { addMutation } from './add-mutation.ts';
 import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, payloadType, UserErrorType } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
-import { parseSessionFilter, SessionFilterInput, type SessionListArgs } from './session-filter.ts';
+import { parseSessionFilter, SessionFilterInput } from './session-filter.ts';
 import { Session } from './sessions.ts';
 
 const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').implement({
@@ -41,7 +42,7 @@ const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').imp
       description:
         'Reasons why the operation was not performed on the session. Empty if the operation succeeded. The code is `UNKNOWN_REFERENCE` if the session does not exist or the viewer may not act on it.',
       resolve: ({ outcome, index }) => {
-        const path = index === null ? ['sessionIds'] : ['sessionIds', String(index)];
+        const path = ['selection', 'sessionIds', ...(index === null ? [] : [String(index)])];
         return outcome instanceof DomainError ? toItemErrors(outcome, ['input'], path) : [];
       },
     }),
@@ -66,17 +67,22 @@ const TagModeEnum = builder.enumType('TagMode', {
   } as const satisfies Record<Uppercase<TagMode>, { value: TagMode; description: string }>,
 });
 
-function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
-  return {
-    sessionIds: t.idList({
-      description:
-        'Global IDs or REST ids of 1 to 100 sessions. Exactly one of `sessionIds` and `filter` must be given.',
-    }),
+const SessionSelection = builder.inputType('SessionSelection', {
+  isOneOf: true,
+  description: 'Sessions to act on, selected by their ids or by a filter. Exactly one member must be given.',
+  fields: (t) => ({
+    sessionIds: t.idList({ description: 'Global IDs or REST ids of 1 to 100 sessions.' }),
     filter: t.field({
       type: SessionFilterInput,
       description:
-        'Conditions that select sessions of an organization, newest first. Only sessions that the viewer may act on are selected.',
+        'Conditions that select sessions of an organization, newest first. Only sessions that the viewer may act on are selected. A filter without any condition would select every session and is `INVALID_INPUT`.',
     }),
+  }),
+});
+
+function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
+  return {
+    selection: t.field({ type: SessionSelection, required: true, description: 'Selection of the sessions to act on.' }),
     organizationId: t.id({
       description: `Only valid with a filter. ${organizationIdDescription}`,
     }),
@@ -88,18 +94,50 @@ function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'Input
       description:
         'Cursor from `endCursor` of an earlier response. Only sessions after the cursor are selected. Only valid with `filter`.',
     }),
+    dryRun: t.boolean({
+      defaultValue: false,
+      description:
+        'Whether to change nothing. `results` then has the sessions that would be changed, as they are, and the errors of those that would be refused.',
+    }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   };
 }
 
-type TargetInput = Omit<BulkTarget, 'filter'> & Pick<SessionListArgs, 'filter'>;
-
-function parseTarget({ sessionIds, organizationId, filter, first, after }: TargetInput): BulkTarget {
-  return { sessionIds, organizationId, first, after, filter: filter ? parseSessionFilter(filter) : null };
+interface TargetInput extends Pick<BulkTarget, 'organizationId' | 'first' | 'after'> {
+  readonly selection: typeof SessionSelection.$inferInput;
+  readonly dryRun?: boolean | null | undefined;
 }
 
-function bulkPayload(name: string, description: string) {
-  return payloadType<BulkOutcome>(name, description, (t) => ({
+function parseTarget({ selection, organizationId, first, after, dryRun }: TargetInput): BulkTarget {
+  const { sessionIds, filter } = selection;
+  const target = { organizationId, first, after, isDryRun: dryRun };
+  return sessionIds ? { ...target, sessionIds } : { ...target, filter: parseSessionFilter(filter) };
+}
+
+/** Adds a bulk mutation, which is charged for the sessions that it found. */
+function addBulkMutation<Input extends TargetInput & { readonly clientMutationId?: string | null | undefined }>(
+  name: string,
+  description: string,
+  input: InputObjectRef<SchemaTypes, Input>,
+  run: (domain: Context, target: BulkTarget, input: Input) => Promise<BulkOutcome>,
+): void {
+  addMutation(name, {
+    input,
+    payload: bulkPayload(`${name[0]?.toUpperCase()}${name.slice(1)}Payload`),
+    needs: [managesSession],
+    description: `${description} A session for which it is refused has the reason in its result and does not affect the others.`,
+    names: { sessionIds: 'selection.sessionIds', filter: 'selection.filter' },
+    act: async (given, { domain, charge }, info) => {
+      charge.ran.set(info.path.key, 0);
+      const outcome = await run(contextOf(domain), parseTarget(given), given);
+      charge.ran.set(info.path.key, outcome.results.length);
+      return outcome;
+    },
+  });
+}
+
+function bulkPayload(name: string) {
+  return payloadType<BulkOutcome>(name, 'Result of a bulk operation, with an entry for each session.', (t) => ({
     results: t.field({
       type: [BulkSessionResult],
       nullable: true,
@@ -123,27 +161,13 @@ const contextOf = (domain: Context) => ofAnySession(ofAnySession(domain, 'view')
 
 const ArchiveSessionsInput = builder.inputType('ArchiveSessionsInput', {
   description: 'Input for archiving up to 100 sessions.',
-  fields: (t) => ({
-    ...targetFields(t),
-  }),
+  fields: targetFields,
 });
-
-const ArchiveSessionsPayload = bulkPayload(
-  'ArchiveSessionsPayload',
-  'Result of archiving sessions, with an entry for each session.',
-);
 
 const UnarchiveSessionsInput = builder.inputType('UnarchiveSessionsInput', {
   description: 'Input for unarchiving up to 100 sessions.',
-  fields: (t) => ({
-    ...targetFields(t),
-  }),
+  fields: targetFields,
 });
-
-const UnarchiveSessionsPayload = bulkPayload(
-  'UnarchiveSessionsPayload',
-  'Result of unarchiving sessions, with an entry for each session.',
-);
 
 const TerminateSessionsInput = builder.inputType('TerminateSessionsInput', {
   description: 'Input for terminating up to 100 sessions.',
@@ -155,11 +179,6 @@ const TerminateSessionsInput = builder.inputType('TerminateSessionsInput', {
     ...targetFields(t),
   }),
 });
-
-const TerminateSessionsPayload = bulkPayload(
-  'TerminateSessionsPayload',
-  'Result of terminating sessions, with an entry for each session.',
-);
 
 const TagSessionsInput = builder.inputType('TagSessionsInput', {
   description: 'Input for changing the tags of up to 100 sessions.',
@@ -177,43 +196,30 @@ const TagSessionsInput = builder.inputType('TagSessionsInput', {
   }),
 });
 
-const TagSessionsPayload = bulkPayload(
-  'TagSessionsPayload',
-  'Result of changing the tags of sessions, with an entry for each session.',
+addBulkMutation(
+  'archiveSessions',
+  'Archives up to 100 sessions, each as `archiveSession` does. With `filter`, sessions that are already archived are skipped.',
+  ArchiveSessionsInput,
+  archiveSessions,
 );
 
-addMutation('archiveSessions', {
-  input: ArchiveSessionsInput,
-  payload: ArchiveSessionsPayload,
-  needs: [managesSession],
-  description:
-    'Archives up to 100 sessions, each as `archiveSession` does. With `filter`, sessions that are already archived are skipped.',
-  act: (input, { domain }) => archiveSessions(contextOf(domain), parseTarget(input)),
-});
+addBulkMutation(
+  'unarchiveSessions',
+  'Unarchives up to 100 sessions, each as `unarchiveSession` does. With `filter`, sessions that are not archived are skipped.',
+  UnarchiveSessionsInput,
+  unarchiveSessions,
+);
 
-addMutation('unarchiveSessions', {
-  input: UnarchiveSessionsInput,
-  payload: UnarchiveSessionsPayload,
-  needs: [managesSession],
-  description:
-    'Unarchives up to 100 sessions, each as `unarchiveSession` does. With `filter`, sessions that are not archived are skipped.',
-  act: (input, { domain }) => unarchiveSessions(contextOf(domain), parseTarget(input)),
-});
+addBulkMutation(
+  'terminateSessions',
+  'Terminates up to 100 sessions permanently, each as `terminateSession` does. With `filter`, sessions that have already ended are skipped unless `archive` is true.',
+  TerminateSessionsInput,
+  (domain, target, { archive }) => terminateSessions(domain, target, archive ?? false),
+);
 
-addMutation('terminateSessions', {
-  input: TerminateSessionsInput,
-  payload: TerminateSessionsPayload,
-  needs: [managesSession],
-  description:
-    'Terminates up to 100 sessions permanently, each as `terminateSession` does. With `filter`, sessions that have already ended are skipped unless `archive` is true. A filter without conditions requires `first`.',
-  act: (input, { domain }) => terminateSessions(contextOf(domain), parseTarget(input), input.archive ?? false),
-});
-
-addMutation('tagSessions', {
-  input: TagSessionsInput,
-  payload: TagSessionsPayload,
-  needs: [managesSession],
-  description:
-    'Changes the tags of up to 100 sessions, each as `addSessionTags`, `removeSessionTags` or `replaceSessionTags` does, depending on `mode`.',
-  act: (input, { domain }) => tagSessions(contextOf(domain), parseTarget(input), input.tags, input.mode ?? 'add'),
-});
+addBulkMutation(
+  'tagSessions',
+  'Changes the tags of up to 100 sessions, each as `addSessionTags`, `removeSessionTags` or `replaceSessionTags` does, depending on `mode`.',
+  TagSessionsInput,
+  (domain, target, { tags, mode }) => tagSessions(domain, target, tags, mode ?? 'add'),
+);

@@ -7,9 +7,9 @@ export type Target =
 
 /** What a bulk mutation takes. */
 export type BatchInput =
-  | { readonly sessionIds: readonly string[] }
+  | { readonly selection: { readonly sessionIds: readonly string[] } }
   | {
-      readonly filter: Filter;
+      readonly selection: { readonly filter: Filter };
       readonly organizationId: string;
       readonly first: number;
       readonly after: string | null;
@@ -80,13 +80,14 @@ function firstOf(target: Target): Step | null {
 }
 
 function ofFilter(target: Extract<Target, { filter: Filter }>, cursor: string | null): Step {
+  const { filter, organizationId } = target;
   return {
-    input: { ...target, first: atOnce, after: cursor },
+    input: { selection: { filter }, organizationId, first: atOnce, after: cursor },
     after: ({ hasMore, endCursor }) => (hasMore && endCursor ? ofFilter(target, endCursor) : null),
   };
 }
 
 function ofIds(ids: readonly string[], from: number): Step | null {
   if (from >= ids.length) return null;
-  return { input: { sessionIds: ids.slice(from, from + atOnce) }, after: () => ofIds(ids, from + atOnce) };
+  return { input: { selection: { sessionIds: ids.slice(from, from + atOnce) } }, after: () => ofIds(ids, from + atOnce) };
 }

@@ -27,10 +27,10 @@ const excessive: [string, SentOperation][] = [
   ['nothing for the size of pages, beside no default', { query: pages('$n: Int') }],
   ['a default of null', { query: pages('$n: Int = null') }],
   [
-    'null for the ids of a bulk act, beside a default of none',
+    'no ids for a bulk act by a variable',
     {
-      query: `mutation($id: ID!, $ids: [ID!] = []) { tagSessions(input: {organizationId: $id, selection: {sessionIds: $ids}, tags: ["bulk"]}) { ${acted('sessions(first: 100) { nodes { id } }')} } }`,
-      variables: { ids: null },
+      query: `mutation($id: ID!, $ids: [ID!]!) { tagSessions(input: {organizationId: $id, selection: {sessionIds: $ids}, tags: ["bulk"]}) { ${acted('sessions(first: 100) { nodes { id } }')} } }`,
+      variables: { ids: [] },
     },
   ],
   [

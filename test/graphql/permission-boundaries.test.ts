@@ -115,13 +115,15 @@ function sampleOf(type: GraphQLInputType): unknown {
   return { ID: newId(), Int: 1, Boolean: true, JSON: {} }[type.name] ?? 'something';
 }
 
+const selection = { selection: { filter: { tags: ['none'] } } };
+
 /** Inputs of which the value of a member decides what is needed. */
 const inputs: Record<string, (organizationId: string) => object> = {
   createApiKey: (organizationId) => keyInput({ kind: 'SERVICE', organizationId }),
-  archiveSessions: (organizationId) => ({ organizationId, filter: { tags: ['none'] } }),
-  unarchiveSessions: (organizationId) => ({ organizationId, filter: { tags: ['none'] } }),
-  terminateSessions: (organizationId) => ({ organizationId, filter: { tags: ['none'] } }),
-  tagSessions: (organizationId) => ({ organizationId, filter: { tags: ['none'] }, tags: ['none'] }),
+  archiveSessions: (organizationId) => ({ organizationId, ...selection }),
+  unarchiveSessions: (organizationId) => ({ organizationId, ...selection }),
+  terminateSessions: (organizationId) => ({ organizationId, ...selection }),
+  tagSessions: (organizationId) => ({ organizationId, ...selection, tags: ['none'] }),
   assignRole: () => roleInput({ userId: newId(), roleId: 'org_member' }),
   unassignRole: () => roleInput({ userId: newId() }),
 };

@@ -63,6 +63,17 @@ describe('an operation costs', () => {
     stream.abort();
   });
 
+  it('ten for each session that a bulk act found, of those that it could find', async () => {
+    const key = await newKey();
+    const archive = (first: string) => `mutation { archiveSessions(input: {selection: {filter: {tags: ["none"]}}${first}}) {
+      results { sessionId } } }`;
+    expect(await post(key, archive(''))).toMatchObject({ body: { errors: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] } });
+    const { body, headers } = await post(key, archive(', first: 8'));
+    expect(body).toMatchObject({ data: { archiveSessions: { results: [] } }, extensions: { cost: 10 } });
+    expect(headers.get('ratelimit-remaining')).toBe('90');
+    expect((await graphql(test, key, '{ rateLimit { remaining } }')).data.rateLimit).toEqual({ remaining: 89 });
+  });
+
   it('five for each list of introspection', async () => {
     const { headers, status } = await post(await newKey(), getIntrospectionQuery());
     expect({ status, left: headers.get('ratelimit-remaining') }).toEqual({ status: 200, left: '55' });

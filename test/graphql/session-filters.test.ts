@@ -280,7 +280,10 @@ describe('with what is known of an end, a parent and a wait', () => {
 
   it('names the path of what it refuses in a bulk mutation', async () => {
     const document = `mutation($input: ArchiveSessionsInput!) { archiveSessions(input: $input) { userErrors { code path } } }`;
-    const input = { organizationId: own.organizationId, selection: { filter: { and: [{}, { or: [{ search: '\u0000' }] }] } } };
+    const input = {
+      organizationId: own.organizationId,
+      selection: { filter: { and: [{}, { or: [{ search: '\u0000' }] }] } },
+    };
     const { data } = await graphql(test, own.token, document, { input });
     expect(data.archiveSessions.userErrors).toEqual([
       { code: 'INVALID_INPUT', path: ['input', 'selection', 'filter', 'and', '1', 'or', '0', 'search'] },

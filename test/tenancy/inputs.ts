@@ -128,6 +128,7 @@ const plain: Readonly<Record<string, unknown>> = {
   Date: new Date().toISOString().slice(0, 10),
   JSON: { type: 'object' },
   BigInt: 5,
+  URI: 'https://walk.example/',
 };
 
 function build(

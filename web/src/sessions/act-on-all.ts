@@ -89,5 +89,8 @@ function ofFilter(target: Extract<Target, { filter: Filter }>, cursor: string | 
 
 function ofIds(ids: readonly string[], from: number): Step | null {
   if (from >= ids.length) return null;
-  return { input: { selection: { sessionIds: ids.slice(from, from + atOnce) } }, after: () => ofIds(ids, from + atOnce) };
+  return {
+    input: { selection: { sessionIds: ids.slice(from, from + atOnce) } },
+    after: () => ofIds(ids, from + atOnce),
+  };
 }

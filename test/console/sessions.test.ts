@@ -248,6 +248,14 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
       [organizationId.replace(/^.*-/, ''), ['one more']],
     );
     expect(row?.n).toBe(105);
+
+    await page.getByLabel('Select all that are shown').check();
+    await page.getByRole('button', { name: 'Select all that match' }).click();
+    await page.getByRole('button', { name: 'Terminate' }).click();
+    const asked = page.getByRole('dialog', { name: 'Terminate all sessions that match?' });
+    await asked.getByText('At least 100 sessions would be terminated.').waitFor();
+    await asked.getByRole('button', { name: 'Cancel' }).click();
+    expect(await page.getByText('Terminated', { exact: true }).count()).toBe(0);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -289,7 +289,7 @@ describe('the price', () => {
     expect(await costOf(nested('filter: {isArchived: false}'))).toMatchObject(tooMuch);
     const ids = Array.from({ length: 100 }, () => 'x');
     expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!]!)'), { ids })).toMatchObject(tooMuch);
-    expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!]!)'), { ids: ['x'] })).toBe(20);
+    expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!]!)'), { ids: ['x'] })).toBe(20 + 100 + 100 * (1 + 3));
   });
 
   it('is that of the sessions that it found, once it ran', async () => {

@@ -65,9 +65,13 @@ describe('an operation costs', () => {
 
   it('ten for each session that a bulk act found, of those that it could find', async () => {
     const key = await newKey();
-    const archive = (first: string) => `mutation { archiveSessions(input: {selection: {filter: {tags: ["none"]}}${first}}) {
+    const archive = (
+      first: string,
+    ) => `mutation { archiveSessions(input: {selection: {filter: {tags: ["none"]}}${first}}) {
       results { sessionId } } }`;
-    expect(await post(key, archive(''))).toMatchObject({ body: { errors: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] } });
+    expect(await post(key, archive(''))).toMatchObject({
+      body: { errors: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] },
+    });
     const { body, headers } = await post(key, archive(', first: 8'));
     expect(body).toMatchObject({ data: { archiveSessions: { results: [] } }, extensions: { cost: 10 } });
     expect(headers.get('ratelimit-remaining')).toBe('90');

@@ -75,6 +75,9 @@ interface Step {
   readonly after: (batch: Batch) => Step | null;
 }
 
+/** What the first batch of a target is; null: there is nothing to act on. */
+export const firstInput = (target: Target): BatchInput | null => firstOf(target)?.input ?? null;
+
 function firstOf(target: Target): Step | null {
   return 'filter' in target ? ofFilter(target, null) : ofIds(target.sessionIds, 0);
 }

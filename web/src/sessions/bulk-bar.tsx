@@ -14,6 +14,7 @@ import { useToasts } from '../ui/toasts.tsx';
 import { actOnAll, type Batch, type BatchInput, type Progress, type Target } from './act-on-all.ts';
 import { BulkReport, type Report } from './bulk-report.tsx';
 import { stateGroups } from './filters.ts';
+import { TerminateCount } from './terminate-count.tsx';
 
 interface Chosen {
   readonly id: string;
@@ -205,7 +206,12 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
       {asked === 'terminate' && (
         <Confirm
           title={`Terminate ${meant}?`}
-          text="Their agents are stopped and their secrets are deleted. They take no further messages. The transcripts stay."
+          text={
+            <>
+              {isWhole && <TerminateCount target={target} />} Their agents are stopped and their secrets are deleted. They
+              take no further messages. The transcripts stay.
+            </>
+          }
           act="Terminate"
           isBusy={isTerminating}
           onClose={() => setAsked(null)}

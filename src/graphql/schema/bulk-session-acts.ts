@@ -34,7 +34,8 @@ const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').imp
     session: t.field({
       type: Session,
       nullable: true,
-      description: 'Session after the operation. Null if the operation was not performed on the session.',
+      description:
+        'Session after the operation, or in a dry run the session as it is. Null if the operation was refused for the session.',
       resolve: ({ outcome }) => (outcome instanceof DomainError ? null : outcome),
     }),
     userErrors: t.field({

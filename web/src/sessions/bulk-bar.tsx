@@ -208,8 +208,8 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
           title={`Terminate ${meant}?`}
           text={
             <>
-              {isWhole && <TerminateCount target={target} />} Their agents are stopped and their secrets are deleted. They
-              take no further messages. The transcripts stay.
+              {isWhole && <TerminateCount target={target} />} Their agents are stopped and their secrets are deleted.
+              They take no further messages. The transcripts stay.
             </>
           }
           act="Terminate"

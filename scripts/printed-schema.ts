@@ -9,7 +9,9 @@ import {
   print,
   printSchema,
 } from 'graphql';
-import { type AppliedDirective, directivesOf } from '../src/graphql/directives.ts';
+import type { AppliedDirective } from '../src/graphql/applied-directive.ts';
+import { costDirectivesOf } from '../src/graphql/cost-directives.ts';
+import { directivesOf } from '../src/graphql/directives.ts';
 
 /** The schema in GraphQL's own language, with the directives that graphql-js leaves out. */
 export function printContract(schema: GraphQLSchema): string {
@@ -22,7 +24,11 @@ export function printContract(schema: GraphQLSchema): string {
     const fields = type.getFields();
     for (const node of definition.fields ?? []) {
       const field = fields[node.name.value];
-      if (field) inserts.push({ at: endOf(node), text: directivesOf(field).map(write(schema)).join('') });
+      if (field)
+        inserts.push({
+          at: endOf(node),
+          text: [...directivesOf(field), ...costDirectivesOf(field, type.name)].map(write(schema)).join(''),
+        });
     }
   }
   let printed = '';

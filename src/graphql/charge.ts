@@ -9,10 +9,8 @@ import type { Operation } from './page-budget.ts';
 export const prices = {
   /** Each item that a page could hold, with pages inside pages multiplied. */
   item: 1,
-  /** Each field at the top of a mutation. */
-  mutation: 10,
-  /** The start of a subscription; what it then brings is free. */
-  subscription: 10,
+  /** Each field at the top of an operation. Of a subscription this is its start; what it then brings is free. */
+  rootField: { query: 0, mutation: 10, subscription: 10 },
   /** Each list of introspection: the schema has some thousand items. */
   introspectionList: 5,
   /** The least, and what costs a request that holds nothing to run. */
@@ -21,11 +19,10 @@ export const prices = {
 
 /** The points of an operation whose pages could hold so many items. */
 export function costOf({ operation, fragments }: Pick<Operation, 'operation' | 'fragments'>, items: number): number {
-  const acts = { query: 0, subscription: prices.subscription, mutation: 0 }[operation.operation];
-  const fields =
-    operation.operation === 'mutation' ? prices.mutation * countFields(fragments, operation.selectionSet) : 0;
+  const price = prices.rootField[operation.operation];
+  const fields = price === 0 ? 0 : price * countFields(fragments, operation.selectionSet);
   const lists = prices.introspectionList * countLists(fragments, operation.selectionSet, false);
-  return Math.max(prices.least, acts + fields + lists + prices.item * items);
+  return Math.max(prices.least, fields + lists + prices.item * items);
 }
 
 /** Charges an operation of so many points to the key of its viewer. An error when it has not as many left. */

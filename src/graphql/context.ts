@@ -45,10 +45,21 @@ export interface Arrival {
   readonly delivery?: LogDelivery | null;
 }
 
+/** An operation whose cost is asked for. */
+interface AskedOperation {
+  readonly document: string;
+  readonly operationName: string | null;
+  readonly variables: unknown;
+}
+
+/** Gives the cost of an operation in points, without running it. Throws the error that the operation would get before it runs. */
+export type Estimate = (asked: AskedOperation) => number;
+
 /** What resolvers get: one per request, and per operation on a socket. */
 export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesParts' | 'takesEvents'> {
   readonly domain: Context;
   readonly watches: Watches;
+  readonly estimate: Estimate;
   readonly charge: Charge;
   readonly place: Place;
   readonly delivery: LogDelivery | null;
@@ -63,11 +74,15 @@ export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesP
 export type ContextOf = (viewer: Viewer | (() => Viewer), address: string | null, arrival: Arrival) => GraphqlContext;
 
 /** A context for an operation. */
-export function createContext(domain: Context, watches: Watches, arrival: Arrival): GraphqlContext {
+export function createContext(
+  { domain, watches, estimate }: Pick<GraphqlContext, 'domain' | 'watches' | 'estimate'>,
+  arrival: Arrival,
+): GraphqlContext {
   const { idempotencyKey, lastEventId, takesParts, takesEvents, delivery = null } = arrival;
   return {
     domain,
     watches,
+    estimate,
     idempotencyKey,
     takesParts,
     takesEvents,

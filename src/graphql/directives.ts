@@ -11,15 +11,10 @@ import {
   isEnumType,
   isObjectType,
 } from 'graphql';
+import type { AppliedDirective } from './applied-directive.ts';
+import { costDirectives } from './cost-directives.ts';
 import { enumName } from './enum-name.ts';
 import { type Needs, type Requirement, requirementsOf } from './schema/needs.ts';
-
-/** A directive as it stands at a member of the schema. */
-export interface AppliedDirective {
-  readonly name: string;
-  /** Members that are undefined are left out. */
-  readonly args: Readonly<Record<string, unknown>>;
-}
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -88,7 +83,7 @@ export function withContract(schema: GraphQLSchema): GraphQLSchema {
   const permission = schema.getType('Permission');
   if (!isEnumType(permission)) throw new Error('The schema has no enum Permission.');
   const { directives, ...config } = schema.toConfig();
-  const all = [...directives, semanticNonNull, requiresPermission(permission)];
+  const all = [...directives, semanticNonNull, requiresPermission(permission), ...costDirectives];
   return new GraphQLSchema({ ...config, directives: all.toSorted((a, b) => (a.name < b.name ? -1 : 1)) });
 }
 

@@ -5,21 +5,20 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  NoSchemaIntrospectionCustomRule,
   type ParseOptions,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { chargeLeast, chargeOperation, settle } from './charge.ts';
 import { coerceVariables } from './coerce-variables.ts';
 import type { GraphqlContext } from './context.ts';
-import { DeferLabelsRule, isDeferrable, maskParts, withoutDefer } from './defer.ts';
+import { isDeferrable, maskParts, withoutDefer } from './defer.ts';
 import { findExcess, parseBounded } from './document-limits.ts';
 import type { OperationPlan } from './execution/plan.ts';
 import type { Plans } from './execution/plans.ts';
-import { OneOfVariablesRule } from './one-of-variables.ts';
 import { findExcessItems } from './page-budget.ts';
 import { isIterable } from './prepare-operation.ts';
 import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
+import { ownRules } from './validate-document.ts';
 
 /** What the operator decides about operations. */
 export interface GateOptions {
@@ -56,10 +55,8 @@ export function operationGate({ trusted, plans, isIntrospectable, maskError }: G
         setResult([error]);
         return;
       }
-      addValidationRule(DeferLabelsRule);
-      addValidationRule(OneOfVariablesRule);
+      for (const rule of ownRules(isIntrospectable)) addValidationRule(rule);
       if (isIntrospectable) return;
-      addValidationRule(NoSchemaIntrospectionCustomRule);
       // "Did you mean …" would tell the schema piece by piece.
       return ({ result, setResult: setErrors }) => setErrors((result as GraphQLError[]).map(withoutHint));
     },
@@ -105,7 +102,8 @@ function namesIn(url: string): Record<string, string> {
   return names;
 }
 
-function withoutHint(error: GraphQLError): GraphQLError {
+/** An error without GraphQL's suggestion of other names: that would tell the schema piece by piece. */
+export function withoutHint(error: GraphQLError): GraphQLError {
   const { nodes, source, positions, path, originalError, extensions } = error;
   const place = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
   const message = error.message.replace(/ Did you mean .*\?$/s, '');

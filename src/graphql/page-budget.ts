@@ -2,11 +2,10 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
-  type GraphQLField,
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
-  isInputObjectType,
+  isCompositeType,
   isInterfaceType,
   isObjectType,
   Kind,
@@ -14,13 +13,10 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { pageLimits } from './loaders.ts';
+import { costRuleOf, type ListRule } from './cost-rules.ts';
 
 /** The most items that the pages of one operation may hold in all, with pages inside pages multiplied. */
 export const mostItems = 12_000;
-
-/** What each act of a bulk mutation counts as: the price of a mutation, in items. */
-const itemsOfAct = 10;
 
 /** An operation as it will run. */
 export interface Operation {
@@ -70,7 +66,7 @@ function countItems(
     const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? asked.fragments.get(selection.name.value) : selection;
     if (!fragment) continue;
     const condition = fragment.typeCondition ? asked.schema.getType(fragment.typeCondition.name.value) : type;
-    if (isObjectType(condition) || isInterfaceType(condition)) {
+    if (isCompositeType(condition)) {
       countItems(asked, count, fragment.selectionSet, condition, times);
     }
   }
@@ -86,67 +82,40 @@ function countField(
   if (!(isObjectType(type) || isInterfaceType(type))) return;
   const definition = type.getFields()[field.name.value];
   if (!definition) return;
-  count.items += times * ownItems(asked, field, definition);
-  if (!field.selectionSet) return;
-  const isPage = definition.args.some((argument) => argument.name === 'first');
-  const batch = isPage ? null : batchSize(asked, field, definition);
-  const size = isPage ? pageSize(asked, field) : (batch ?? lengthOfIds(asked, field));
-  if (size !== null) count.items += times * size * (batch === null ? 1 : itemsOfAct);
-  countItems(asked, count, field.selectionSet, getNamedType(definition.type), times * (size ?? 1));
+  const { items, list } = costRuleOf(definition);
+  const size = list ? sizeOf(asked, field, list) : 1;
+  count.items += times * (items + (list ? size * list.itemCost : 0));
+  if (field.selectionSet) countItems(asked, count, field.selectionSet, getNamedType(definition.type), times * size);
 }
 
-/**
- * What a list that is no page, or a figure that takes as long, counts for: a field says it by its extension `items`, a number,
- * or the name of the argument that says how many; and by its extension `weight`, how many items each of them stands for.
- */
-function ownItems(asked: Operation, field: FieldNode, definition: GraphQLField<unknown, unknown>): number {
-  const { items, weight = 1 } = definition.extensions;
-  if (typeof items === 'number') return items;
-  if (typeof items !== 'string') return 0;
-  const asksFor = argumentOf(asked, field, items) ?? definition.args.find(({ name }) => name === items)?.defaultValue;
-  const count = typeof asksFor === 'number' && asksFor > 0 ? Math.min(asksFor, pageLimits.max) : pageLimits.max;
-  return count * Number(weight);
-}
-
-function pageSize(asked: Operation, field: FieldNode): number {
-  const given = [argumentOf(asked, field, 'first'), argumentOf(asked, field, 'last')].filter((size) => size != null);
-  const [size = pageLimits.default] = given;
-  return typeof size === 'number' && size > 0 ? Math.min(size, pageLimits.max) : pageLimits.max;
-}
-
-/** The most that a bulk mutation acts on, or on how many it has acted; null for any other field. */
-function batchSize(asked: Operation, field: FieldNode, definition: GraphQLField<unknown, unknown>): number | null {
-  const type = getNamedType(definition.args.find(({ name }) => name === 'input')?.type);
-  if (!isInputObjectType(type) || !type.getFields().selection) return null;
-  const ran = asked.ran?.get(field.alias?.value ?? field.name.value);
+/** How many items a list has at most, by its rule and what is given; of acts that have run, how many they were. */
+function sizeOf(asked: Operation, field: FieldNode, rule: ListRule): number {
+  const { slicingArguments, assumedSize, maximumSize, isOfActs } = rule;
+  const ran = isOfActs ? asked.ran?.get(field.alias?.value ?? field.name.value) : undefined;
   if (ran !== undefined) return ran;
-  const ids = memberOfInput(asked, field, 'selection', 'sessionIds');
-  if (Array.isArray(ids) && ids.length > 0) return Math.min(ids.length, pageLimits.max);
-  const first = memberOfInput(asked, field, 'first');
-  return typeof first === 'number' && first > 0 ? Math.min(first, pageLimits.max) : pageLimits.max;
-}
-
-function memberOfInput(asked: Operation, field: FieldNode, ...path: readonly string[]): unknown {
-  let node = field.arguments?.find((argument) => argument.name.value === 'input')?.value;
-  for (const [n, name] of path.entries()) {
-    if (node?.kind === Kind.VARIABLE) {
-      let value = asked.variables[node.name.value];
-      for (const inner of path.slice(n)) value = (value as Record<string, unknown> | null | undefined)?.[inner];
-      return value;
-    }
-    if (node?.kind !== Kind.OBJECT) return undefined;
-    node = node.fields.find((member) => member.name.value === name)?.value;
+  for (const path of slicingArguments) {
+    const value = argumentOf(asked, field, path.split('.'));
+    if (value == null || (Array.isArray(value) && value.length === 0)) continue;
+    const size = Array.isArray(value) ? value.length : value;
+    // Anything else is refused when it runs.
+    if (typeof size !== 'number' || size <= 0) return maximumSize ?? assumedSize;
+    return maximumSize === null ? size : Math.min(size, maximumSize);
   }
-  return readValue(asked, node);
+  return assumedSize;
 }
 
-function lengthOfIds(asked: Operation, field: FieldNode): number | null {
-  const ids = argumentOf(asked, field, 'ids');
-  return Array.isArray(ids) ? ids.length : null;
+function argumentOf(asked: Operation, field: FieldNode, [name, ...members]: readonly string[]): unknown {
+  let value = field.arguments?.find((argument) => argument.name.value === name)?.value;
+  for (const [n, member] of members.entries()) {
+    if (value?.kind === Kind.VARIABLE) return memberOf(readValue(asked, value), members.slice(n));
+    if (value?.kind !== Kind.OBJECT) return undefined;
+    value = value.fields.find((each) => each.name.value === member)?.value;
+  }
+  return readValue(asked, value);
 }
 
-function argumentOf(asked: Operation, field: FieldNode, name: string): unknown {
-  return readValue(asked, field.arguments?.find((argument) => argument.name.value === name)?.value);
+function memberOf(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((inner, name) => (inner as Readonly<Record<string, unknown>> | null | undefined)?.[name], value);
 }
 
 function readValue(asked: Operation, value: ValueNode | undefined): unknown {

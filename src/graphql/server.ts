@@ -22,6 +22,7 @@ import { createCallers, signInHeader } from './callers.ts';
 import { chargeLeast } from './charge.ts';
 import { type Arrival, type ContextOf, createContext, type GraphqlContext } from './context.ts';
 import { maskError } from './errors.ts';
+import { createEstimate } from './estimate.ts';
 import { createPlans } from './execution/plans.ts';
 import { explorer, findExplorerAsset, wantsExplorer } from './explorer.ts';
 import { operationGate } from './operation-gate.ts';
@@ -69,16 +70,17 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   const { trusted, isIntrospectable, hasExplorer } = options;
   const { liveViewers, log, openStreams } = services;
   const report = (error: unknown) => log.error({ err: error }, 'A GraphQL operation failed.');
+  const plans = createPlans(schema, { maxBytes: options.cacheBytes, isTrusted: trusted.has });
+  const estimate = createEstimate({ schema, plans, trusted, isIntrospectable });
   const contextOf: ContextOf = (viewer, address, arrival) => {
     const present = typeof viewer === 'function' ? viewer() : viewer;
     const isConsole = arrival.isConsole === true || present.consoleSessionId !== undefined;
     const domain: Context = { ...services, baseUrl: services.baseUrl, viewer: present, address, isConsole };
     // Not for queries: what has such a field takes longer to make, and ten times as long to copy.
     if (typeof viewer === 'function') Object.defineProperty(domain, 'viewer', { get: viewer, enumerable: true });
-    return createContext(domain, watches, arrival);
+    return createContext({ domain, watches, estimate }, arrival);
   };
   const mask = (error: unknown) => maskError(error, report);
-  const plans = createPlans(schema, { maxBytes: options.cacheBytes, isTrusted: trusted.has });
   const yoga = createYoga<GraphqlContext>({
     schema,
     graphqlEndpoint: '/graphql',

@@ -142,7 +142,7 @@ function runOf(plans: Plans, args: ExecutionArgs): SharedOperation['run'] {
  * what loaders give is read through it: where none has asked, none could have answered otherwise to somebody else.
  */
 function askingContext(given: GraphqlContext): { readonly hasAsked: boolean; readonly context: GraphqlContext } {
-  const { watches, idempotencyKey, takesParts, takesEvents, charge } = given;
+  const { watches, estimate, idempotencyKey, takesParts, takesEvents, charge } = given;
   const asking = { hasAsked: false };
   const context: GraphqlContext = {
     get domain() {
@@ -150,6 +150,7 @@ function askingContext(given: GraphqlContext): { readonly hasAsked: boolean; rea
       return given.domain;
     },
     watches,
+    estimate,
     idempotencyKey,
     takesParts,
     takesEvents,

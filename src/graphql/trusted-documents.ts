@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { GraphQLError, type GraphQLSchema, validate } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { z } from 'zod';
-import { DeferLabelsRule } from './defer.ts';
-import { findExcess, parseBounded } from './document-limits.ts';
+import { parseBounded } from './document-limits.ts';
 import type { RequestErrorCode } from './error-codes.ts';
-import { OneOfVariablesRule } from './one-of-variables.ts';
+import { findProblems } from './validate-document.ts';
 
 /** Documents that were given to the service beforehand, by their ids. */
 export interface TrustedDocuments {
@@ -85,10 +84,7 @@ function problemOf(schema: GraphQLSchema, id: string, text: string): string[] {
   const complain = (error: GraphQLError | undefined | null) => (error ? [`"${id}": ${error.message}`] : []);
   try {
     const document = parseBounded(text);
-    const excess = findExcess(document);
-    if (excess) return complain(excess);
-    const [error] = validate(schema, document);
-    return complain(error ?? validate(schema, document, [DeferLabelsRule, OneOfVariablesRule])[0]);
+    return complain(findProblems(schema, document, true)[0]);
   } catch (error) {
     if (error instanceof GraphQLError) return complain(error);
     throw error;

@@ -115,7 +115,10 @@ export function randomDocument({ schema, ids, without }: RandomDocumentOptions, 
     }
     const inner = isAbstractType(type) ? [...schema.getPossibleTypes(type)] : [];
     // Each has its own fields of the same names, so that these are renamed, or of the same type anyway.
-    if (inner.length > 0 && budget > 0) parts.push(`... on ${pick(inner).name} { __typename id }`);
+    if (inner.length > 0 && budget > 0) {
+      const member = pick(inner);
+      parts.push(`... on ${member.name} { __typename${member.getFields().id ? ' id' : ''} }`);
+    }
     if (random() < 0.2 && budget > 0 && depth > 0) parts.push(`...${condition()} ${selection(type, depth - 1)}`);
     if (random() < 0.15 && budget > 0 && depth > 0) {
       const name = `F${names++}`;

@@ -133,9 +133,14 @@ export const insertAuditEntry = `
   insert into audit_entry (id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, address,
     session_id, target_id, data, created_at)`;
 
-/** Writes one entry in the transaction of the act itself: both happen or neither does. */
+const ofSessions: ReadonlySet<string | null> = new Set(['session', 'message']);
+
+/**
+ * Writes one entry in the transaction of the act itself: both happen or neither does. Rings for those who follow resources, of
+ * which every act is recorded here; sessions have a topic of their own. Without a bell nobody is told.
+ */
 export async function audit(
-  context: Pick<Context, 'viewer' | 'address' | 'now'>,
+  context: Pick<Context, 'viewer' | 'address' | 'now'> & Partial<Pick<Context, 'bell'>>,
   tx: Transaction,
   action: AuditAction,
   target: AuditTarget,
@@ -156,4 +161,6 @@ export async function audit(
     JSON.stringify(target.data ?? {}),
     context.now(),
   ]);
+  if (ofSessions.has(auditActions[action].target)) return;
+  tx.afterCommit(() => context.bell?.ring(`resources:${target.organizationId ?? viewer.enterpriseId}`));
 }

@@ -11,7 +11,8 @@ export interface LocalBell extends Bell {
 export function createLocalBell(onError: (error: unknown) => void): LocalBell {
   const listeners = new Map<Topic, Set<() => void>>();
   const ring = (topic: Topic) => {
-    if (topic.startsWith('organization:') && topic !== 'organization:*') ring('organization:*');
+    const [name, id] = topic.split(':');
+    if ((name === 'organization' || name === 'resources') && id !== '*') ring(`${name}:*`);
     for (const listener of [...(listeners.get(topic) ?? [])]) {
       try {
         listener();

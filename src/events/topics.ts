@@ -2,6 +2,8 @@
  * What the bell rings for. A topic carries ids only; what happened is read from the database.
  * - `session:<id>`: its log grew or its row changed.
  * - `organization:<id>`: a session of it was made or changed. Listeners of `organization:*` are rung for every organization.
+ * - `resources:<id>`: a resource of an organization, or of the enterprise itself, was made, changed or removed. Listeners of
+ *   `resources:*` are rung for each.
  * - `command:<id>`: the worker that holds the session should look at its run.
  * - `runs`: a session may wait for a worker.
  * - `organizations`: an organization was deleted.
@@ -15,6 +17,7 @@
 export type Topic =
   | `session:${string}`
   | `organization:${string}`
+  | `resources:${string}`
   | `command:${string}`
   | 'runs'
   | 'organizations'

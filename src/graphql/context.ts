@@ -63,6 +63,8 @@ export interface GraphqlContext extends Pick<Arrival, 'idempotencyKey' | 'takesP
   readonly charge: Charge;
   readonly place: Place;
   readonly delivery: LogDelivery | null;
+  /** Where changes after the operation begin; null where it does not ask for that. */
+  changesCursor: string | null;
   /** Batched reads, remembered within one request or one event. */
   loaders: Loaders;
 }
@@ -89,6 +91,7 @@ export function createContext(
     charge: { cost: 0, spending: null, ran: new Map() },
     place: { lastEventId, eventId: null },
     delivery,
+    changesCursor: null,
     loaders: lazyLoaders(() => domain),
   };
 }

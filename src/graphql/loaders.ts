@@ -12,6 +12,7 @@ import { findOrganizations } from '../domain/organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../domain/pages.ts';
 import { findServiceUserAuthors, findServiceUsers, findUserAuthors, findUsers } from '../domain/people/find-people.ts';
 import { findRolesByIds } from '../domain/people/list-roles.ts';
+import { countWaitingSessions, readQueuePlaces } from '../domain/runs/queue-places.ts';
 import { readQueueReasons } from '../domain/runs/queue-reasons.ts';
 import { ofAnySession } from '../domain/sessions/enterprise-scope.ts';
 import { findSessions } from '../domain/sessions/find-session.ts';
@@ -143,6 +144,18 @@ const makeLoaders = lazily<From>()({
     byId(async (ids) => {
       const reasons = await readQueueReasons(context, ids);
       return ids.map((id) => reasons.get(id) ?? null);
+    }),
+  /** Of sessions that the viewer sees. */
+  queuePlaces: ({ context }: From) =>
+    byId(async (ids) => {
+      const places = await readQueuePlaces(context, ids);
+      return ids.map((id) => places.get(id) ?? null);
+    }),
+  /** Of organizations whose sessions the viewer sees. */
+  waitingCounts: ({ context }: From) =>
+    byId(async (ids) => {
+      const counts = await countWaitingSessions(context, ids);
+      return ids.map((id) => counts.get(id) ?? 0);
     }),
   /** The organizations of sessions that the viewer sees: it may know these, also when it may not use them. */
   sessionOrganizations: ({ ofSessions }: From) => byId((ids) => findOrganizations(ofSessions, ids)),

@@ -8,6 +8,7 @@ import {
   type ParseOptions,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { changesCursorNow } from '../domain/changes/change-place.ts';
 import { chargeLeast, chargeOperation, settle } from './charge.ts';
 import { coerceVariables } from './coerce-variables.ts';
 import type { GraphqlContext } from './context.ts';
@@ -152,7 +153,10 @@ async function admit(plans: Plans, args: ExecutedArgs, hasHints: boolean): Promi
     return asked;
   }
   const refusal = await chargeOperation(context, asked.cost);
-  return refusal ? { errors: [refusal] } : asked;
+  if (refusal) return { errors: [refusal] };
+  // Before all lists of the operation: what changes after they are read comes after it.
+  if (plan.readsChangesCursor) context.changesCursor = await changesCursorNow(context.domain.store);
+  return asked;
 }
 
 /**

@@ -157,6 +157,7 @@ function askingContext(given: GraphqlContext): { readonly hasAsked: boolean; rea
     charge,
     place: { lastEventId: null, eventId: null },
     delivery: null,
+    changesCursor: null,
     loaders: lazyLoaders(() => context.domain),
   };
   return Object.assign(asking, { context });

@@ -1,4 +1,5 @@
 import { forgetRuns } from '../domain/automations/forget-runs.ts';
+import { forgetRemovals } from '../domain/changes/forget-removals.ts';
 import type { Services } from '../domain/context.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
 import { forgetConsoleSessions } from '../domain/keys/console-sessions.ts';
@@ -36,6 +37,9 @@ export function createRetention(services: Services): Scheduled {
     );
     await forgetRuns(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old runs of automations could not be deleted.'),
+    );
+    await forgetRemovals(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old removals of resources could not be forgotten.'),
     );
     await keepSecrets(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Secrets that are over could not be deleted.'),

@@ -114,6 +114,7 @@ it('makes by hand what the schema file cannot say', async () => {
     'playbook_by_title': '(deleted_at IS NULL)',
     'playbook_by_title_of_all': '(deleted_at IS NULL)',
     'playbook_macro': '((macro IS NOT NULL) AND (deleted_at IS NULL))',
+    'resource_change_removed': '(removed_at IS NOT NULL)',
     'role_assignment_of_service_user': '(service_user_id IS NOT NULL)',
     'role_assignment_of_user': '(user_id IS NOT NULL)',
     'role_name': '(enterprise_id IS NOT NULL)',

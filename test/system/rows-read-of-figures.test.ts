@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { changePlaceNow, readChanges } from '../../src/domain/changes/read-changes.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { changePlaceNow, readChanges } from '../../src/domain/sessions/changes.ts';
+import { sessionChanges } from '../../src/domain/sessions/watch-changes.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { makeOrganization } from '../support/sessions.ts';
@@ -103,19 +104,19 @@ it('finds the runs of an automation among all runs by reading them', async () =>
 it('reads of all sessions of an organization those that changed', async () => {
   const { store } = test.app.services;
   const scope = { enterpriseId, ids: [organizationId] };
-  const place = await changePlaceNow(store, scope);
-  const none = await rowsRead(test, () => readChanges(store, scope, place, 20));
-  expect(none.answer.sessions).toEqual([]);
+  const place = await changePlaceNow(store, sessionChanges, scope);
+  const none = await rowsRead(test, () => readChanges(store, sessionChanges, scope, place, 20));
+  expect(none.answer.things).toEqual([]);
   expect(none.read.session ?? 0).toBeLessThanOrEqual(1);
   await store.execute(
     `update session set title = 'changed' where id in (select id from session where organization_id = $1 limit 50)`,
     [organizationId],
   );
-  const some = await rowsRead(test, () => readChanges(store, scope, place, 20));
-  expect(some.answer.sessions).toHaveLength(20);
+  const some = await rowsRead(test, () => readChanges(store, sessionChanges, scope, place, 20));
+  expect(some.answer.things).toHaveLength(20);
   expect(some.read.session ?? 0).toBeLessThanOrEqual(20);
   // An update that changes nothing is no change.
-  const after = await changePlaceNow(store, scope);
+  const after = await changePlaceNow(store, sessionChanges, scope);
   await store.execute('update session set title = title where organization_id = $1', [organizationId]);
-  expect((await readChanges(store, scope, after, 20)).sessions).toEqual([]);
+  expect((await readChanges(store, sessionChanges, scope, after, 20)).things).toEqual([]);
 });

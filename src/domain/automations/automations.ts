@@ -99,7 +99,8 @@ export async function listAutomations(
   return list.toPage(rows);
 }
 
-const keepers = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;
+/** Any of them is enough to view automations. */
+export const keepers = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;
 
 /** What narrows a list of automations. `search`: in the name. `isFailing`: it has failed since it last acted. */
 export interface AutomationFilter extends ListFilter {

@@ -48,7 +48,7 @@ export async function fireLocked(
   };
   if (status === 'queued') tx.afterCommit(() => services.bell.ring('automations'));
   if (status === 'started') return startRun(services, tx, firing, run, cause.addition ?? null);
-  return saveRun(tx, run, status === 'queued' ? (cause.addition ?? null) : null);
+  return saveRun(services, tx, run, status === 'queued' ? (cause.addition ?? null) : null);
 }
 
 /** Notes that a firing ended with an error that is no refusal, in a transaction after it. */
@@ -69,7 +69,7 @@ export async function failRun(services: Services, tx: Transaction, firing: Firin
     errorMessage: 'Something went wrong inside the service.',
   };
   await noteFailure(services, tx, firing, failed);
-  await saveRun(tx, failed, null);
+  await saveRun(services, tx, failed, null);
 }
 
 /** Does the work of a run that has been let in, and notes how it went. */
@@ -86,7 +86,12 @@ export async function startRun(
     await noteSuccess(services, tx, firing);
     const { sessionId } = outcome;
     const none = { errorCode: null, errorMessage: null };
-    return saveRun(tx, { ...run, ...none, status: 'started', sessionId, attempts, startedAt: services.now() }, null);
+    return saveRun(
+      services,
+      tx,
+      { ...run, ...none, status: 'started', sessionId, attempts, startedAt: services.now() },
+      null,
+    );
   }
   const failed = {
     ...run,
@@ -96,7 +101,7 @@ export async function startRun(
     errorMessage: outcome.message,
   } as const;
   await noteFailure(services, tx, firing, failed);
-  return saveRun(tx, failed, null);
+  return saveRun(services, tx, failed, null);
 }
 
 /** What is done for an organization that no user is behind. */

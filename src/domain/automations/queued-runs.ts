@@ -90,7 +90,7 @@ async function noteBreak(services: Services, tx: Transaction, { id, automationId
     await failRun(services, tx, firing, run);
     return true;
   }
-  await saveRun(tx, { ...run, attempts: run.attempts + 1 }, addition);
+  await saveRun(services, tx, { ...run, attempts: run.attempts + 1 }, addition);
   return false;
 }
 

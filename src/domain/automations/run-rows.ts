@@ -52,8 +52,13 @@ export function findRunsOfBody(
   );
 }
 
-/** Writes a run, or how far it has come; `addition`, what the prompt is to be followed by, is kept until it starts. */
-export async function saveRun(tx: Transaction, run: AutomationRun, addition: string | null): Promise<AutomationRun> {
+/** Writes a run, or how far it has come, and rings for it; `addition`, what the prompt is to be followed by, is kept until it starts. */
+export async function saveRun(
+  { bell }: Pick<Services, 'bell'>,
+  tx: Transaction,
+  run: AutomationRun,
+  addition: string | null,
+): Promise<AutomationRun> {
   await tx.query(
     `insert into automation_run (id, automation_id, organization_id, delivery_key, trigger, status, session_id, error_code,
        error_message, attempts, depth, addition, scheduled_for, created_at, started_at)
@@ -79,5 +84,6 @@ export async function saveRun(tx: Transaction, run: AutomationRun, addition: str
       run.startedAt,
     ],
   );
+  tx.afterCommit(() => bell.ring(`resources:${run.organizationId}`));
   return run;
 }

@@ -35,6 +35,8 @@ const renumber = [
   `update webhook_feed set changed_xid = '1', session_id = ''`,
   `update automation_feed set changed_xid = '1', session_id = ''`,
   `update audit_entry set xid = '0'`,
+  `update resource_change set changed_xid = '0'`,
+  `update installation set forgotten_changes_xid = '0'`,
 ];
 
 /**

@@ -11,7 +11,7 @@ import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { filterConditions } from './session-conditions.ts';
 import { type CheckedFilter, checkFilter, type SessionFilter, withCondition } from './session-filter.ts';
-import { waitingDetails } from './status.ts';
+import { waitingFor } from './waiting-for.ts';
 import { isOfWaiting, waitingSessions } from './waiting-sessions.ts';
 
 /**
@@ -136,8 +136,9 @@ function partsOf(context: Context, scope: SessionScope, given: SessionFilter): P
   const own = (of: CheckedFilter): Part[] =>
     mine === null ? [] : [{ organizations, filter: withCondition(of, { createdBy: mine }) }];
   if (scope === 'own') return own(filter);
-  const waiting = withCondition(filter, { statusDetail: waitingDetails });
-  const managed = intersect(organizations, organizationsWith(viewer, permissionFor.sendMessage));
+  const waits = waitingFor(viewer);
+  const waiting = withCondition(filter, { statusDetail: waits.statusDetail });
+  const managed = intersect(organizations, waits.organizations);
   if (managed.all) return [{ organizations: managed, filter: waiting }];
   if (managed.ids.length === 0) return own(waiting);
   const others = mine === null ? waiting : { ...waiting, and: [...(waiting.and ?? []), { not: { createdBy: mine } }] };

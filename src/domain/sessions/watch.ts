@@ -1,7 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
+import { type ChangeWatches, createChangeWatches } from '../changes/change-watches.ts';
 import type { Context, Services } from '../context.ts';
-import { type ChangeWatches, createChangeWatches } from './change-watches.ts';
 import { findSession, getSession } from './find-session.ts';
 import type { LogEntry } from './log.ts';
 import { batchSizes, upTo } from './log-batches.ts';

@@ -34,7 +34,11 @@ export const webhookEvents: FeedUser = {
       async hear(entries) {
         const heard = entries.filter(({ isUnlisted }) => !isUnlisted);
         const deliveries = await insertDeliveries(services, tx, organizationId, endpoints, heard);
-        if (deliveries > 0) tx.afterCommit(() => services.bell.ring('deliveries'));
+        if (deliveries > 0)
+          tx.afterCommit(() => {
+            services.bell.ring('deliveries');
+            services.bell.ring(`resources:${organizationId}`);
+          });
         return entries.length;
       },
     };

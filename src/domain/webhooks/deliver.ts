@@ -117,6 +117,7 @@ async function record(
       ],
     );
     // Its time was over, or it was asked for again: whoever has it now writes how it goes.
+    if (written.length > 0) tx.afterCommit(() => services.bell.ring(`resources:${delivery.organizationId}`));
     if (written.length === 0 || isTest || isLate) return;
     if (isTaken) await endFailing(tx, delivery.endpointId);
     else await noteFailure(services, tx, delivery, answer, now);

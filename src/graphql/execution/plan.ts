@@ -21,6 +21,8 @@ export interface OperationPlan {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** It asks for `changesCursor`, which is read before anything else. Such an operation is not compiled. */
+  readonly readsChangesCursor: boolean;
   /** `variables`: coerced. Counted once where no page's size is left to a variable, else once for each of the last sizes. */
   price(variables: Readonly<Record<string, unknown>>): Price;
   /** {@link price} of an operation that has run, by the number of sessions that its bulk mutations acted on. */
@@ -51,8 +53,11 @@ export function planDocument(schema: GraphQLSchema, document: DocumentNode): Doc
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
     if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
   }
-  const conditions = conditionsOf(document);
-  const plans = operations.map((operation) => planOperation({ schema, operation, fragments }, conditions));
+  const readsChangesCursor = hasField(document, changesCursorField);
+  const conditions = readsChangesCursor ? null : conditionsOf(document);
+  const plans = operations.map((operation) =>
+    planOperation({ schema, operation, fragments, readsChangesCursor }, conditions),
+  );
   return {
     document,
     find(name) {
@@ -60,6 +65,19 @@ export function planDocument(schema: GraphQLSchema, document: DocumentNode): Doc
       return plans.find(({ operation }) => operation.name?.value === name) ?? null;
     },
   };
+}
+
+/** The field of Query that says where the changes after an operation begin. */
+export const changesCursorField = 'changesCursor';
+
+function hasField(document: DocumentNode, wanted: string): boolean {
+  let isThere = false;
+  visit(document, {
+    Field({ name }) {
+      if (name.value === wanted) isThere = true;
+    },
+  });
+  return isThere;
 }
 
 // The variables that decide what is left out; null when there is what is not compiled at all.
@@ -79,7 +97,7 @@ function conditionsOf(document: DocumentNode): ReadonlySet<string> | null {
 }
 
 function planOperation(
-  parts: Pick<OperationPlan, 'schema' | 'operation' | 'fragments'>,
+  parts: Pick<OperationPlan, 'schema' | 'operation' | 'fragments' | 'readsChangesCursor'>,
   conditions: ReadonlySet<string> | null,
 ): OperationPlan {
   const declared = new Set(parts.operation.variableDefinitions?.map(({ variable }) => variable.name.value));

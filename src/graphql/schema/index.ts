@@ -34,6 +34,7 @@ import './playbooks.ts';
 import './questions.ts';
 import './rate-limit.ts';
 import './recurrence-preview.ts';
+import './resource-changes.ts';
 import './role-assignments.ts';
 import './roles.ts';
 import './secret-mutations.ts';

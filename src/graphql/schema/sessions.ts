@@ -62,6 +62,13 @@ builder.node(Session, {
       resolve: ({ id, status }, _args, { loaders }) =>
         status === 'new' || status === 'resuming' ? loaders.queueReasons.load(id) : null,
     }),
+    queuePosition: t.int({
+      nullable: true,
+      description:
+        'Place of the session among the sessions of its organization that wait in the queue, starting at 1 for the one that waits longest. The sessions of one user start in this order; workers take turns between users. Null if the session does not wait in the queue.',
+      resolve: ({ id, status }, _args, { loaders }) =>
+        status === 'new' || status === 'resuming' ? loaders.queuePlaces.load(id) : null,
+    }),
     endReason: t.expose('endedBy', {
       type: SessionEndReasonEnum,
       nullable: true,

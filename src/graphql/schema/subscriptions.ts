@@ -9,6 +9,7 @@ import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { blameLastEventId } from '../last-event-id.ts';
 import { SessionEventKindEnum } from './enums.ts';
 import { SessionEventEdge, SessionMessageEdge } from './events.ts';
+import { needs, viewsSession } from './needs.ts';
 import { Session } from './sessions.ts';
 
 const sessionIdDescription = 'Global ID or REST id of the session.';
@@ -39,6 +40,7 @@ const blameHeader = blameLastEventId('an event of this session’s messages or e
 builder.subscriptionFields((t) => ({
   sessionMessages: t.field({
     type: SessionMessageEdge,
+    extensions: needs(viewsSession),
     description:
       'Sends the messages of a session after the cursor, then new messages as they are written, each exactly once and in order. The subscription stays open after the session ends.',
     args: {
@@ -53,6 +55,7 @@ builder.subscriptionFields((t) => ({
   }),
   sessionEvents: t.field({
     type: SessionEventEdge,
+    extensions: needs(viewsSession),
     description:
       'Sends the log entries of a session after the cursor (messages, tool calls, plans, status, usage and others), then new entries as they are written, each exactly once and in order. The subscription stays open after the session ends.',
     args: {
@@ -72,6 +75,7 @@ builder.subscriptionFields((t) => ({
   }),
   sessionUpdated: t.field({
     type: Session,
+    extensions: needs(viewsSession),
     description:
       'Sends the current state of a session, then its state after each change. Changes close together may arrive as one.',
     args: { sessionId: t.arg.id({ required: true, description: sessionIdDescription }) },

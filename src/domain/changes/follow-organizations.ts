@@ -1,0 +1,45 @@
+import type { OrganizationPermission } from '../../auth/permissions.ts';
+import { holds, organizationsWith, requireSomewhere } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { enterOrganization } from '../organizations/use-organization.ts';
+import type { ChangeScope } from './change-source.ts';
+import type { ThingsRequest } from './watch-things.ts';
+
+/** The organizations to follow things in. */
+interface Organizations {
+  /** In any form; null: all where the viewer holds a permission. */
+  readonly organizationId: string | null;
+  /** Bare ids of the only ones that count; left out: all. */
+  readonly among?: readonly string[] | undefined;
+  /** The viewer holds at least one of them where it follows. */
+  readonly anyOf: readonly [OrganizationPermission, ...OrganizationPermission[]];
+}
+
+/**
+ * What {@link ThingsRequest} says of organizations, for things that only organizations have. ORGANIZATION_NOT_USABLE, NOT_FOUND,
+ * FORBIDDEN.
+ */
+export async function followOrganizations(
+  context: Context,
+  { organizationId, among, anyOf }: Organizations,
+): Promise<Pick<ThingsRequest<unknown>, 'scopeNow' | 'mayView' | 'isOver'>> {
+  const only = organizationId === null ? null : (await enterOrganization(context, organizationId)).id;
+  requireSomewhere(context.viewer, anyOf, only ?? undefined);
+  const isHeld = (id: string) => anyOf.some((permission) => holds(context.viewer, permission, id));
+  return {
+    scopeNow(): ChangeScope {
+      const { enterpriseId, all, ids } = organizationsWith(context.viewer, ...anyOf);
+      const named = only === null ? among : [only];
+      return {
+        enterpriseId,
+        ids: named === undefined ? (all ? null : ids) : named.filter((id) => all || ids.includes(id)),
+      };
+    },
+    mayView: ({ placeId }) => isHeld(placeId),
+    isOver(exists) {
+      if (only !== null) return !exists(only) || !isHeld(only);
+      const { all, ids } = organizationsWith(context.viewer, ...anyOf);
+      return !all && ids.length === 0;
+    },
+  };
+}

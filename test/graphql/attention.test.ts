@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { openStream } from '../support/event-stream.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { answerQuestion, plantQuestion } from '../support/questions.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
+import { testDatabase } from '../support/test-store.ts';
+
+const readers = testDatabase === 'postgres' ? ['the writing process', 'another process'] : ['the writing process'];
+
+describe.each(readers)('through %s', (readerIs) => {
+  let test: TestApp;
+  let reader: TestApp;
+  beforeAll(async () => {
+    test = await startApp();
+    reader = readerIs === 'another process' ? await test.another() : test;
+  });
+  afterAll(async () => {
+    if (reader !== test) await reader.close();
+    await test.close();
+  });
+
+  const ofAttention = `subscription($after: String) { attention(after: $after) {
+    __typename type cursor sessionId session { statusDetail organization { organizationId } } question { questionId body } } }`;
+  const ofQueue = `subscription($id: ID, $after: String) { queueChanges(organizationId: $id, after: $after) {
+    type cursor sessionId waitingCount session { status queuePosition queueReason } } }`;
+  const change = ({ data }: any) => data.attention ?? data.queueChanges;
+  const active = () => reader.app.watches.active();
+  const untilActive = async (count: number) => {
+    while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
+  };
+  beforeEach(() => untilActive(0));
+  async function following(token: string, query: string, variables: Record<string, unknown> = {}) {
+    const before = active();
+    const followed = follow(connect(reader.url, token), query, variables);
+    await untilActive(before + 1);
+    return followed;
+  }
+  const end = (sessionId: string) => runMutation(test, 'terminateSession', 'session { id }', { sessionId });
+  const listed = async (token: string) => {
+    const document = '{ changesCursor viewer { waitingForMe { nodes { sessionId } } } }';
+    const { data } = await graphql(reader, token, document, {});
+    const ids: string[] = data.viewer.waitingForMe.nodes.map(({ sessionId }: any) => sessionId);
+    return { ids, cursor: data.changesCursor as string };
+  };
+
+  it('reports sessions that begin and cease to wait for the viewer, with their question, as the list has them', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Attentive');
+    const [user, other] = [await makeUser(test, { organizationId }), await makeUser(test, { organizationId })];
+    const mine = await following(user.token, ofAttention);
+    const managed = await following(token, ofAttention);
+    const others = await following(other.token, ofAttention);
+    const own = `devin-${await createSession(test, {}, user.token)}`;
+    const { questionId } = await plantQuestion(test, own, 'permission', 'May I?');
+    expect(change((await mine.take(1))[0])).toMatchObject({
+      __typename: 'AttentionChange',
+      type: 'ADDED',
+      sessionId: own,
+      session: { statusDetail: 'WAITING_FOR_APPROVAL', organization: { organizationId } },
+      question: { questionId, body: 'May I?' },
+    });
+    expect((await listed(user.token)).ids).toEqual([own]);
+    const ofKey = `devin-${await createSession(test, {}, token)}`;
+    await plantQuestion(test, ofKey, 'question', 'Which?');
+    // Sessions that never waited are of no interest.
+    await runMutation(test, 'addSessionTags', 'session { id }', {
+      sessionId: await createSession(test, {}, token),
+      tags: ['other'],
+    });
+    const ofManager = (await managed.take(2)).map(change);
+    expect(ofManager.map(({ type, sessionId, question }) => [type, sessionId, question.body])).toEqual([
+      ['ADDED', own, 'May I?'],
+      ['ADDED', ofKey, 'Which?'],
+    ]);
+    expect((await listed(token)).ids.sort()).toEqual([own, ofKey].sort());
+    await answerQuestion(test, own, questionId, { optionId: '1' });
+    // It waits until its agent goes on.
+    expect(change((await mine.take(1))[0])).toMatchObject({ type: 'UPDATED', sessionId: own, question: null });
+    await end(own);
+    expect(change((await mine.take(1))[0])).toMatchObject({ type: 'LEFT', sessionId: own, question: null });
+    expect((await listed(user.token)).ids).toEqual([]);
+    // Nothing waits for who started none of them and manages none.
+    for (const each of [mine, managed, others]) each.stop();
+    await expect(others.take(1)).rejects.toThrow('complete');
+    await expect(mine.take(1)).rejects.toThrow('complete');
+  });
+
+  it('misses nothing after the cursor of a list, in another connection, transport and process', async () => {
+    const { token } = await makeOrganization(test, 'Resumed');
+    const gone = `devin-${await createSession(test, {}, token)}`;
+    await plantQuestion(test, gone, 'question', 'First?');
+    const { ids, cursor } = await listed(token);
+    expect(ids).toEqual([gone]);
+    await end(gone);
+    const comes = `devin-${await createSession(test, {}, token)}`;
+    await plantQuestion(test, comes, 'question', 'Second?');
+    const wanted = { [gone]: 'LEFT', [comes]: 'ADDED' };
+    const resumed = follow(connect(reader.url, token), ofAttention, { after: cursor });
+    const stream = await openStream(test.url, token, ofAttention, {}, { 'last-event-id': cursor });
+    for (const each of [resumed, stream]) {
+      const changes = (await each.take(2)).map(change);
+      expect(Object.fromEntries(changes.map(({ type, sessionId }) => [sessionId, type]))).toEqual(wanted);
+    }
+    resumed.stop();
+    stream.abort();
+  });
+
+  it('reports that a session waits no longer which waited before, when a client reads its list after it subscribed', async () => {
+    const { token } = await makeOrganization(test, 'Later list');
+    const early = `devin-${await createSession(test, {}, token)}`;
+    await plantQuestion(test, early, 'question', 'Early?');
+    const followed = await following(token, ofAttention);
+    expect((await listed(token)).ids).toEqual([early]);
+    await end(early);
+    expect(change((await followed.take(1))[0])).toMatchObject({ type: 'LEFT', sessionId: early });
+    followed.stop();
+  });
+
+  it('takes back what is out of sight, and follows the organizations that the viewer comes into', async () => {
+    const one = await makeOrganization(test, 'Left');
+    const two = await makeOrganization(test, 'Joined');
+    const user = await makeUser(test, { organizationId: one.organizationId, roleId: 'org_admin' });
+    const followed = await following(user.token, ofAttention);
+    const here = `devin-${await createSession(test, {}, one.token)}`;
+    await plantQuestion(test, here, 'question', 'Here?');
+    expect(change((await followed.take(1))[0])).toMatchObject({ type: 'ADDED', sessionId: here });
+    const place = { userId: user.userId, organizationId: two.organizationId };
+    await runMutation(test, 'assignRole', 'user { userId }', { ...place, roleId: 'org_admin' });
+    await runMutation(test, 'unassignRole', 'user { userId }', { ...place, organizationId: one.organizationId });
+    expect(change((await followed.take(1))[0])).toMatchObject({
+      type: 'REMOVED',
+      sessionId: here,
+      session: null,
+      question: null,
+    });
+    const there = `devin-${await createSession(test, {}, two.token)}`;
+    await plantQuestion(test, there, 'question', 'There?');
+    // Of an organization that came into sight it may also hear what the client cannot have.
+    let type = 'LEFT';
+    while (type === 'LEFT') {
+      const next = change((await followed.take(1))[0]);
+      expect(next.sessionId).toBe(there);
+      type = next.type;
+    }
+    expect(type).toBe('ADDED');
+    followed.stop();
+  });
+
+  it('follows the queue: who waits, where, and how many', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Queueing');
+    const stranger = await makeOrganization(test, 'Elsewhere');
+    const followed = await following(token, ofQueue, { id: organizationId });
+    const elsewhere = await following(stranger.token, ofQueue);
+    const ids: string[] = [];
+    for (const place of [1, 2]) {
+      ids.push(`devin-${await createSession(test, {}, token)}`);
+      expect(change((await followed.take(1))[0])).toMatchObject({
+        type: 'ADDED',
+        sessionId: ids.at(-1),
+        waitingCount: place,
+        session: { status: 'NEW', queuePosition: place, queueReason: 'NO_WORKER' },
+      });
+    }
+    await end(ids[0] ?? '');
+    const left = change((await followed.take(1))[0]);
+    expect(left).toMatchObject({
+      type: 'LEFT',
+      sessionId: ids[0],
+      waitingCount: 1,
+      session: { queuePosition: null, queueReason: null },
+    });
+    // The cursors are those of all sessions.
+    const document = `subscription($after: String) { sessionChanges(after: $after) { sessionId session { queuePosition } } }`;
+    const third = `devin-${await createSession(test, {}, token)}`;
+    const resumed = follow(connect(reader.url, token), document, { after: left.cursor });
+    expect((await resumed.take(1))[0]).toMatchObject({
+      data: { sessionChanges: { sessionId: third, session: { queuePosition: 2 } } },
+    });
+    const refused = await follow(connect(reader.url, stranger.token), ofQueue, { id: organizationId }).errors();
+    expect(refused).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    for (const each of [followed, resumed, elsewhere]) each.stop();
+    await expect(elsewhere.take(1)).rejects.toThrow('complete');
+  });
+});

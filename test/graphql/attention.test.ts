@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { openStream } from '../support/event-stream.ts';
 import { runMutation } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { makeUser, roleInput } from '../support/principals.ts';
 import { answerQuestion, plantQuestion } from '../support/questions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
@@ -127,8 +127,13 @@ describe.each(readers)('through %s', (readerIs) => {
     await plantQuestion(test, here, 'question', 'Here?');
     expect(change((await followed.take(1))[0])).toMatchObject({ type: 'ADDED', sessionId: here });
     const place = { userId: user.userId, organizationId: two.organizationId };
-    await runMutation(test, 'assignRole', 'user { userId }', { ...place, roleId: 'org_admin' });
-    await runMutation(test, 'unassignRole', 'user { userId }', { ...place, organizationId: one.organizationId });
+    await runMutation(test, 'assignRole', 'user { userId }', roleInput({ ...place, roleId: 'org_admin' }));
+    await runMutation(
+      test,
+      'unassignRole',
+      'user { userId }',
+      roleInput({ ...place, organizationId: one.organizationId }),
+    );
     expect(change((await followed.take(1))[0])).toMatchObject({
       type: 'REMOVED',
       sessionId: here,

@@ -6,7 +6,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic, switchAutomation } from '../support/automations.ts';
 import { openStream } from '../support/event-stream.ts';
 import { makeManager, makeRole, runMutation } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { makeUser, roleInput } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { connect, type Following, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -225,7 +225,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const ofUser = await following(user.token, ofRuns);
     const { runId } = await runNow(automation.automationId, token);
     expect(change((await ofUser.take(1))[0])).toMatchObject({ type: 'ADDED', runId });
-    await runMutation(test, 'unassignRole', 'user { userId }', { userId: user.userId, organizationId });
+    await runMutation(test, 'unassignRole', 'user { userId }', roleInput({ userId: user.userId, organizationId }));
     expect(change((await ofUser.take(1))[0])).toMatchObject({ type: 'REMOVED', runId, run: null });
     await ofUser.ended;
     elsewhere.stop();

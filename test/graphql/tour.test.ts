@@ -4,10 +4,13 @@ import { getOperationAST, parse, validate } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { createAutomation } from '../support/automations.ts';
 import { PageReader } from '../support/page-reader.ts';
+import { runMutation } from '../support/people.ts';
 import { plantQuestion } from '../support/questions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { root } from '../support/tree.ts';
+import { makeEndpoint } from '../support/webhooks.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -21,6 +24,13 @@ const blocks = [...page.matchAll(/^```graphql\n([\s\S]*?)^```/gm)].map(([, text]
 test('every document of the tour is answered, one after the other, as a reader would send them', async () => {
   const reader = new PageReader(app.organizationId);
   expect(blocks.length).toBeGreaterThan(4);
+  // What the page follows beside sessions.
+  const organizationId = `org-${app.organizationId}`;
+  const { automation } = await createAutomation(app, { organizationId });
+  await runMutation(app, 'runAutomation', 'run { runId }', { automationId: automation.automationId });
+  const endpoint = { organizationId, url: 'https://hooks.example/', eventTypes: ['SESSION_MESSAGE'] };
+  const { webhookEndpointId } = await makeEndpoint(app, app.adminToken, endpoint);
+  await runMutation(app, 'testWebhookEndpoint', 'webhookDelivery { id }', { webhookEndpointId });
   for (const block of blocks) {
     // Nobody runs the agent here: its question is there when the page asks for it.
     if (block.includes('pendingQuestion { questionId reason')) {
@@ -37,6 +47,8 @@ test('every document of the tour is answered, one after the other, as a reader w
       while (watches.active() === before) await new Promise((resolve) => setImmediate(resolve));
       // For those that report what changes from now on.
       await services.store.execute('update session set is_fresh = not is_fresh');
+      await services.store.execute('update automation_run set attempts = attempts + 1');
+      await services.store.execute('update webhook_delivery set attempt_count = attempt_count + 1');
       const [first] = await following.take(1);
       expect(first, block).toEqual({ data: expect.anything() });
       continue;

@@ -111,7 +111,7 @@ describe('a scope', () => {
     // A key that is bound to one organization may leave it out; each says so.
     for (const path of optional('organizationId').filter((each) => each !== 'ScopeInput.organizationId')) {
       const { description } = fields.find((field) => field.path === path) ?? {};
-      expect(description, path).toContain('Required unless the key is bound to one organization');
+      expect(description, path).toContain('Required, unless the API key is bound to a single organization');
     }
   });
 });

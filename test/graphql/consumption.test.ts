@@ -137,9 +137,11 @@ describe('the consumption of an organization', () => {
 
   it('can be of one user, service user or session; what is none of them matches nothing', async () => {
     const { organizationId, userId, serviceUserId, ofNobody } = await world();
-    const of = async (name: string, id: string) =>
-      (await ofOrganization(organizationId, `(from: "2026-03-01", to: "2026-04-30", ${name}: "${id}")`, 'totalAcus'))
-        .totalAcus;
+    const of = async (name: string, id: string) => {
+      const only = name === 'sessionId' ? `sessionId: "${id}"` : `principal: {${name}: "${id}"}`;
+      const given = `(from: "2026-03-01", to: "2026-04-30", ${only})`;
+      return (await ofOrganization(organizationId, given, 'totalAcus')).totalAcus;
+    };
     expect(await of('userId', userId)).toBe(0.3);
     expect(await of('serviceUserId', serviceUserId)).toBe(1);
     expect(await of('sessionId', `devin-${ofNobody}`)).toBe(2);
@@ -230,7 +232,7 @@ describe('the consumption of the enterprise', () => {
     for (const part of [whole.days, whole.cycles, whole.sessions.nodes, whole.actors.nodes, whole.organizations.nodes])
       expect(sum(part)).toBe(whole.totalAcus);
     expect(whole.totalAcus).toBeLessThan(1_000);
-    const ofUser = `(from: "2026-03-01", to: "2026-04-30", userId: "${one.userId}")`;
+    const ofUser = `(from: "2026-03-01", to: "2026-04-30", principal: {userId: "${one.userId}"})`;
     expect((await ofEnterprise(ofUser, 'totalAcus')).totalAcus).toBe(0.3);
   });
 

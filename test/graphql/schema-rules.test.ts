@@ -152,7 +152,7 @@ const promised: Record<string, Record<string, string>> = {
     createdAt: ': DateTime!',
     sessions: sessionConnection,
     automations: listOf('Automation'),
-    consumption: '(from: Date!, serviceUserId: ID, sessionId: ID, to: Date!, userId: ID): Consumption',
+    consumption: '(from: Date!, principal: PrincipalInput, sessionId: ID, to: Date!): Consumption',
     members: listOf('Member'),
     knowledgeNotes: listOf('KnowledgeNote'),
     knowledgeFolders: listOf('KnowledgeFolder'),

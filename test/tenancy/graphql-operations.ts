@@ -167,10 +167,12 @@ function nodeSlot(type: GraphQLObjectType): Slot {
 
 const globalOf = (type: string, fill: Fill) => Buffer.from(`${type}:${fill.ids.get(type)?.id}`).toString('base64');
 
+/** Nodes of the service itself, which belong to no tenant. */
+const ofNobody: ReadonlySet<string> = new Set(['SystemPrincipal', 'Agent']);
+
 // `node` of each type, and `nodes` of all types at once.
 function nodeOperations(seen: Seen, query: GraphQLObjectType, field: Field): Operation[] {
-  // The service itself is nobody's, and everybody may know it.
-  const types = objectsOf(getNamedType(field.type)).filter(({ name }) => name !== 'SystemPrincipal');
+  const types = objectsOf(getNamedType(field.type)).filter(({ name }) => !ofNobody.has(name));
   const read = (of: readonly GraphQLObjectType[], isOfMany: boolean): Operation => ({
     name: isOfMany ? `${query.name}.${field.name}` : `${query.name}.${field.name}(${of[0]?.name})`,
     isWrite: false,

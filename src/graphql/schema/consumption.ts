@@ -1,4 +1,4 @@
-import { type Ledger, openLedger } from '../../domain/consumption/ledgers.ts';
+import { type Ledger, type LedgerInput, openLedger } from '../../domain/consumption/ledgers.ts';
 import type { ConsumptionShare, ShareOf } from '../../domain/consumption/shares.ts';
 import type { ConsumptionSums } from '../../domain/consumption/sums.ts';
 import { prefixedId } from '../../domain/ids.ts';
@@ -11,6 +11,7 @@ import { Enterprise } from './enterprise-ref.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { Playbook } from './playbooks.ts';
+import { PrincipalInput, readPrincipal } from './principal-input.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { Session } from './sessions.ts';
 
@@ -213,10 +214,18 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
 const descriptions = {
   from: 'First day of the period, in UTC, for example `2026-01-01`.',
   to: 'Last day of the period, in UTC, for example `2026-01-31`. Maximum 400 days, including the first and last day.',
-  userId: 'Only sessions of this user. Global ID or REST id.',
-  serviceUserId: 'Only sessions of this service user. Global ID or REST id.',
+  principal: 'Only sessions of this user or service user.',
   sessionId: 'Only the session with this id. Global ID or REST id.',
 } as const;
+
+type LedgerArguments = Omit<LedgerInput, 'userId' | 'serviceUserId'> & {
+  readonly principal?: typeof PrincipalInput.$inferInput | null | undefined;
+};
+
+const readLedger = ({ principal, ...input }: LedgerArguments): LedgerInput => ({
+  ...input,
+  ...(principal && readPrincipal(principal)),
+});
 
 builder.objectField(Organization, 'consumption', (t) =>
   t.field({
@@ -226,11 +235,10 @@ builder.objectField(Organization, 'consumption', (t) =>
     args: {
       from: t.arg({ type: 'Date', required: true, description: descriptions.from }),
       to: t.arg({ type: 'Date', required: true, description: descriptions.to }),
-      userId: t.arg.id({ description: descriptions.userId }),
-      serviceUserId: t.arg.id({ description: descriptions.serviceUserId }),
+      principal: t.arg({ type: PrincipalInput, description: descriptions.principal }),
       sessionId: t.arg.id({ description: descriptions.sessionId }),
     },
-    resolve: ({ id }, input, { domain }) => openLedger(domain, id, input),
+    resolve: ({ id }, input, { domain }) => openLedger(domain, id, readLedger(input)),
   }),
 );
 
@@ -245,10 +253,9 @@ builder.objectField(Enterprise, 'consumption', (t) =>
       organizationIds: t.arg.idList({
         description: 'Only sessions of these organizations. Global IDs or REST ids. Defaults to all organizations.',
       }),
-      userId: t.arg.id({ description: descriptions.userId }),
-      serviceUserId: t.arg.id({ description: descriptions.serviceUserId }),
+      principal: t.arg({ type: PrincipalInput, description: descriptions.principal }),
       sessionId: t.arg.id({ description: descriptions.sessionId }),
     },
-    resolve: (_enterprise, input, { domain }) => openLedger(domain, null, input),
+    resolve: (_enterprise, input, { domain }) => openLedger(domain, null, readLedger(input)),
   }),
 );

@@ -9,20 +9,12 @@ import { addMutation } from './add-mutation.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { ServiceUser, User } from './people.ts';
 import { organizationIdOf, ScopeInput } from './places.ts';
+import { PrincipalInput, readPrincipal } from './principal-input.ts';
 
 interface Holder {
   readonly user: UserRecord | null;
   readonly serviceUser: ServiceUserRecord | null;
 }
-
-const PrincipalInput = builder.inputType('PrincipalInput', {
-  isOneOf: true,
-  description: 'A user or a service user. Exactly one of the members must be set.',
-  fields: (t) => ({
-    userId: t.id({ description: 'Global ID or REST id of the user (`user-…`).' }),
-    serviceUserId: t.id({ description: 'Global ID or REST id of the service user (`service-user-…`).' }),
-  }),
-});
 
 const descriptions = {
   principal: 'The user or the service user that the role assignment is for.',
@@ -60,7 +52,7 @@ addMutation('assignRole', {
   description:
     'Assigns a role to a user or a service user, and replaces its other role in the scope. The caller must hold all permissions of the role, and all that the principal already holds. Users require MANAGE_ACCOUNT_MEMBERSHIP, service users MANAGE_ACCOUNT_SERVICE_USERS.',
   act: async (input, { domain }) => {
-    const principal = holderOf(input.principal);
+    const principal = readPrincipal(input.principal);
     await assignRole(domain, { principal, organizationId: organizationIdOf(input.scope), roleId: input.roleId });
     return readHolder(domain, principal);
   },
@@ -95,15 +87,11 @@ addMutation('unassignRole', {
   description:
     'Removes the role of a user or a service user in a scope. NOT_FOUND if there is none. The caller must hold all permissions that the principal holds. Users require MANAGE_ACCOUNT_MEMBERSHIP, service users MANAGE_ACCOUNT_SERVICE_USERS.',
   act: async (input, { domain }) => {
-    const principal = holderOf(input.principal);
+    const principal = readPrincipal(input.principal);
     await unassignRole(domain, { principal, organizationId: organizationIdOf(input.scope) });
     return readHolder(domain, principal);
   },
 });
-
-function holderOf({ userId, serviceUserId }: typeof PrincipalInput.$inferInput): RoleHolder {
-  return userId == null ? { serviceUserId: serviceUserId ?? '' } : { userId };
-}
 
 async function readHolder(domain: Context, principal: RoleHolder): Promise<Holder> {
   if ('userId' in principal) return { user: await readUser(domain, principal.userId), serviceUser: null };

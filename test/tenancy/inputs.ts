@@ -30,6 +30,7 @@ const plainTexts: Readonly<Record<string, string>> = {
   eventType: 'github:push',
   url: 'https://walk.example/',
   optionId: '1',
+  document: '{ __typename }',
 };
 
 /** Flags that can only be true. */

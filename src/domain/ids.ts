@@ -24,6 +24,7 @@ const kinds = {
   folder: { prefix: 'folder-', type: 'KnowledgeFolder' },
   secret: { prefix: 'sec_', type: 'Secret' },
   automation: { prefix: 'automation-', type: 'Automation' },
+  automationRun: { prefix: '', type: 'AutomationRun' },
   webhookEndpoint: { prefix: 'webhook-', type: 'WebhookEndpoint' },
   webhookDelivery: { prefix: 'delivery-', type: 'WebhookDelivery' },
   auditEntry: { prefix: 'audit_log-', type: 'AuditLogEntry' },

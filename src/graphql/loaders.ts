@@ -131,6 +131,7 @@ const makeLoaders = lazily<From>()({
   folders: resource('folders'),
   folderPaths: resource('folderPaths'),
   automations: resource('automations'),
+  automationRuns: resource('automationRuns'),
   playbooks: resource('playbooks'),
   secrets: resource('secrets'),
   webhookEndpoints: resource('webhookEndpoints'),

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { findAttachments } from '../domain/attachments/attachments.ts';
-import { findAutomations } from '../domain/automations/automations.ts';
+import { findAutomations, findRuns } from '../domain/automations/automations.ts';
 import type { Context } from '../domain/context.ts';
 import { findFolderPaths } from '../domain/knowledge/folder-paths.ts';
 import { findFolders } from '../domain/knowledge/folders.ts';
@@ -30,6 +30,7 @@ export function createResourceLoaders(context: Context) {
       return ids.map((id) => paths.get(id) ?? null);
     }),
     automations: new DataLoader((ids: readonly string[]) => findAutomations(context, ids)),
+    automationRuns: new DataLoader((ids: readonly string[]) => findRuns(context, ids)),
     playbooks: new DataLoader((ids: readonly string[]) => findPlaybooks(context, ids)),
     secrets: new DataLoader((ids: readonly string[]) => findSecrets(context, ids)),
     webhookEndpoints: new DataLoader((ids: readonly string[]) => findWebhookEndpoints(context, ids)),

@@ -97,8 +97,8 @@ it('has one form of id for each name: the REST id in what it gives, any form in 
     }
   }
   const ids = (list: readonly string[]) => [...new Set(list.filter((said) => /^(?:id|\w+Ids?):/.test(said)))].sort();
-  // What a client's store removes by its global ID.
-  const globalOnly = /^(?:id|deleted\w+Id): ID$/;
+  // What a client's store removes by its global ID, or finds by it whatever its type is.
+  const globalOnly = /^(?:id|nodeId|deleted\w+Id): ID$/;
   expect(ids(given).filter((said) => !/: (?:String|\[String\])$/.test(said) && !globalOnly.test(said))).toEqual([]);
   // No id of a thing of ours: given back as it came, or of something outside.
   const outside = ['channelId', 'clientMutationId', 'optionId', 'profileId', 'snapshotId', 'templateId'];

@@ -143,6 +143,7 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   KnowledgeFolder: 'folder',
   Secret: 'secret',
   Automation: 'automation',
+  AutomationRun: 'automationRun',
   WebhookEndpoint: 'webhookEndpoint',
   WebhookDelivery: 'webhookDelivery',
   AuditLogEntry: 'auditEntry',

@@ -8,7 +8,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** Every row of every table, in the order of their ids. */
 export type Rows = ReadonlyMap<string, readonly Row[]>;
 
-/** Tables that hold nothing of a tenant's, or only how far somebody has come in reading. */
+/** Tables that hold nothing of a tenant's, only how far somebody has come in reading, or only ids of what other tables hold. */
 const ofNobody = new Set([
   '_prisma_migrations',
   'installation',
@@ -19,6 +19,7 @@ const ofNobody = new Set([
   'automation_progress',
   'webhook_feed',
   'webhook_progress',
+  'resource_change',
 ]);
 /** What moves by itself when a key is used. */
 const unstable = new Set(['last_used_at']);

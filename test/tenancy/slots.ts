@@ -22,6 +22,7 @@ const tables = {
   folder: 'knowledge_folder',
   secret: 'secret',
   automation: 'automation',
+  automationRun: 'automation_run',
   webhookEndpoint: 'webhook_endpoint',
   webhookDelivery: 'webhook_delivery',
   auditEntry: 'audit_entry',

@@ -18,7 +18,9 @@ const RunError = builder
   });
 
 /** AutomationRun. */
-export const AutomationRunType = builder.objectRef<AutomationRun>('AutomationRun').implement({
+export const AutomationRunType = builder.objectRef<AutomationRun>('AutomationRun');
+builder.node(AutomationRunType, {
+  id: { resolve: ({ id }) => id, description: 'Global ID of the run of the automation.' },
   description: 'A run of an automation, which can also be queued, failed or skipped.',
   fields: (t) => ({
     runId: t.exposeString('id', { description: 'Id of the run, as used in REST.' }),

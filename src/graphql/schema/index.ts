@@ -26,6 +26,7 @@ import './legacy-calls.ts';
 import './maintenance.ts';
 import './metrics.ts';
 import './node.ts';
+import './organization-changes.ts';
 import './organization-mutations.ts';
 import './organization-tags.ts';
 import './organizations.ts';

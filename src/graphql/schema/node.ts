@@ -38,6 +38,7 @@ const loads: Record<string, Load> = {
   KnowledgeNote: ({ loaders }, id) => loaders.notes.load(id),
   KnowledgeFolder: ({ loaders }, id) => loaders.folders.load(id),
   Automation: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
+  AutomationRun: ({ loaders }, id) => loaders.automationRuns.load(id),
   Playbook: async ({ loaders }, id) => unlessDeleted(await loaders.playbooks.load(id)),
   Secret: ({ loaders }, id) => loaders.secrets.load(id),
   WebhookEndpoint: ({ loaders }, id) => loaders.webhookEndpoints.load(id),
@@ -49,7 +50,8 @@ const loads: Record<string, Load> = {
   ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
 };
 
-async function loadNode(context: GraphqlContext, globalId: string): Promise<object | null> {
+/** Reads the object of a global ID; null if there is none that the viewer may see. */
+export async function loadNode(context: GraphqlContext, globalId: string): Promise<object | null> {
   const parsed = parseGlobalId(globalId);
   const load = parsed && Object.hasOwn(loads, parsed.type) ? loads[parsed.type] : undefined;
   const node = parsed && load ? await load(context, parsed.id) : null;

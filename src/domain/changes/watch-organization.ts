@@ -1,0 +1,116 @@
+import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
+import { holds, missingPermission, type Viewer } from '../../auth/viewer.ts';
+import { keepers } from '../automations/automations.ts';
+import type { Context } from '../context.ts';
+import { enterOrganization } from '../organizations/use-organization.ts';
+import { ofAnySession, viewerOfAnySession } from '../sessions/enterprise-scope.ts';
+import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from './change-source.ts';
+import type { ChangeWatches } from './change-watches.ts';
+import { type ThingChange, watchThings } from './watch-things.ts';
+
+/** Whoever holds one of these may view the things of a kind. */
+interface Needed {
+  /** In the organization. Where `isShared`, it is enough for those of the enterprise itself too. */
+  readonly ofOrganization: readonly OrganizationPermission[];
+  readonly isShared?: boolean;
+  readonly ofEnterprise?: EnterprisePermission;
+}
+
+const needed: Readonly<Record<ChangedKind, Needed>> = {
+  session: { ofOrganization: [permissionFor.viewSession] },
+  playbook: {
+    ofOrganization: [permissionFor.viewPlaybooks],
+    isShared: true,
+    ofEnterprise: permissionFor.changeEnterprisePlaybooks,
+  },
+  note: {
+    ofOrganization: [permissionFor.viewKnowledge],
+    isShared: true,
+    ofEnterprise: permissionFor.changeEnterpriseKnowledge,
+  },
+  folder: {
+    ofOrganization: [permissionFor.viewKnowledge],
+    isShared: true,
+    ofEnterprise: permissionFor.changeEnterpriseKnowledge,
+  },
+  secret: { ofOrganization: [permissionFor.viewSecrets] },
+  automation: { ofOrganization: keepers },
+  automationRun: { ofOrganization: keepers },
+  webhookEndpoint: { ofOrganization: [permissionFor.manageWebhooks] },
+  webhookDelivery: { ofOrganization: [permissionFor.manageWebhooks] },
+  role: { ofOrganization: [], ofEnterprise: permissionFor.viewRoles },
+  member: { ofOrganization: [permissionFor.viewMembers] },
+  serviceUser: {
+    ofOrganization: [permissionFor.viewServiceUsers],
+    ofEnterprise: permissionFor.viewEnterpriseServiceUsers,
+  },
+};
+
+/** The kinds of thing whose changes in an organization can be followed. */
+export const changedKinds = Object.keys(needed) as readonly ChangedKind[];
+
+/** A subscription to all changes of an organization. */
+export interface OrganizationChangesRequest {
+  /** In any form. */
+  readonly organizationId: string;
+  /** Null: all that the viewer may view. */
+  readonly kinds: readonly ChangedKind[] | null;
+  readonly after: string | null;
+}
+
+interface ChangedResource {
+  /** Null: it is no session. */
+  readonly isUnlisted: boolean | null;
+}
+
+const sourceOf = (kinds: readonly ChangedKind[]): ChangeSource<ChangedResource> => ({
+  name: 'organizationChanges',
+  tables: kinds.map((kind) => (kind === 'session' ? sessionTable : resourceTable(kind))),
+  record: {
+    columns: 's.is_unlisted as "isUnlisted"',
+    joins: `left join session s on c.kind = 'session' and s.id = c.id`,
+  },
+  topics: ['organization', 'resources'],
+  // It decides only of what left a filter when that is reported, and nothing leaves but sessions that were reported.
+  createdAt: () => new Date(0),
+});
+
+/**
+ * The changes of what belongs to an organization, and of what belongs to the enterprise and is used in it, as
+ * {@link watchThings} reports them; the kinds that the viewer may not view are left out, as are unlisted sessions. FORBIDDEN for
+ * a kind that is named, and where nothing is left; ORGANIZATION_NOT_USABLE, NOT_FOUND, BAD_CURSOR before the first one.
+ */
+export async function watchOrganization(
+  context: Context,
+  watches: ChangeWatches,
+  { organizationId, kinds, after }: OrganizationChangesRequest,
+): Promise<AsyncIterableIterator<ThingChange<unknown>>> {
+  const { id } = await enterOrganization(ofAnySession(context, 'view'), organizationId);
+  const { enterpriseId } = context.viewer;
+  // A permission on the enterprise's sessions is worth something for sessions alone.
+  const viewerOf = (kind: ChangedKind): Viewer =>
+    kind === 'session' ? viewerOfAnySession(context, 'view') : context.viewer;
+  const mayView = (kind: ChangedKind, placeId: string): boolean => {
+    const { ofOrganization, isShared = false, ofEnterprise } = needed[kind];
+    const viewer = viewerOf(kind);
+    if (ofEnterprise !== undefined && viewer.enterprisePermissions.has(ofEnterprise)) return true;
+    return (placeId === id || isShared) && ofOrganization.some((permission) => holds(viewer, permission, id));
+  };
+  const mayViewAny = (kind: ChangedKind) => mayView(kind, id) || mayView(kind, enterpriseId);
+  const followed = [...new Set(kinds ?? changedKinds)].sort();
+  const refused =
+    kinds === null ? (followed.some(mayViewAny) ? undefined : 'session') : followed.find((each) => !mayViewAny(each));
+  if (refused !== undefined) {
+    const { ofOrganization, ofEnterprise } = needed[refused];
+    throw missingPermission((ofOrganization[0] ?? ofEnterprise) as OrganizationPermission);
+  }
+  const isListed = ({ isUnlisted }: ChangedResource) => isUnlisted !== true;
+  return watchThings(context, watches, {
+    source: sourceOf(followed),
+    scopeNow: () => ({ enterpriseId, ids: [id], withEnterprise: true }),
+    mayView: ({ kind, placeId }) => mayView(kind, placeId),
+    isOver: (exists) => !exists(id) || !followed.some(mayViewAny),
+    filterNow: () => ({ isMatch: isListed, couldMatch: isListed }),
+    after,
+  });
+}

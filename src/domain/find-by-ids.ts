@@ -8,6 +8,16 @@ export function inOrderOf<T extends { readonly id: string }>(ids: readonly strin
   return ids.map((id) => found.get(id) ?? null);
 }
 
+/** A row with the place of its key among those that were asked for: 1 for the first. */
+export type Placed<T> = T & { readonly keyPlace: number };
+
+/** Rows of so many keys, in the keys' order, as loaders want them; null for a key without one. */
+export function inOrderOfKeys<T>(count: number, rows: readonly Placed<T>[]): (T | null)[] {
+  const found = new Array<T | null>(count).fill(null);
+  for (const { keyPlace, ...row } of rows) found[keyPlace - 1] ??= row as T;
+  return found;
+}
+
 /** Where rows with an `organization_id` are: the alias of their table, and their columns of it. */
 interface OrganizationTable {
   readonly table: string;

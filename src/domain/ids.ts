@@ -67,11 +67,30 @@ export function globalId(kind: IdKind, id: string): string {
   return Buffer.from(`${kinds[kind].type}:${id}`).toString('base64');
 }
 
+/** The type that global ids of a kind name. */
+export const typeOfKind = (kind: IdKind): string => kinds[kind].type;
+
 /** A global id's type and bare id; null when it is none of ours. */
 export function parseGlobalId(text: string): { type: string; id: string } | null {
   if (!/^[A-Za-z0-9+/_-]{8,200}={0,2}$/.test(text)) return null;
   const match = /^([A-Za-z]{1,40}):([A-Za-z0-9._-]{1,64})$/.exec(Buffer.from(text, 'base64').toString('latin1'));
   return match ? { type: match[1] as string, id: match[2] as string } : null;
+}
+
+/** Kinds by their prefix. Of several with the same one: "key-" is an API key's, "event-" that of any entry of a log. */
+const kindsOfPrefixes = new Map(
+  (Object.keys(kinds) as IdKind[])
+    .filter((kind) => kinds[kind].prefix !== '' && kind !== 'message' && kind !== 'serviceKey')
+    .map((kind) => [kinds[kind].prefix as string, kind]),
+);
+
+/** The type and the bare id of an id with the prefix of its kind, as REST writes it; null for any other text. */
+export function parsePrefixedId(text: string): { type: string; id: string } | null {
+  const [prefix] =
+    /^[a-z]+(?:[-_][a-z]+)*[-_](?=[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$)/i.exec(text.trim()) ?? [];
+  const kind = kindsOfPrefixes.get(prefix ?? '');
+  const id = kind === undefined ? null : parseId(kind, text);
+  return kind === undefined || id === null ? null : { type: kinds[kind].type, id };
 }
 
 /**

@@ -10,8 +10,15 @@ import { findEnterprises } from '../domain/organizations/enterprises.ts';
 import { findMembersByIds } from '../domain/organizations/members.ts';
 import { findOrganizations } from '../domain/organizations/use-organization.ts';
 import type { Page, PageLimits, PageRequest } from '../domain/pages.ts';
-import { findServiceUserAuthors, findServiceUsers, findUserAuthors, findUsers } from '../domain/people/find-people.ts';
-import { findRolesByIds } from '../domain/people/list-roles.ts';
+import {
+  findServiceUserAuthors,
+  findServiceUsers,
+  findUserAuthors,
+  findUsers,
+  findUsersByEmail,
+} from '../domain/people/find-people.ts';
+import { findRolesByIds, findRolesByName } from '../domain/people/list-roles.ts';
+import type { RoleRecord } from '../domain/people/roles.ts';
 import { countWaitingSessions, readQueuePlaces } from '../domain/runs/queue-places.ts';
 import { readQueueReasons } from '../domain/runs/queue-reasons.ts';
 import { ofAnySession } from '../domain/sessions/enterprise-scope.ts';
@@ -20,7 +27,7 @@ import { findLogEntries, type LogListRequest, listLogs } from '../domain/session
 import type { LogEntry } from '../domain/sessions/log.ts';
 import type { SessionRecord } from '../domain/sessions/session.ts';
 import { lazily } from './lazily.ts';
-import { createResourceLoaders } from './resource-loaders.ts';
+import { byKey, createResourceLoaders } from './resource-loaders.ts';
 import { createUsageLoaders } from './usage-loaders.ts';
 
 /** The most that GraphQL gives in one page, and what it gives when not asked (contract.graphql). */
@@ -130,8 +137,12 @@ const makeLoaders = lazily<From>()({
   notes: resource('notes'),
   folders: resource('folders'),
   folderPaths: resource('folderPaths'),
-  automations: resource('automations'),
+  notesByMacro: resource('notesByMacro'),
+  foldersByPath: resource('foldersByPath'),
+  playbooksByMacro: resource('playbooksByMacro'),
+  secretsByKey: resource('secretsByKey'),
   automationRuns: resource('automationRuns'),
+  automations: resource('automations'),
   playbooks: resource('playbooks'),
   secrets: resource('secrets'),
   webhookEndpoints: resource('webhookEndpoints'),
@@ -168,6 +179,9 @@ const makeLoaders = lazily<From>()({
   serviceUserAuthors: ({ context }: From) => byId((ids) => findServiceUserAuthors(context, ids)),
   serviceKeys: ({ context }: From) => byId((ids) => findServiceKeys(context, ids)),
   serviceKeyAuthors: ({ context }: From) => byId((ids) => findServiceKeyAuthors(context, ids)),
+  usersByEmail: ({ context }: From) => byId((emails) => findUsersByEmail(context, emails)),
+  rolesByName: ({ context }: From) =>
+    byKey((keys: readonly Pick<RoleRecord, 'scope' | 'name'>[]) => findRolesByName(context, keys)),
   roles: ({ context }: From) => byId((ids) => findRolesByIds(context, ids)),
   apiKeys: ({ context }: From) => byId((ids) => findApiKeys(context, ids)),
   members: ({ context }: From) => byId((ids) => findMembersByIds(context, ids)),

@@ -3,16 +3,21 @@ import { findAttachments } from '../domain/attachments/attachments.ts';
 import { findAutomations, findRuns } from '../domain/automations/automations.ts';
 import type { Context } from '../domain/context.ts';
 import { findFolderPaths } from '../domain/knowledge/folder-paths.ts';
-import { findFolders } from '../domain/knowledge/folders.ts';
-import { findNotes } from '../domain/knowledge/notes.ts';
-import { findPlaybooks } from '../domain/playbooks/playbooks.ts';
-import { findSecrets } from '../domain/secrets/secrets.ts';
+import { findFolders, findFoldersByPath } from '../domain/knowledge/folders.ts';
+import { findNotes, findNotesByMacro } from '../domain/knowledge/notes.ts';
+import type { PlaceKey } from '../domain/organizations/place.ts';
+import { findPlaybooks, findPlaybooksByMacro } from '../domain/playbooks/playbooks.ts';
+import { findSecrets, findSecretsByKey, type SecretKey } from '../domain/secrets/secrets.ts';
 import { ofAnySession } from '../domain/sessions/enterprise-scope.ts';
 import { readInsights, type SessionInsights } from '../domain/sessions/insights.ts';
 import type { SessionRecord } from '../domain/sessions/session.ts';
 import { findWebhookDeliveries } from '../domain/webhooks/deliveries.ts';
 import { findWebhookEndpoints } from '../domain/webhooks/endpoints.ts';
 import { readWorkspaceStates } from '../domain/workspaces/request-deletion.ts';
+
+/** Loads by keys that are objects: those of the same members are one. */
+export const byKey = <K extends object, T>(find: (keys: readonly K[]) => Promise<(T | null)[]>) =>
+  new DataLoader<K, T | null, string>(find, { cacheKeyFn: (key) => JSON.stringify(key) });
 
 type Session = Pick<SessionRecord, 'id' | 'acusConsumed'>;
 
@@ -29,8 +34,12 @@ export function createResourceLoaders(context: Context) {
       );
       return ids.map((id) => paths.get(id) ?? null);
     }),
-    automations: new DataLoader((ids: readonly string[]) => findAutomations(context, ids)),
+    notesByMacro: byKey((keys: readonly PlaceKey[]) => findNotesByMacro(context, keys)),
+    foldersByPath: byKey((keys: readonly PlaceKey[]) => findFoldersByPath(context, keys)),
+    playbooksByMacro: byKey((keys: readonly PlaceKey[]) => findPlaybooksByMacro(context, keys)),
+    secretsByKey: byKey((keys: readonly SecretKey[]) => findSecretsByKey(context, keys)),
     automationRuns: new DataLoader((ids: readonly string[]) => findRuns(context, ids)),
+    automations: new DataLoader((ids: readonly string[]) => findAutomations(context, ids)),
     playbooks: new DataLoader((ids: readonly string[]) => findPlaybooks(context, ids)),
     secrets: new DataLoader((ids: readonly string[]) => findSecrets(context, ids)),
     webhookEndpoints: new DataLoader((ids: readonly string[]) => findWebhookEndpoints(context, ids)),

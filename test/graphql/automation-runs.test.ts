@@ -22,7 +22,7 @@ const runNow = (input: Record<string, unknown>, token: string) =>
   runMutation(
     test,
     'runAutomation',
-    'run { runId status eventType scheduledFor attempts startedAt error { code message } sessionId session { title } }',
+    'run { automationRunId status eventType scheduledFor attempts startedAt error { code message } sessionId session { title } }',
     input,
     token,
   );

@@ -135,7 +135,6 @@ const wheres = {
 } as const;
 type ListName = keyof typeof wheres;
 
-const nodeIds: Partial<Record<ListName, string>> = { runs: 'runId' };
 const types: Record<ListName, string> = {
   automations: 'Automation',
   playbooks: 'Playbook',
@@ -152,7 +151,7 @@ const types: Record<ListName, string> = {
 const listIn = (data: any) => data.list ?? (Object.values(data).find((each: any) => each?.list) as any).list;
 
 async function ask(list: ListName, args: string): Promise<{ found: string[]; error: any }> {
-  const selection = `{ totalCount totalCountIsExact nodes { node: ${nodeIds[list] ?? 'id'} } }`;
+  const selection = `{ totalCount totalCountIsExact nodes { node: id } }`;
   const by = list === 'organizations' ? test.adminToken : token;
   const query = `query($id: ID!) { ${wheres[list](args).replace('SELECT', selection)} organization(id: $id) { id } }`;
   const { data, errors } = await graphql(test, by, query, { id: organizationId });

@@ -170,7 +170,7 @@ it('gives null for what node does not know: other forms, other types, garbage, a
   const [type, id] = parts(ids.Session);
   const strangers = [
     id,
-    `devin-${id}`,
+    `org-${id}`,
     globalIdOf('Organization', id),
     globalIdOf('SessionEvent', id),
     globalIdOf('Secret', id),

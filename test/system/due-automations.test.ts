@@ -20,7 +20,7 @@ const from = (inMs: number, rest: string) =>
   `DTSTART:${stamp(new Date(test.app.services.now().getTime() + inMs))}\nRRULE:${rest}`;
 
 const runFields =
-  'runId status eventType scheduledFor attempts error { code message } sessionId session { title origin tags }';
+  'automationRunId status eventType scheduledFor attempts error { code message } sessionId session { title origin tags }';
 const fields = `id automationId isEnabled nextRunAt lastRunAt lastErrorMessage consecutiveFailures runs(first: 100) { totalCount nodes { ${runFields} } }`;
 
 const make = async (input: Record<string, unknown>, token: string) =>
@@ -280,7 +280,7 @@ describe('limits', () => {
     expect(runs[3].error).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     for (const done of [0, 1]) {
       const { runs: seen } = await read(made.id, token);
-      const { sessionId } = seen.nodes.find(({ runId }: any) => runId === runs[done].runId);
+      const { sessionId } = seen.nodes.find(({ automationRunId }: any) => automationRunId === runs[done].automationRunId);
       const { organizationId } = (await graphql(test, token, '{ organizations { nodes { organizationId } } }')).data
         .organizations.nodes[0];
       const ended = await call(test, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${sessionId}`);
@@ -288,7 +288,7 @@ describe('limits', () => {
       await vi.waitFor(
         async () => {
           const { nodes } = (await read(made.id, token)).runs;
-          const next = nodes.find(({ runId }: any) => runId === runs[done + 1].runId);
+          const next = nodes.find(({ automationRunId }: any) => automationRunId === runs[done + 1].automationRunId);
           expect(next).toMatchObject({ status: 'STARTED', session: { origin: 'AUTOMATION' } });
         },
         { timeout: 20_000, interval: 20 },
@@ -320,7 +320,7 @@ describe('limits', () => {
       `/v3/organizations/${organizationId}/sessions/${first.sessionId.replace('devin-', '')}`,
     );
     expect(ended.status).toBe(200);
-    const runOf = ({ runs }: any) => runs.nodes.find(({ runId }: any) => runId === second.runId);
+    const runOf = ({ runs }: any) => runs.nodes.find(({ automationRunId }: any) => automationRunId === second.automationRunId);
     await until(made.id, token, (automation) =>
       expect(runOf(automation)).toMatchObject({ status: 'QUEUED', attempts: 1 }),
     );

@@ -29,7 +29,7 @@ const on = (event: string, ...all: [string, string, unknown][]) => ({
 });
 const start = (prompt: string, session: object = {}) => ({ startSession: { prompt, session } });
 
-const fields = `id automationId isEnabled runs(first: 100) { totalCount nodes { runId eventType status error { code message } sessionId } }`;
+const fields = `id automationId isEnabled runs(first: 100) { totalCount nodes { automationRunId eventType status error { code message } sessionId } }`;
 const make = async (input: Record<string, unknown>, token: string) =>
   (await createAutomation(test, input, token, fields)).automation;
 

@@ -126,10 +126,12 @@ const plain: Readonly<Record<string, unknown>> = {
   Float: 1,
   Boolean: false,
   DateTime: '2100-01-01T00:00:00Z',
+  URI: 'https://walk.example/',
   Date: new Date().toISOString().slice(0, 10),
   JSON: { type: 'object' },
   BigInt: 5,
-  URI: 'https://walk.example/',
+  // Only where the id is of nothing that belongs to a tenant.
+  ID: 'demo',
 };
 
 function build(
@@ -179,7 +181,8 @@ function leaf(input: Input, name: string, fill: Fill, isChosen: boolean): unknow
   const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
   if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
   const isWanted = isChosen || isRequired(input) || (fill.isFull && !leftOut.has(input.name));
-  if (type.name === 'ID' || !isWanted) return undefined;
+  if (type.name === 'ID') return isRequired(input) ? plain.ID : undefined;
+  if (!isWanted) return undefined;
   if (isEnumType(type)) {
     const known = type.getValues();
     return known[fill.variant % known.length]?.name;

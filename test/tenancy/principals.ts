@@ -50,6 +50,7 @@ const goneWithOrganization = new Set([
   'knowledge_note',
   'knowledge_folder',
   'automation',
+  'automation_run',
   'webhook_endpoint',
   'webhook_delivery',
 ]);

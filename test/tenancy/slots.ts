@@ -42,6 +42,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   actor: ['user', 'serviceUser', 'apiKey'],
   principal: ['user', 'serviceUser'],
   auditlog: ['auditEntry'],
+  auditlogentry: ['auditEntry'],
   // Lists of sessions, and a subscription to them, whose filters have ids.
   children: ['session'],
   sessionchange: ['session'],
@@ -70,6 +71,8 @@ export function kindsOf(name: string, isId: boolean, within: string): readonly I
   // An "id" by itself is the id of what it is given to.
   const what = within.toLowerCase().replace(/^(?:get|find)/, '');
   // In a filter of a list, or of a mutation of many, they are of what it is of.
+  // Agents are everybody's.
+  if (stem === '' && what === 'agent') return null;
   const word = stem === '' || (stem === 'parent' && isOfSessions(what)) ? what.replace(/s$/, '') : stem;
   // "createAsUserId" is a user's; the longest word that fits, so that a service user is not a user.
   const fitting = Object.keys(words).filter((known) => word.endsWith(known));
@@ -141,6 +144,7 @@ const texts: Readonly<Record<string, readonly [table: string, column: string]>> 
   useremail: ['user_account', 'email'],
   emails: ['user_account', 'email'],
   name: ['organization', 'name'],
+  path: ['knowledge_folder', 'name'],
 };
 
 const textRule = (name: string) => texts[name.replaceAll('_', '').toLowerCase()];

@@ -150,12 +150,6 @@ export function findAutomations(context: Context, ids: readonly string[]): Promi
   return findInOrganizations<AutomationRecord>(context, table, ids, ...keepers);
 }
 
-/** Those runs of these bare ids that the viewer may see, in the ids' order; null for each other. */
-export function findRuns(context: Context, ids: readonly string[]): Promise<(AutomationRun | null)[]> {
-  const table = { table: 'automation_run', row: 'r', columns: runColumns };
-  return findInOrganizations<AutomationRun>(context, table, ids, ...keepers);
-}
-
 /**
  * Where the automation of an id in any form is, for an act that names no organization. FORBIDDEN for a caller who may change no
  * automation; NOT_FOUND, also for a deleted one.
@@ -166,6 +160,12 @@ export async function getAutomationPlace(context: Context, id: string): Promise<
   const [automation] = bare === null ? [] : await findAutomations(context, [bare]);
   if (!automation || automation.deletedAt !== null) throw notFound('automation');
   return { organizationId: automation.organizationId, automationId: automation.id };
+}
+
+/** The runs of these bare ids that the viewer may see, also of a deleted automation, in the ids' order; null for each other. */
+export function findRuns(context: Context, ids: readonly string[]): Promise<(AutomationRun | null)[]> {
+  const table = { table: 'automation_run', row: 'r', columns: runColumns };
+  return findInOrganizations<AutomationRun>(context, table, ids, ...keepers);
 }
 
 /** What narrows a list of runs. */

@@ -1,7 +1,7 @@
 import type { Owner } from '../../auth/viewer.ts';
 import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
-import { inOrderOf } from '../find-by-ids.ts';
+import { inOrderOf, inOrderOfKeys, type Placed } from '../find-by-ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import type { Bind, NestedList } from '../nested-pages.ts';
 import {
@@ -10,6 +10,7 @@ import {
   isOfAccessType,
   listConditions,
   type Place,
+  type PlaceKey,
   placeList,
   reachOf,
   reachValues,
@@ -48,6 +49,38 @@ export async function findFolders(context: Context, ids: readonly string[]): Pro
     [ids, ...reachValues(reachOf(context.viewer, null, viewNotes))],
   );
   return inOrderOf(ids, rows);
+}
+
+// Downwards from the root of each place, by one name at each depth.
+const byPaths = `
+  with recursive keys as (
+    select k.place, k.organization_id, string_to_array(k.path, '/') as names
+      from unnest($1::text[], $6::text[]) with ordinality k (path, organization_id, place)),
+  walk as (
+    select k.place, k.names, f.id, 1 as depth from keys k join knowledge_folder f
+        on f.enterprise_id = $2 and coalesce(f.organization_id, '') = k.organization_id
+       and f.parent_id is null and lower(f.name) = lower(k.names[1])
+    union all
+    select w.place, w.names, f.id, w.depth + 1 from walk w join knowledge_folder f on f.parent_id = w.id
+       and lower(f.name) = lower(w.names[w.depth + 1]) where w.depth < ${maxFolderDepth})
+  select w.place::int as "keyPlace", ${folderColumns} from walk w join knowledge_folder f on f.id = w.id
+   where w.depth = cardinality(w.names) and ${withinReach('f')}`;
+
+/**
+ * The folders of these paths, such as "Backend/Databases", that the viewer may see, upper and lower case alike, in the keys' order;
+ * null for each other. One statement.
+ */
+export async function findFoldersByPath(
+  { viewer, store }: Context,
+  keys: readonly PlaceKey[],
+): Promise<(FolderRecord | null)[]> {
+  const namesOf = (path: string) => path.split('/').filter((name) => name !== '');
+  const rows = await store.query<Placed<FolderRecord>>(byPaths, [
+    keys.map(({ text }) => namesOf(text).join('/')),
+    ...reachValues(reachOf(viewer, null, viewNotes)),
+    keys.map(({ organizationId }) => organizationId ?? ''),
+  ]);
+  return inOrderOfKeys(keys.length, rows);
 }
 
 /** A page of the folders of an organization, or of the enterprise and all its organizations, newest first. */

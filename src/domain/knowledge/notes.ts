@@ -11,10 +11,12 @@ import { checkListFilter, type ListFilter, listFilterConditions } from '../list-
 import type { Bind, NestedList } from '../nested-pages.ts';
 import {
   accessTypeSchema,
+  findByPlaceKeys,
   inReach,
   isOfAccessType,
   listConditions,
   type Place,
+  type PlaceKey,
   type PlacePermissions,
   placeList,
   reachOf,
@@ -72,6 +74,12 @@ async function readNotes(
 /** The notes of these bare ids that the viewer may read, in the ids' order; null for each other. One statement. */
 export function findNotes(context: Context, ids: readonly string[]): Promise<(NoteRecord | null)[]> {
   return readNotes(context, ids, null);
+}
+
+/** The notes with these macros, each with its "!", that the viewer may read, in the keys' order; null for each other. */
+export function findNotesByMacro(context: Context, keys: readonly PlaceKey[]): Promise<(NoteRecord | null)[]> {
+  const table = { table: 'knowledge_note', row: 'n', columns: noteColumns, key: 'macro' };
+  return findByPlaceKeys(context, { ...table, permissions: viewNotes }, keys);
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import { inOrderOfKeys, type Placed } from '../find-by-ids.ts';
 import { type Bind, type NestedList, organizationOwners } from '../nested-pages.ts';
 import { requireUsable, useOrganization } from './use-organization.ts';
 
@@ -82,6 +83,46 @@ export function inReach(alias: string, reach: Reach, bind: Bind): string {
   const [enterprise, all, organizations, isShared] = reachValues(reach).map(bind);
   return `${alias}.enterprise_id = ${enterprise} and (${all}::boolean or ${alias}.organization_id = any(${organizations}::text[])
      or (${isShared}::boolean and ${alias}.organization_id is null)) and ${inLivingOrganization(alias)}`;
+}
+
+/** A text that names one thing of a place: of an organization, by its bare id, or of the enterprise itself for null. */
+export interface PlaceKey {
+  readonly organizationId: string | null;
+  readonly text: string;
+}
+
+/** Where things are found by a {@link PlaceKey}: the alias of their table, their columns, and the one of the text. */
+interface PlaceTable {
+  readonly table: string;
+  readonly row: string;
+  readonly columns: string;
+  readonly key: string;
+  readonly permissions: PlacePermissions;
+  /** What else must hold. */
+  readonly where?: string;
+}
+
+/**
+ * The things of these keys that the viewer may read, upper and lower case alike, in the keys' order; null for each other. One
+ * statement.
+ */
+export async function findByPlaceKeys<T>(
+  { viewer, store }: Context,
+  { table, row, columns, key, permissions, where = 'true' }: PlaceTable,
+  keys: readonly PlaceKey[],
+): Promise<(T | null)[]> {
+  const rows = await store.query<Placed<T>>(
+    `select k.place::int as "keyPlace", ${columns} from unnest($1::text[], $6::text[]) with ordinality k (text, organization_id, place)
+       join ${table} ${row} on ${row}.enterprise_id = $2 and coalesce(${row}.organization_id, '') = k.organization_id
+        and lower(${row}.${key}) = lower(k.text)
+      where ${withinReach(row)} and ${where}`,
+    [
+      keys.map(({ text }) => text),
+      ...reachValues(reachOf(viewer, null, permissions)),
+      keys.map(({ organizationId }) => organizationId ?? ''),
+    ],
+  );
+  return inOrderOfKeys(keys.length, rows);
 }
 
 /** The condition on a row of this alias not to be in an organization that was deleted. */

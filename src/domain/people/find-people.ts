@@ -1,6 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
-import { inOrderOf } from '../find-by-ids.ts';
+import { inOrderOf, inOrderOfKeys, type Placed } from '../find-by-ids.ts';
 
 /** A human of the enterprise. */
 export interface UserRecord {
@@ -81,6 +81,20 @@ async function findVisible<T extends { id: string }>(
 /** The live users of these bare ids whom the viewer may see, in the ids' order; null for each other. One statement. */
 export function findUsers(context: Context, ids: readonly string[]): Promise<(UserRecord | null)[]> {
   return findVisible<UserRecord>(context, visibleUsers, ids, false);
+}
+
+/**
+ * The live users with these addresses, upper and lower case alike, whom the viewer may see, in the addresses' order; null for
+ * each other. One statement.
+ */
+export async function findUsersByEmail(context: Context, emails: readonly string[]): Promise<(UserRecord | null)[]> {
+  const rows = await context.store.query<Placed<UserRecord>>(
+    `select k.place::int as "keyPlace", ${userColumns} from unnest($1::text[]) with ordinality k (email, place)
+       join user_account u on u.enterprise_id = $2 and lower(u.email) = lower(k.email) and u.deleted_at is null
+      where ${userIsVisible(['$2', '$3', '$4', '$5', '$6', '$7'])}`,
+    [emails, ...sightOf(context, seesUsers(context), false)],
+  );
+  return inOrderOfKeys(emails.length, rows);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { inOrderOfKeys, type Placed } from '../find-by-ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import type { NestedList } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
@@ -69,4 +70,24 @@ export async function findRolesByIds(context: Context, ids: readonly string[]): 
   );
   const found = new Map(rows.map((row) => [row.roleId, toRole(row)]));
   return ids.map((id) => found.get(id) ?? null);
+}
+
+/** The roles of these names, upper and lower case alike, as {@link findRolesByIds} finds them. A name is unique in its scope. */
+export async function findRolesByName(
+  { viewer, store }: Context,
+  keys: readonly Pick<RoleRecord, 'scope' | 'name'>[],
+): Promise<(RoleRecord | null)[]> {
+  const rows = await store.query<Placed<RoleColumns>>(
+    `select k.place::int as "keyPlace", ${roleColumns}
+       from unnest($1::text[], $2::text[]) with ordinality k (scope, name, place)
+       join role r on r.scope = k.scope and lower(r.name) = lower(k.name)
+      where r.enterprise_id is null or ($4::boolean and r.enterprise_id = $3)`,
+    [
+      keys.map(({ scope }) => scope),
+      keys.map(({ name }) => name),
+      viewer.enterpriseId,
+      viewer.enterprisePermissions.has(permissionFor.viewRoles),
+    ],
+  );
+  return inOrderOfKeys<RoleColumns>(keys.length, rows).map((row) => row && toRole(row));
 }

@@ -12,8 +12,10 @@ import type { NestedList } from '../nested-pages.ts';
 import {
   type AccessType,
   accessTypeSchema,
+  findByPlaceKeys,
   listConditions,
   type Place,
+  type PlaceKey,
   type PlacePermissions,
   placeList,
   reachOf,
@@ -64,6 +66,12 @@ export async function findPlaybooks(context: Context, ids: readonly string[]): P
     ...reachValues(reachOf(context.viewer, null, viewPlaybooks)),
   ]);
   return inOrderOf(ids, rows);
+}
+
+/** The playbooks with these macros, each with its "!", that the viewer may read, in the keys' order; null for each other, deleted ones too. */
+export function findPlaybooksByMacro(context: Context, keys: readonly PlaceKey[]): Promise<(PlaybookRecord | null)[]> {
+  const table = { table: 'playbook', row: 'p', columns: playbookColumns, key: 'macro' };
+  return findByPlaceKeys(context, { ...table, permissions: viewPlaybooks, where: 'p.deleted_at is null' }, keys);
 }
 
 /**

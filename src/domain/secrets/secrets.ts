@@ -1,8 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { holds, type Owner } from '../../auth/viewer.ts';
+import { holds, type Owner, organizationsWith } from '../../auth/viewer.ts';
 import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
-import { findInOrganizations } from '../find-by-ids.ts';
+import { findInOrganizations, inOrderOfKeys, type Placed } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
@@ -140,4 +140,33 @@ export async function readSecrets(
     isSensitive,
     value: context.keyring.open(sealed, secretPlace(organizationId, id)),
   }));
+}
+
+/** What names a secret: its key in an organization, by its bare id. */
+export interface SecretKey {
+  readonly organizationId: string;
+  readonly key: string;
+}
+
+/** The secrets of these keys that the viewer may see, in the keys' order; null for each other. One statement. */
+export async function findSecretsByKey(
+  { viewer, store }: Context,
+  keys: readonly SecretKey[],
+): Promise<(SecretRecord | null)[]> {
+  const place = organizationsWith(viewer, permissionFor.viewSecrets, permissionFor.changeSecrets);
+  const rows = await store.query<Placed<SecretRecord>>(
+    `select k.place::int as "keyPlace", ${secretColumns}
+       from unnest($1::text[], $2::text[]) with ordinality k (organization_id, key, place)
+       join secret x on x.organization_id = k.organization_id and x.key = k.key
+       join organization o on o.id = x.organization_id
+      where o.enterprise_id = $3 and o.deleted_at is null and ($4::boolean or o.id = any($5::text[]))`,
+    [
+      keys.map(({ organizationId }) => organizationId),
+      keys.map(({ key }) => key),
+      place.enterpriseId,
+      place.all,
+      place.ids,
+    ],
+  );
+  return inOrderOfKeys(keys.length, rows);
 }

@@ -3,7 +3,8 @@ import { builder } from '../builder.ts';
 import { Organization } from './organization-ref.ts';
 import { Session } from './sessions.ts';
 
-const Agent = builder.objectRef<AgentRecord>('Agent');
+/** Agent of the contract. */
+export const Agent = builder.objectRef<AgentRecord>('Agent');
 builder.node(Agent, {
   description: 'An agent that sessions can run on, defined by an agent profile in the configuration.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the agent profile.' },

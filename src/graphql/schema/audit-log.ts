@@ -33,7 +33,8 @@ const actorOf = ({ userId, serviceUserId, apiKeyId }: AuditEntryRecord) => {
 
 const isRecorded = (action: string): action is AuditAction => Object.hasOwn(auditActions, action);
 
-const AuditLogEntry = builder.objectRef<AuditEntryRecord>('AuditLogEntry');
+/** AuditLogEntry of the contract. */
+export const AuditLogEntry = builder.objectRef<AuditEntryRecord>('AuditLogEntry');
 builder.node(AuditLogEntry, {
   description:
     'A record of an action: which principal performed it, when, from which address and on which resource. An entry never contains the value of a secret or the text of a message.',

@@ -20,10 +20,12 @@ const RunError = builder
 /** AutomationRun. */
 export const AutomationRunType = builder.objectRef<AutomationRun>('AutomationRun');
 builder.node(AutomationRunType, {
-  id: { resolve: ({ id }) => id, description: 'Global ID of the run of the automation.' },
   description: 'A run of an automation, which can also be queued, failed or skipped.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the run, unique across all types.' },
   fields: (t) => ({
-    runId: t.exposeString('id', { description: 'Id of the run, as used in REST.' }),
+    automationRunId: t.exposeString('id', {
+      description: 'REST id of the run: 32 hexadecimal digits without a prefix.',
+    }),
     status: t.expose('status', { type: AutomationRunStatusEnum, description: 'Current status of the run.' }),
     eventType: t.string({
       description: 'Event type of the trigger that caused the run, or `manual` if the run was requested directly.',

@@ -23,6 +23,8 @@ import './knowledge-folder-mutations.ts';
 import './knowledge-mutations.ts';
 import './knowledge.ts';
 import './legacy-calls.ts';
+import './lookups-by-key.ts';
+import './lookups.ts';
 import './maintenance.ts';
 import './metrics.ts';
 import './node.ts';

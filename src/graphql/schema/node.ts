@@ -1,7 +1,7 @@
 import { brandWithType } from '@pothos/core';
 import { GraphQLError } from 'graphql';
 import { findAgent } from '../../domain/agents.ts';
-import { parseGlobalId } from '../../domain/ids.ts';
+import { parseGlobalId, parsePrefixedId } from '../../domain/ids.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -10,6 +10,8 @@ import { systemPrincipal } from './principals.ts';
 
 /** The most ids that `nodes` takes. */
 const mostNodes = 100;
+
+const nodeIdForms = 'A global ID, or a REST id with its prefix, such as `playbook-…`. `key-…` means an API key.';
 
 type Load = (context: GraphqlContext, id: string) => Promise<object | null>;
 
@@ -37,8 +39,8 @@ const loads: Record<string, Load> = {
   Role: ({ loaders }, id) => loaders.roles.load(id),
   KnowledgeNote: ({ loaders }, id) => loaders.notes.load(id),
   KnowledgeFolder: ({ loaders }, id) => loaders.folders.load(id),
-  Automation: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
   AutomationRun: ({ loaders }, id) => loaders.automationRuns.load(id),
+  Automation: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
   Playbook: async ({ loaders }, id) => unlessDeleted(await loaders.playbooks.load(id)),
   Secret: ({ loaders }, id) => loaders.secrets.load(id),
   WebhookEndpoint: ({ loaders }, id) => loaders.webhookEndpoints.load(id),
@@ -50,29 +52,48 @@ const loads: Record<string, Load> = {
   ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
 };
 
-/** Reads the object of a global ID; null if there is none that the viewer may see. */
-export async function loadNode(context: GraphqlContext, globalId: string): Promise<object | null> {
-  const parsed = parseGlobalId(globalId);
-  const load = parsed && Object.hasOwn(loads, parsed.type) ? loads[parsed.type] : undefined;
-  const node = parsed && load ? await load(context, parsed.id) : null;
-  if (node && parsed) brandWithType(node, parsed.type as never);
+/** The thing of a type and a bare id, marked as of its type; null when there is none that the viewer may see. */
+export async function loadOf(context: GraphqlContext, type: string, id: string): Promise<object | null> {
+  // Every kind of entry is a type of its own.
+  if (type === 'SessionEvent') {
+    const found: LogEntry | null = await context.loaders.logEntries.load(id);
+    return found && marked(found, eventTypeOf(found));
+  }
+  const load = Object.hasOwn(loads, type) ? loads[type] : undefined;
+  const node = load ? await load(context, id) : null;
+  return node && marked(node, type);
+}
+
+function marked(node: object, type: string): object {
+  brandWithType(node, type as never);
   return node;
+}
+
+/** Reads the object of a global ID or a prefixed id; null if there is none that the viewer may see. */
+export async function loadNode(context: GraphqlContext, id: string): Promise<object | null> {
+  const parsed = parseGlobalId(id) ?? parsePrefixedId(id);
+  return parsed && loadOf(context, parsed.type, parsed.id);
 }
 
 builder.queryFields((t) => ({
   node: t.field({
     type: builder.nodeInterfaceRef(),
     nullable: true,
-    description: 'Looks up an object by its global ID. Null if no such object exists or the viewer may not see it.',
-    args: { id: t.arg.id({ required: true, description: 'Global ID of the object to return.' }) },
+    description: 'Looks up an object by its id. Null if no such object exists or the viewer may not see it.',
+    args: { id: t.arg.id({ required: true, description: `Id of the object to return. ${nodeIdForms}` }) },
     resolve: (_root, { id }, context) => loadNode(context, id) as never,
   }),
   nodes: t.field({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
     description:
-      'Looks up objects by their global IDs, in the order of the IDs. An item is null if no such object exists or the viewer may not see it.',
-    args: { ids: t.arg.idList({ required: true, description: 'Global IDs of the objects to return. Maximum 100.' }) },
+      'Looks up objects by their ids, in the order of the ids. An item is null if no such object exists or the viewer may not see it.',
+    args: {
+      ids: t.arg.idList({
+        required: true,
+        description: `Ids of the objects to return. Maximum ${mostNodes}. ${nodeIdForms}`,
+      }),
+    },
     resolve: (_root, { ids }, context) => {
       if (ids.length > mostNodes) {
         throw new GraphQLError(`"ids" must have at most ${mostNodes} items, but has ${ids.length}.`, {

@@ -40,7 +40,7 @@ export function Runs({ automation }: { readonly automation: runs_automation$key 
         runs(first: $count, after: $cursor) @connection(key: "runs_runs") {
           edges {
             node {
-              runId
+              id
               status
               eventType
               createdAt
@@ -63,7 +63,7 @@ export function Runs({ automation }: { readonly automation: runs_automation$key 
   if (edges.length === 0) return <p className="soft">Nothing yet.</p>;
   return (
     <>
-      <Table label="Runs" columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ runId }) => runId} />
+      <Table label="Runs" columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ id }) => id} />
       {hasNext && (
         <Button isBusy={isLoadingNext} onClick={() => loadNext(20)}>
           Show earlier ones

@@ -7,6 +7,7 @@ import { ApiKey } from './api-keys.ts';
 import { Attachment } from './attachments.ts';
 import { AuditLogEntry } from './audit-log.ts';
 import { AutomationRunType } from './automation-runs.ts';
+import { eventTypes } from './event-types.ts';
 import { SessionEvent } from './events.ts';
 import { loadOf } from './node.ts';
 import { Member, ServiceUser } from './people.ts';
@@ -53,9 +54,16 @@ addLookup('auditLogEntry', AuditLogEntry, 'entry of the audit log', ofKind('audi
 addLookup('automationRun', AutomationRunType, 'run of an automation', ofKind('automationRun'));
 addLookup('member', Member, 'membership of an organization', ofKind('member'));
 addLookup('serviceUser', ServiceUser, 'service user', ofKind('serviceUser'));
-addLookup('sessionEvent', SessionEvent, 'message or another entry of a session’s log', ofKind('event'));
 addLookup('webhookDelivery', WebhookDelivery, 'webhook delivery', ofKind('webhookDelivery'));
 addLookup('webhookEndpoint', WebhookEndpoint, 'webhook endpoint', ofKind('webhookEndpoint'));
+
+const isEventType = (type: string): boolean => eventTypes.some((each) => each === type);
+
+addLookup('sessionEvent', SessionEvent, 'message or another entry of a session’s log', async (context, id) => {
+  // Global ids of entries name their types.
+  const global = parseGlobalId(id);
+  return global && isEventType(global.type) ? loadOf(context, global.type, global.id) : loadById(context, 'event', id);
+});
 
 addLookup(
   'agent',

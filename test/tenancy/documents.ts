@@ -33,16 +33,19 @@ export function objectsOf(type: GraphQLNamedType): readonly GraphQLObjectType[] 
 /** The fields of an object type. */
 export const fieldsOf = (type: GraphQLObjectType): Field[] => Object.values(type.getFields());
 
+const isLookup = ({ name, args }: Field) =>
+  args.length === 1 && /^(?:id|by)$/.test(args[0]?.name ?? '') && !/^(?:session|organization|automation)$/.test(name);
+
 /**
  * The shortest way from Query to every object type. What has to be right is what is read through lists and fields: a field
- * that may be of several types, the viewer's own things, and `node`, which leads everywhere, are ways only where nothing
- * else is, in this order.
+ * that may be of several types, the viewer's own things, and `node` and the lookups of what lists have too, which lead
+ * everywhere, are ways only where nothing else is, in this order.
  */
 export function pathsFromQuery(): Map<GraphQLObjectType, readonly Step[]> {
   const query = schema.getQueryType() as GraphQLObjectType;
   const paths = new Map<GraphQLObjectType, readonly Step[]>([[query, []]]);
   const rankOf = (parent: GraphQLObjectType, field: Field) => {
-    if (parent === query && (field.name === 'node' || field.name === 'nodes')) return 3;
+    if (parent === query && (/^nodes?$/.test(field.name) || isLookup(field))) return 3;
     if (parent === query && field.name === 'viewer') return 2;
     // Nobody is there where an automation acts for its organization, as those of the world do.
     if (parent.name === 'AutomationRunAs') return 1;

@@ -28,7 +28,7 @@ describe.each(readers)('through %s', (readerIs) => {
 
   const ofRuns = `subscription($id: ID, $automations: [ID!], $filter: AutomationRunFilter, $after: String) {
     automationRunChanges(organizationId: $id, automationIds: $automations, filter: $filter, after: $after) {
-      __typename type cursor runId run { runId status } } }`;
+      __typename type cursor automationRunId run { automationRunId status } } }`;
   const ofDeliveries = `subscription($id: ID, $endpoints: [ID!], $filter: WebhookDeliveryFilter, $after: String) {
     webhookDeliveryChanges(organizationId: $id, webhookEndpointIds: $endpoints, filter: $filter, after: $after) {
       type cursor webhookDeliveryId webhookDelivery { webhookDeliveryId status eventType } } }`;
@@ -53,7 +53,7 @@ describe.each(readers)('through %s', (readerIs) => {
     return taken;
   }
   const runNow = async (automationId: string, token: string) =>
-    (await runMutation(test, 'runAutomation', 'run { runId status }', { automationId }, token)).run;
+    (await runMutation(test, 'runAutomation', 'run { automationRunId status }', { automationId }, token)).run;
   const narrow = { concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 10 } };
   const execute = (sql: string, values: unknown[]) => test.app.services.store.execute(sql, values);
 
@@ -67,25 +67,25 @@ describe.each(readers)('through %s', (readerIs) => {
       await runNow(automation.automationId, token),
     ];
     expect([first.status, second.status]).toEqual(['STARTED', 'QUEUED']);
-    const added = [...(await until(all, ({ runId }) => runId === second.runId))];
+    const added = [...(await until(all, ({ automationRunId }) => automationRunId === second.automationRunId))];
     expect(added.map(({ type, run }) => [type, run.status])).toEqual([
       ['ADDED', 'STARTED'],
       ['ADDED', 'QUEUED'],
     ]);
     const [entered] = (await until(queued, ({ type }) => type === 'ADDED')).slice(-1);
-    expect(entered).toMatchObject({ __typename: 'AutomationRunChange', runId: second.runId });
+    expect(entered).toMatchObject({ __typename: 'AutomationRunChange', automationRunId: second.automationRunId });
     await switchAutomation(test, automation.automationId, false, token);
     expect((await until(queued, ({ type }) => type === 'LEFT')).at(-1)).toMatchObject({
-      runId: second.runId,
+      automationRunId: second.automationRunId,
       run: { status: 'SKIPPED' },
     });
     expect((await until(all, ({ run }) => run?.status === 'SKIPPED')).at(-1)?.type).toBe('UPDATED');
     await execute(`update automation_run set created_at = created_at - interval '91 days' where id = $1`, [
-      first.runId,
+      first.automationRunId,
     ]);
     await forgetRuns(test.app.services, () => false);
     expect((await until(all, ({ type }) => type === 'REMOVED')).at(-1)).toMatchObject({
-      runId: first.runId,
+      automationRunId: first.automationRunId,
       run: null,
     });
     all.stop();
@@ -134,18 +134,18 @@ describe.each(readers)('through %s', (readerIs) => {
   it('continues after a cursor, or after that of a query, in another connection, transport and process', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const { automation } = await createAutomation(test, narrow, token);
-    const read = `query($id: ID!) { node(id: $id) { ... on Automation { runs { nodes { runId } } } } changesCursor }`;
+    const read = `query($id: ID!) { node(id: $id) { ... on Automation { runs { nodes { automationRunId } } } } changesCursor }`;
     const before = await runNow(automation.automationId, token);
     const { data } = await graphql(reader, token, read, { id: automation.id });
-    expect(data.node.runs.nodes).toEqual([{ runId: before.runId }]);
+    expect(data.node.runs.nodes).toEqual([{ automationRunId: before.automationRunId }]);
     const missed = [await runNow(automation.automationId, token), await runNow(automation.automationId, token)];
     const variables = { id: organizationId, after: data.changesCursor };
-    const wanted = missed.map(({ runId }) => runId);
+    const wanted = missed.map(({ automationRunId }) => automationRunId);
     let last = '';
     for (const { url } of [test, reader]) {
       const resumed = follow(connect(url, token), ofRuns, variables);
       const changes = (await resumed.take(2)).map(change);
-      expect(changes.map(({ runId }) => runId)).toEqual(wanted);
+      expect(changes.map(({ automationRunId }) => automationRunId)).toEqual(wanted);
       last = changes[0].cursor;
       resumed.stop();
     }
@@ -156,7 +156,7 @@ describe.each(readers)('through %s', (readerIs) => {
       { ...variables, after: null },
       { 'last-event-id': last },
     );
-    expect((await stream.take(1)).map((payload) => change(payload).runId)).toEqual(wanted.slice(1));
+    expect((await stream.take(1)).map((payload) => change(payload).automationRunId)).toEqual(wanted.slice(1));
     stream.abort();
     // A cursor within the changes of one kind says nothing of another; one between transactions is for all.
     const errors = await follow(connect(reader.url, token), ofDeliveries, { after: last }).errors();
@@ -164,10 +164,10 @@ describe.each(readers)('through %s', (readerIs) => {
     const deliveries = await following(token, ofDeliveries, { after: data.changesCursor });
     deliveries.stop();
     // Removals were forgotten that came after it.
-    await execute('delete from automation_run where id = $1', [before.runId]);
+    await execute('delete from automation_run where id = $1', [before.automationRunId]);
     await forgetRemovals(test.app.services, () => false);
     const removed = follow(connect(reader.url, token), ofRuns, variables);
-    expect((await removed.take(3)).map(change).at(-1)).toMatchObject({ type: 'REMOVED', runId: before.runId });
+    expect((await removed.take(3)).map(change).at(-1)).toMatchObject({ type: 'REMOVED', automationRunId: before.automationRunId });
     removed.stop();
     const now = () => new Date(Date.now() + 31 * 24 * 60 * 60 * 1_000);
     await forgetRemovals({ ...test.app.services, now }, () => false);
@@ -185,16 +185,16 @@ describe.each(readers)('through %s', (readerIs) => {
     const runs = await Promise.all(
       made.flatMap(({ automation }) => Array.from({ length: 8 }, () => runNow(automation.automationId, token))),
     );
-    const wanted = runs.map(({ runId }) => runId).sort();
+    const wanted = runs.map(({ automationRunId }) => automationRunId).sort();
     const seen = (await followed.take(wanted.length)).map((payload) => change(payload));
-    expect(seen.map(({ runId }) => runId).sort()).toEqual(wanted);
+    expect(seen.map(({ automationRunId }) => automationRunId).sort()).toEqual(wanted);
     // Whoever leaves anywhere and comes back gets each of the rest.
     let after = data.changesCursor;
     const found = new Set<string>();
     while (found.size < wanted.length) {
       const resumed = follow(connect(reader.url, token), ofRuns, { id: organizationId, after });
-      for (const { runId, cursor } of (await resumed.take(Math.min(7, wanted.length - found.size))).map(change)) {
-        found.add(runId);
+      for (const { automationRunId, cursor } of (await resumed.take(Math.min(7, wanted.length - found.size))).map(change)) {
+        found.add(automationRunId);
         after = cursor;
       }
       resumed.stop();
@@ -223,10 +223,10 @@ describe.each(readers)('through %s', (readerIs) => {
     const user = await makeUser(test, { organizationId, roleId });
     const elsewhere = await following(stranger.token, ofRuns);
     const ofUser = await following(user.token, ofRuns);
-    const { runId } = await runNow(automation.automationId, token);
-    expect(change((await ofUser.take(1))[0])).toMatchObject({ type: 'ADDED', runId });
+    const { automationRunId } = await runNow(automation.automationId, token);
+    expect(change((await ofUser.take(1))[0])).toMatchObject({ type: 'ADDED', automationRunId });
     await runMutation(test, 'unassignRole', 'user { userId }', roleInput({ userId: user.userId, organizationId }));
-    expect(change((await ofUser.take(1))[0])).toMatchObject({ type: 'REMOVED', runId, run: null });
+    expect(change((await ofUser.take(1))[0])).toMatchObject({ type: 'REMOVED', automationRunId, run: null });
     await ofUser.ended;
     elsewhere.stop();
     await expect(elsewhere.take(1)).rejects.toThrow('complete');

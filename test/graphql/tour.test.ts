@@ -27,7 +27,7 @@ test('every document of the tour is answered, one after the other, as a reader w
   // What the page follows beside sessions.
   const organizationId = `org-${app.organizationId}`;
   const { automation } = await createAutomation(app, { organizationId });
-  await runMutation(app, 'runAutomation', 'run { runId }', { automationId: automation.automationId });
+  await runMutation(app, 'runAutomation', 'run { automationRunId }', { automationId: automation.automationId });
   const endpoint = { organizationId, url: 'https://hooks.example/', eventTypes: ['SESSION_MESSAGE'] };
   const { webhookEndpointId } = await makeEndpoint(app, app.adminToken, endpoint);
   await runMutation(app, 'testWebhookEndpoint', 'webhookDelivery { id }', { webhookEndpointId });

@@ -167,7 +167,10 @@ describe.each(readers)('through %s', (readerIs) => {
     await execute('delete from automation_run where id = $1', [before.automationRunId]);
     await forgetRemovals(test.app.services, () => false);
     const removed = follow(connect(reader.url, token), ofRuns, variables);
-    expect((await removed.take(3)).map(change).at(-1)).toMatchObject({ type: 'REMOVED', automationRunId: before.automationRunId });
+    expect((await removed.take(3)).map(change).at(-1)).toMatchObject({
+      type: 'REMOVED',
+      automationRunId: before.automationRunId,
+    });
     removed.stop();
     const now = () => new Date(Date.now() + 31 * 24 * 60 * 60 * 1_000);
     await forgetRemovals({ ...test.app.services, now }, () => false);
@@ -193,7 +196,9 @@ describe.each(readers)('through %s', (readerIs) => {
     const found = new Set<string>();
     while (found.size < wanted.length) {
       const resumed = follow(connect(reader.url, token), ofRuns, { id: organizationId, after });
-      for (const { automationRunId, cursor } of (await resumed.take(Math.min(7, wanted.length - found.size))).map(change)) {
+      for (const { automationRunId, cursor } of (await resumed.take(Math.min(7, wanted.length - found.size))).map(
+        change,
+      )) {
         found.add(automationRunId);
         after = cursor;
       }

@@ -280,7 +280,9 @@ describe('limits', () => {
     expect(runs[3].error).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     for (const done of [0, 1]) {
       const { runs: seen } = await read(made.id, token);
-      const { sessionId } = seen.nodes.find(({ automationRunId }: any) => automationRunId === runs[done].automationRunId);
+      const { sessionId } = seen.nodes.find(
+        ({ automationRunId }: any) => automationRunId === runs[done].automationRunId,
+      );
       const { organizationId } = (await graphql(test, token, '{ organizations { nodes { organizationId } } }')).data
         .organizations.nodes[0];
       const ended = await call(test, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${sessionId}`);
@@ -320,7 +322,8 @@ describe('limits', () => {
       `/v3/organizations/${organizationId}/sessions/${first.sessionId.replace('devin-', '')}`,
     );
     expect(ended.status).toBe(200);
-    const runOf = ({ runs }: any) => runs.nodes.find(({ automationRunId }: any) => automationRunId === second.automationRunId);
+    const runOf = ({ runs }: any) =>
+      runs.nodes.find(({ automationRunId }: any) => automationRunId === second.automationRunId);
     await until(made.id, token, (automation) =>
       expect(runOf(automation)).toMatchObject({ status: 'QUEUED', attempts: 1 }),
     );

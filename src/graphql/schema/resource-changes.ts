@@ -16,7 +16,9 @@ const AutomationRunChange = builder.objectRef<ThingChange<AutomationRun>>('Autom
   interfaces: [Change],
   fields: (t) => ({
     run: t.expose('record', { type: AutomationRunType, nullable: true, description: nowDescription('Run') }),
-    automationRunId: t.exposeString('id', { description: '`automationRunId` of the run, also if the run was REMOVED.' }),
+    automationRunId: t.exposeString('id', {
+      description: '`automationRunId` of the run, also if the run was REMOVED.',
+    }),
   }),
 });
 

@@ -1,7 +1,9 @@
 import {
   astFromValue,
-  type FieldDefinitionNode,
+  type GraphQLArgument,
+  type GraphQLInputField,
   type GraphQLSchema,
+  isInputObjectType,
   isInterfaceType,
   isObjectType,
   Kind,
@@ -10,37 +12,62 @@ import {
   printSchema,
 } from 'graphql';
 import type { AppliedDirective } from '../src/graphql/applied-directive.ts';
+import { constraintsOf } from '../src/graphql/constraint-directive.ts';
 import { costDirectivesOf } from '../src/graphql/cost-directives.ts';
 import { directivesOf } from '../src/graphql/directives.ts';
+
+interface Insert {
+  readonly at: number;
+  readonly text: string;
+}
+
+interface Node {
+  readonly name: { readonly value: string };
+  readonly loc?: { readonly end: number } | undefined;
+}
 
 /** The schema in GraphQL's own language, with the directives that graphql-js leaves out. */
 export function printContract(schema: GraphQLSchema): string {
   const text = printSchema(schema);
-  const inserts: { readonly at: number; readonly text: string }[] = [];
+  const inserts: Insert[] = [];
+  const insert = (node: Node, directives: readonly AppliedDirective[]) => {
+    inserts.push({ at: node.loc?.end ?? 0, text: directives.map(write(schema)).join('') });
+  };
+  const constrain = (
+    typeName: string | null,
+    members: readonly (GraphQLInputField | GraphQLArgument)[],
+    nodes: readonly Node[],
+  ) => {
+    const constraints = constraintsOf(typeName, members);
+    for (const node of nodes) {
+      const applied = constraints.get(node.name.value);
+      if (applied) insert(node, [applied]);
+    }
+  };
   for (const definition of parse(text).definitions) {
-    if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION && definition.kind !== Kind.INTERFACE_TYPE_DEFINITION) continue;
+    if (!('name' in definition) || !definition.name) continue;
     const type = schema.getType(definition.name.value);
+    if (definition.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION && isInputObjectType(type)) {
+      constrain(type.name, Object.values(type.getFields()), definition.fields ?? []);
+    }
+    if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION && definition.kind !== Kind.INTERFACE_TYPE_DEFINITION) continue;
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     const fields = type.getFields();
     for (const node of definition.fields ?? []) {
       const field = fields[node.name.value];
-      if (field)
-        inserts.push({
-          at: endOf(node),
-          text: [...directivesOf(field), ...costDirectivesOf(field, type.name)].map(write(schema)).join(''),
-        });
+      if (!field) continue;
+      constrain(null, field.args, node.arguments ?? []);
+      insert(node, [...directivesOf(field), ...costDirectivesOf(field, type.name)]);
     }
   }
   let printed = '';
   let from = 0;
-  for (const { at, text: insert } of inserts.toSorted((a, b) => a.at - b.at)) {
-    printed += text.slice(from, at) + insert;
+  for (const { at, text: inserted } of inserts.toSorted((a, b) => a.at - b.at)) {
+    printed += text.slice(from, at) + inserted;
     from = at;
   }
   return `${printed}${text.slice(from)}\n`;
 }
-
-const endOf = ({ loc }: FieldDefinitionNode) => loc?.end ?? 0;
 
 const write =
   (schema: GraphQLSchema) =>

@@ -15,9 +15,15 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** INVALID_INPUT unless the key is 1 to 255 printable ASCII characters (pinned 4). */
+/** The limits of an idempotency key: 1 to 255 printable ASCII characters (pinned 4). */
+export const idempotencyKeyLimits = { minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]*$' } as const;
+
+const keySyntax = new RegExp(idempotencyKeyLimits.pattern);
+
+/** INVALID_INPUT unless the key keeps {@link idempotencyKeyLimits}. */
 export function checkIdempotencyKey(key: string): void {
-  if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
+  const { minLength, maxLength } = idempotencyKeyLimits;
+  if (key.length < minLength || key.length > maxLength || !keySyntax.test(key)) {
     throw refuse(['idempotencyKey'], 'An idempotency key must be 1 to 255 printable ASCII characters.');
   }
 }

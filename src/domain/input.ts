@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalidInput } from './errors.ts';
+import { withLimits } from './value-limits.ts';
 
 /**
  * Text that PostgreSQL can store: no NUL character, no lone surrogate. The messages name the value as we call it; a door
@@ -11,7 +12,7 @@ export function text(
   limits: { readonly min?: number; readonly max: number; readonly isBlankRefused?: boolean },
 ): z.ZodType<string, string> {
   const { min = 0, isBlankRefused = false } = limits;
-  return z.string({ error: `"${name}" must be a text.` }).check((check) => {
+  const schema = z.string({ error: `"${name}" must be a text.` }).check((check) => {
     const value = check.value;
     const fail = (message: string) => check.issues.push({ code: 'custom', message, input: value });
     if (value.length < min || (isBlankRefused && value.trim() === '')) fail(`"${name}" must not be empty.`);
@@ -21,6 +22,7 @@ export function text(
       fail(`"${name}" must be Unicode text without NUL characters and lone surrogates.`);
     }
   });
+  return withLimits(schema, { minLength: min, maxLength: limits.max });
 }
 
 /** The longest title of a session or a playbook, and the longest name of a note, in characters. */
@@ -45,9 +47,11 @@ export function isStorable(json: unknown): boolean {
   return true;
 }
 
-/** Parses an input by the domain's rules; INVALID_INPUT with one issue per complaint. */
-export function parseInput<T>(schema: z.ZodType<T>, input: unknown): T {
+/** Parses an input by the domain's rules; INVALID_INPUT with one issue per complaint, its path below `at`. */
+export function parseInput<T>(schema: z.ZodType<T>, input: unknown, at: readonly string[] = []): T {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  throw invalidInput(result.error.issues.map((issue) => ({ path: issue.path.map(String), message: issue.message })));
+  throw invalidInput(
+    result.error.issues.map((issue) => ({ path: [...at, ...issue.path.map(String)], message: issue.message })),
+  );
 }

@@ -2,17 +2,21 @@ import { z } from 'zod';
 import type { Transaction } from '../store/store.ts';
 import { refuse } from './errors.ts';
 import { lockPlace, type UsedPlace } from './organizations/place.ts';
+import { withLimits } from './value-limits.ts';
 
 /** The longest macro, in characters, its "!" included. */
 export const maxMacroLength = 100;
 
+const syntax = /^![A-Za-z0-9_-]+$/;
+
 /** The shortcut of a note or a playbook (wire-facts 6.2). */
-export const macroSchema = z
-  .string()
-  .refine((macro) => macro.length <= maxMacroLength && /^![A-Za-z0-9_-]+$/.test(macro), {
+export const macroSchema = withLimits(
+  z.string().refine((macro) => macro.length <= maxMacroLength && syntax.test(macro), {
     error: (issue) =>
       `"macro" must be "!" followed by letters, digits, "_" or "-", at most ${maxMacroLength} characters in all, but was ${JSON.stringify(String(issue.input).slice(0, 60))}.`,
-  });
+  }),
+  { maxLength: maxMacroLength, pattern: syntax.source },
+);
 
 const tables = {
   note: 'knowledge_note m where',

@@ -12,6 +12,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { AppliedDirective } from './applied-directive.ts';
+import { constraint } from './constraint-directive.ts';
 import { costDirectives } from './cost-directives.ts';
 import { enumName } from './enum-name.ts';
 import { type Needs, type Requirement, requirementsOf } from './schema/needs.ts';
@@ -83,7 +84,7 @@ export function withContract(schema: GraphQLSchema): GraphQLSchema {
   const permission = schema.getType('Permission');
   if (!isEnumType(permission)) throw new Error('The schema has no enum Permission.');
   const { directives, ...config } = schema.toConfig();
-  const all = [...directives, semanticNonNull, requiresPermission(permission), ...costDirectives];
+  const all = [...directives, semanticNonNull, requiresPermission(permission), ...costDirectives, constraint];
   return new GraphQLSchema({ ...config, directives: all.toSorted((a, b) => (a.name < b.name ? -1 : 1)) });
 }
 

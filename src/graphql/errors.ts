@@ -145,6 +145,8 @@ type ErrorExtensions = {
   readonly permission?: string;
   /** In seconds. */
   readonly retryAfter?: number;
+  /** Of an error about a value in the arguments of a field: the way to it from the arguments, as `path` of a user error has it. */
+  readonly path?: readonly string[];
 };
 
 /**
@@ -152,12 +154,15 @@ type ErrorExtensions = {
  * enumerable, so that no response shows it.
  */
 export function extensionsOf(error: DomainError): ErrorExtensions {
-  const { code } = dialect[error.code];
+  const { as, code } = dialect[error.code];
   if (error instanceof MissingPermissionError && error.permission !== manageOwnSessions) {
     return { code, permission: enumName(error.permission) };
   }
   const retryAfter = retryAfterOf(error);
-  if (retryAfter === null) return { code };
+  if (retryAfter === null) {
+    const [issue] = as === 'userError' || code === 'BAD_CURSOR' ? error.issues : [];
+    return issue === undefined || issue.path.length === 0 ? { code } : { code, path: issue.path };
+  }
   const extensions = { code, retryAfter };
   if (!(error instanceof UnavailableError)) return extensions;
   const http = { status: 503, headers: { 'retry-after': String(retryAfter) } };

@@ -82,7 +82,8 @@ export const operatorsOfType: Readonly<Record<EventField['type'], readonly Opera
   recurrence: ['recurrence'],
 };
 
-const conditionSchema = z
+/** One condition of a trigger, as inputs give it. */
+export const conditionSchema = z
   .strictObject({
     field: text('field', { min: 1, max: 500 }),
     operator: z.enum(operatorNames as [Operator, ...Operator[]], {

@@ -83,7 +83,8 @@ const triggerSchema = z
     timeZone == null ? trigger : { ...trigger, timeZone },
   );
 
-const sessionOptions = z.strictObject({
+/** What an automation’s sessions are started with, as inputs give it. */
+export const sessionOptions = z.strictObject({
   tags: tagsSchema.nullish(),
   platform: word('platform').nullish(),
   bypassApproval: z.boolean().nullish(),
@@ -92,7 +93,14 @@ const sessionOptions = z.strictObject({
   repos: z.array(word('repos')).max(100, atMost('repos', 100)).nullish(),
 });
 
-const prompt = text('prompt', { min: 1, max: maxPromptLength, isBlankRefused: true });
+const promptRules = { min: 1, max: maxPromptLength, isBlankRefused: true } as const;
+
+/** The prompts of actions, as inputs give them. */
+export const actionPrompts = z.object({
+  prompt: text('prompt', promptRules),
+  setupPrompt: text('setupPrompt', promptRules),
+});
+const { prompt, setupPrompt } = actionPrompts.shape;
 
 const actionSchema = z.discriminatedUnion(
   'type',
@@ -106,7 +114,7 @@ const actionSchema = z.discriminatedUnion(
     }),
     z.strictObject({
       type: z.literal('monitor_session'),
-      setupPrompt: text('setupPrompt', { min: 1, max: maxPromptLength, isBlankRefused: true }),
+      setupPrompt,
       slackMonitorConfig: z.record(z.string(), z.unknown()).refine(isStorable, {
         error: '"slackMonitorConfig" must not contain NUL characters or lone surrogates.',
       }),

@@ -10,7 +10,8 @@ export interface RecurrencePreview {
   readonly problem: string | null;
 }
 
-const mostTimes = 20;
+/** The most times of one preview. */
+export const mostTimes = 20;
 
 /**
  * The next times of a rule as if an automation were made with it now: its first `count`, 1 to 20. Nothing is read or kept.

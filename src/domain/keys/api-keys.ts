@@ -18,7 +18,8 @@ import { requireAssignableRole } from '../people/roles.ts';
 import { checkExpiry } from './expiry.ts';
 import type { ApiKeyRecord } from './key-record.ts';
 
-const inputSchema = z.object({ name: text('name', { min: 1, max: 256 }), expiresAt: z.date().nullish() });
+/** The values of a new key that are alike for all kinds, as inputs give them. */
+export const apiKeySchema = z.object({ name: text('name', { min: 1, max: 256 }), expiresAt: z.date().nullish() });
 
 /** Whose a key of each kind is, or where and as what it acts. Ids in any form. */
 interface Holders {
@@ -35,7 +36,7 @@ interface Holders {
 }
 
 /** What a key is made from. */
-export type CreateApiKeyInput = z.input<typeof inputSchema> &
+export type CreateApiKeyInput = z.input<typeof apiKeySchema> &
   { [Kind in ApiKeyKind]: { readonly kind: Kind } & Holders[Kind] }[ApiKeyKind];
 
 type Owner = Pick<ApiKeyRecord, 'organizationId' | 'userId' | 'serviceUserId' | 'roleId'>;
@@ -52,7 +53,7 @@ export async function createApiKey(
   context: Context,
   raw: CreateApiKeyInput,
 ): Promise<{ apiKey: ApiKeyRecord; token: string }> {
-  const { name, expiresAt = null } = parseInput(inputSchema, raw);
+  const { name, expiresAt = null } = parseInput(apiKeySchema, raw);
   checkExpiry(context, expiresAt);
   const owner = await ownerOfNew(context, raw);
   requireConfirmation(context);

@@ -25,7 +25,8 @@ import { maxFolderDepth } from './folder-paths.ts';
 import { type FolderRecord, folderColumns, maxFolders } from './folders.ts';
 import { viewNotes } from './notes.ts';
 
-const folderSchema = z.object({
+/** The values of a folder, as inputs give them. */
+export const folderSchema = z.object({
   name: text('name', { min: 1, max: 200 }).refine((name) => !name.includes('/'), {
     error: '"name" must not contain "/", which stands between folders in a path.',
   }),

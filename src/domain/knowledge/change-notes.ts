@@ -41,7 +41,8 @@ const repo = text('pinnedRepo', { max: 300 }).refine((value) => value === 'all' 
     '"pinnedRepo" must be null, "all", or a repository as "owner/repo", "group/subgroup/repo" or "host/owner/repo".',
 });
 
-const noteSchema = z.object({
+/** The values of a note, as inputs give them. */
+export const noteSchema = z.object({
   name: text('name', { min: 1, max: maxTitleLength }),
   body: text('body', { min: 1, max: maxNoteBodyLength }),
   trigger: text('trigger', { min: 1, max: 10_000 }),

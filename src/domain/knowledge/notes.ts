@@ -26,6 +26,7 @@ import {
   withinReach,
 } from '../organizations/place.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { maxSearchLength } from '../text-search.ts';
 import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
 import { folderIdsAt } from './folder-paths.ts';
 
@@ -94,8 +95,9 @@ export async function getNote(context: Context, id: string, place?: Place): Prom
   return note;
 }
 
-const filterSchema = z.object({
-  search: text('search', { max: 1_000 }).nullish(),
+/** What narrows a list of notes, as inputs give it. */
+export const noteFilterSchema = z.object({
+  search: text('search', { max: maxSearchLength }).nullish(),
   folderId: z.string().nullish(),
   folderPath: text('folderPath', { max: 5_000 }).nullish(),
   pinnedRepo: text('pinnedRepo', { max: 300 }).nullish(),
@@ -107,7 +109,7 @@ const filterSchema = z.object({
  * lower case alike. `folderId` and `folderPath`: in this folder itself; the path "/" is the notes in no folder. `accessType`:
  * in an organization `org` when left out, from the enterprise both.
  */
-export type NoteFilter = z.input<typeof filterSchema>;
+export type NoteFilter = z.input<typeof noteFilterSchema>;
 
 /** What narrows a list of notes that has an order: {@link NoteFilter} and more. */
 export interface NoteListFilter extends NoteFilter, Omit<ListFilter, 'search'> {
@@ -127,7 +129,7 @@ export async function listNotes(
   limits: PageLimits,
 ): Promise<Page<NoteRecord>> {
   const used = await usePlace(context, place, viewNotes);
-  const given = parseInput(filterSchema, filter);
+  const given = parseInput(noteFilterSchema, filter);
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = listConditions('n', used, given.accessType ?? null, bind);
@@ -197,7 +199,7 @@ function narrowing(
   { isEnabled, createdBy, createdAfter, createdBefore, ...filter }: NoteListFilter,
   organization: string,
 ) {
-  const given = parseInput(filterSchema, filter);
+  const given = parseInput(noteFilterSchema, filter, ['filter']);
   const more: ListFilter = { createdBy, createdAfter, createdBefore };
   checkListFilter(more);
   return {

@@ -8,7 +8,8 @@ import { writeOrganization } from './change-organization.ts';
 import { acuLimit, readOrganizationPage } from './organizations.ts';
 import type { OrganizationRecord } from './use-organization.ts';
 
-const limitSchema = z.object({ cycleAcuLimit: acuLimit('cycleAcuLimit') });
+/** The limit of an organization, as inputs give it. */
+export const acuLimitSchema = z.object({ cycleAcuLimit: acuLimit('cycleAcuLimit') });
 
 /** The organizations that have a limit of ACUs in a cycle, the newest organization first. FORBIDDEN without ManageBilling. */
 export async function listLimitedOrganizations(
@@ -30,6 +31,6 @@ export async function setCycleAcuLimit(
   cycleAcuLimit: number | null,
 ): Promise<OrganizationRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.manageAcuLimits);
-  const input = parseInput(limitSchema, { cycleAcuLimit });
+  const input = parseInput(acuLimitSchema, { cycleAcuLimit });
   return writeOrganization(context, id, { maxCycleAcuLimit: input.cycleAcuLimit });
 }

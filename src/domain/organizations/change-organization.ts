@@ -13,7 +13,8 @@ import { setDefaultTagIn } from '../sessions/allowed-tags.ts';
 import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
-const changeSchema = z.object({
+/** What changes of an organization, as inputs give it; each member may be left out. */
+export const organizationChangeSchema = z.object({
   name: text('name', { min: 1, max: 200, isBlankRefused: true }).optional(),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
   maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
@@ -56,7 +57,7 @@ export async function updateOrganization(
   const isTagAlone = raw.defaultTag !== undefined && others.length === 0;
   if (!isForBilling && !isTagAlone) requireEnterprisePermission(viewer, permissionFor.updateOrganization);
   if (raw.name === null) throw refuse(['name'], '"name" must not be null: an organization always has one.');
-  const change = parseInput(changeSchema, raw);
+  const change = parseInput(organizationChangeSchema, raw);
   requireAgent(context, 'defaultAgent', change.defaultAgent);
   return writeOrganization(context, id, change);
 }
@@ -73,7 +74,7 @@ const ownNames = [
 export async function writeOrganization(
   context: Context,
   id: string,
-  change: z.output<typeof changeSchema>,
+  change: z.output<typeof organizationChangeSchema>,
 ): Promise<OrganizationRecord> {
   return context.store.transact(async (tx) => {
     if (change.defaultTag !== undefined) await setDefaultTagIn(context, tx, id, change.defaultTag);

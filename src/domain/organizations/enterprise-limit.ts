@@ -6,7 +6,8 @@ import type { Context } from '../context.ts';
 import { parseInput } from '../input.ts';
 import { acuLimit } from './organizations.ts';
 
-const inputSchema = z.object({ maxCycleAcuLimit: acuLimit('maxCycleAcuLimit') });
+/** The limit of the enterprise, as inputs give it. */
+export const enterpriseLimitSchema = z.object({ maxCycleAcuLimit: acuLimit('maxCycleAcuLimit') });
 
 /** The ACUs that all organizations together may use in a cycle; null: as many as they like. FORBIDDEN without ManageBilling. */
 export async function getEnterpriseAcuLimit(context: Context): Promise<number | null> {
@@ -28,7 +29,7 @@ export async function setEnterpriseAcuLimit(
 ): Promise<number | null> {
   const { viewer } = context;
   requireEnterprisePermission(viewer, permissionFor.manageAcuLimits);
-  const { maxCycleAcuLimit } = parseInput(inputSchema, raw);
+  const { maxCycleAcuLimit } = parseInput(enterpriseLimitSchema, raw);
   return context.store.transact(async (tx) => {
     const [row] = await tx.query<{ limit: number | null }>(
       'select max_cycle_acu_limit as limit from enterprise where id = $1 for update',

@@ -111,14 +111,15 @@ export async function getEnterpriseOrganization(context: Context, id: string): P
 /** A limit of whole ACUs; null or left out. The messages call it by this name. */
 export const acuLimit = (name: string) => wholeAcus(name).min(0, `"${name}" must not be negative.`).nullish();
 
-const createSchema = z.object({
+/** The values of a new organization, as inputs give them. */
+export const organizationSchema = z.object({
   name: text('name', { min: 1, max: 200, isBlankRefused: true }),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
   maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
 });
 
 /** What an organization is made from. */
-export type CreateOrganizationInput = z.input<typeof createSchema>;
+export type CreateOrganizationInput = z.input<typeof organizationSchema>;
 
 /**
  * Makes an organization in the viewer's enterprise. FORBIDDEN, INVALID_INPUT; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that
@@ -141,7 +142,7 @@ export async function createOrganizationIn(
 ): Promise<OrganizationRecord> {
   const { enterpriseId } = context.viewer;
   requireEnterprisePermission(context.viewer, permissionFor.createOrganization);
-  const input = parseInput(createSchema, raw);
+  const input = parseInput(organizationSchema, raw);
   const now = context.now();
   const id = newId();
   const claim = { scope: enterpriseId, operation: 'createOrganization', input, resultId: id };

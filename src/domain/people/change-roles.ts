@@ -21,7 +21,8 @@ const permissionsSchema = z
   .min(1, '"permissions" must not be empty.')
   .transform((given) => allPermissions.filter((permission) => given.includes(permission)));
 
-const createSchema = z.object({
+/** The values of a new role, as inputs give them. */
+export const roleSchema = z.object({
   name: nameSchema,
   scope: z.enum(['enterprise', 'organization'], { error: '"scope" must be "enterprise" or "organization".' }),
   permissions: permissionsSchema,
@@ -41,7 +42,7 @@ export interface CreateRoleInput {
  */
 export async function createRole(context: Context, raw: CreateRoleInput): Promise<RoleRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.changeRoles);
-  const input = parseInput(createSchema, raw);
+  const input = parseInput(roleSchema, raw);
   requireInScope(input.scope, input.permissions);
   requireHeld(context, input.permissions);
   const role: RoleRecord = { id: newId(), ...input, isBuiltIn: false, version: 1, createdAt: context.now() };

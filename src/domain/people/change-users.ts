@@ -11,17 +11,18 @@ import { lockPrincipal } from './lock-principal.ts';
 import { findRoleAssignments, type RoleAssignmentRecord, requireNotAbove } from './role-assignments.ts';
 import { nameSchema } from './users.ts';
 
-const changeSchema = z.object({ name: nameSchema });
+/** What changes of a user, as inputs give it. */
+export const userChangeSchema = z.object({ name: nameSchema });
 
 /** What changes of a user: what is left out stays, null clears the name. */
-export type UserChange = z.input<typeof changeSchema>;
+export type UserChange = z.input<typeof userChangeSchema>;
 
 /** Changes a user's name: one's own, or with ManageAccountMembership that of who may do no more. FORBIDDEN, NOT_FOUND. */
 export async function updateUser(context: Context, id: string, raw: UserChange): Promise<UserRecord> {
   const { viewer } = context;
   const isOwn = viewer.principal.type === 'USER' && parseId('user', id) === viewer.principal.id;
   if (!isOwn) requireEnterprisePermission(viewer, permissionFor.updateUser);
-  const change = parseInput(changeSchema, raw);
+  const change = parseInput(userChangeSchema, raw);
   return context.store.transact(async (tx) => {
     const { id: userId } = await lockPrincipal(context, tx, { userId: id });
     if (!isOwn) await requireNotAbove(context, { userId: id }, tx);

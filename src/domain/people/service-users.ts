@@ -20,7 +20,8 @@ import { requireAssignableRole } from './roles.ts';
 
 const nameSchema = text('name', { min: 1, max: 256 });
 
-const createSchema = z.object({
+/** The values of a new service user, as inputs give them. */
+export const serviceUserSchema = z.object({
   name: nameSchema,
   organizationId: z.string().nullable(),
   roleId: z.string(),
@@ -28,7 +29,7 @@ const createSchema = z.object({
 });
 
 /** What a service user is made from. `organizationId`: the one that it belongs to, in any form; null: the enterprise. */
-export type CreateServiceUserInput = z.input<typeof createSchema>;
+export type CreateServiceUserInput = z.input<typeof serviceUserSchema>;
 
 /**
  * How a service user is made: under a key, or with what is made within the same transaction. Never both: what is made with it
@@ -48,7 +49,7 @@ export async function createServiceUser(
   raw: CreateServiceUserInput,
   options: CreateServiceUserOptions = {},
 ): Promise<ServiceUserRecord> {
-  const input = parseInput(createSchema, raw);
+  const input = parseInput(serviceUserSchema, raw);
   checkExpiry(context, input.expiresAt ?? null);
   const organization =
     input.organizationId === null

@@ -19,7 +19,8 @@ const emailSchema = z
 /** A user's name; null and an empty one: none. */
 export const nameSchema = text('name', { max: 200 }).nullish();
 
-const userSchema = z.object({
+/** The values of a new user, as inputs give them. */
+export const userSchema = z.object({
   email: emailSchema,
   name: nameSchema,
   organizationId: z.string().nullable(),
@@ -81,7 +82,8 @@ async function readMade(tx: Transaction, id: string): Promise<UserRecord> {
 /** The most addresses that are invited at once (wire-facts 6.2). */
 const mostInvited = 100;
 
-const inviteSchema = z.object({
+/** An invitation of users, as inputs give it. */
+export const inviteSchema = z.object({
   emails: z.array(emailSchema).max(mostInvited, `"emails" must have at most ${mostInvited} items.`),
   enterpriseRoleId: z.string(),
 });

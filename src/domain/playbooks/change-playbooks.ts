@@ -34,7 +34,8 @@ export const changePlaybooks: PlacePermissions = {
   enterprise: permissionFor.changeEnterprisePlaybooks,
 };
 
-const playbookSchema = z.object({
+/** The values of a playbook, as inputs give them. */
+export const playbookSchema = z.object({
   title: text('title', { min: 1, max: maxTitleLength }),
   body: text('body', { min: 1, max: maxPlaybookBodyLength }),
   macro: macroSchema.nullish(),

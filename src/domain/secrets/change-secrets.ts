@@ -150,13 +150,14 @@ async function requireRoom(tx: Transaction, secret: Pick<SecretRecord, 'organiza
   }
 }
 
-const changeSchema = z.object(fields).partial();
+/** What changes of a secret, as inputs give it; each member may be left out. */
+export const secretChangeSchema = z.object(fields).partial();
 
 /**
  * What changes: what is left out (or undefined) stays, also the value, which nobody reads back; its type always does. null
  * clears the note, and nothing else.
  */
-export type SecretChange = z.input<typeof changeSchema>;
+export type SecretChange = z.input<typeof secretChangeSchema>;
 
 /**
  * Changes the secret of an id in any form; nothing is written when nothing would change. Agents that are at work keep what they
@@ -168,7 +169,7 @@ export async function updateSecret(
   raw: SecretChange & VersionCondition,
 ): Promise<SecretRecord> {
   const seen = await getSecretToChange(context, { secretId: id });
-  const schema = changeSchema.superRefine((given, check) => checkByType({ type: seen.type, ...given }, check));
+  const schema = secretChangeSchema.superRefine((given, check) => checkByType({ type: seen.type, ...given }, check));
   const change = parseInput(schema, raw);
   return context.store.transact(async (tx) => {
     await lockSecretsOf(tx, seen.organizationId);

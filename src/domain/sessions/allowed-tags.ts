@@ -20,7 +20,8 @@ export interface TagRules {
 }
 
 const columns = 'allowed_tags as "allowedTags", default_tag as "defaultTag"';
-const listSchema = z.object({ tags: z.array(text('tags', { min: 1, max: 200 })) });
+/** Tags that sessions may have, as inputs give them. */
+export const allowedTagsSchema = z.object({ tags: z.array(text('tags', { min: 1, max: 200 })) });
 
 /** The rules of an organization of the enterprise, named by an id in any form. FORBIDDEN, NOT_FOUND. */
 export async function getTagRules(context: Context, organizationId: string): Promise<TagRules> {
@@ -56,12 +57,12 @@ export function replaceAllowedTags(
   organizationId: string,
   tags: readonly string[],
 ): Promise<TagRules> {
-  return change(context, organizationId, () => withTags(parseInput(listSchema, { tags }).tags));
+  return change(context, organizationId, () => withTags(parseInput(allowedTagsSchema, { tags }).tags));
 }
 
 /** Adds to the allowed tags. FORBIDDEN, NOT_FOUND, INVALID_INPUT, LIMIT_EXCEEDED. */
 export function addAllowedTags(context: Context, organizationId: string, tags: readonly string[]): Promise<TagRules> {
-  const added = () => parseInput(listSchema, { tags }).tags;
+  const added = () => parseInput(allowedTagsSchema, { tags }).tags;
   return change(context, organizationId, (rules) => withTags([...rules.allowedTags, ...added()]));
 }
 
@@ -74,7 +75,7 @@ export function removeAllowedTags(
   organizationId: string,
   tags: readonly string[],
 ): Promise<TagRules> {
-  const removed = () => new Set(parseInput(listSchema, { tags }).tags);
+  const removed = () => new Set(parseInput(allowedTagsSchema, { tags }).tags);
   return change(context, organizationId, ({ allowedTags }) => {
     const gone = removed();
     return withTags(allowedTags.filter((tag) => !gone.has(tag)));

@@ -21,7 +21,8 @@ export interface AnswerQuestionInput extends SessionTarget {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-const words = z.object({
+/** An answer by a text, as inputs give it. */
+export const answerTextSchema = z.object({
   answer: z.object({ text: text('text', { min: 1, max: maxPromptLength, isBlankRefused: true }) }),
 });
 
@@ -65,7 +66,7 @@ function answerTo(
         'A request for a permission is answered by an "optionId". To tell the agent something else, send a message.';
       throw refuse(['answer', 'text'], why);
     }
-    return { said: parseInput(words, { answer }).answer.text, closing: { questionId } };
+    return { said: parseInput(answerTextSchema, { answer }).answer.text, closing: { questionId } };
   }
   const { optionId } = answer;
   const option = options.find((each) => each.id === optionId);

@@ -37,7 +37,8 @@ export const tagsSchema = z
   })
   .transform((tags) => [...new Set(tags)]);
 
-const secretInput = z.object({
+/** A secret of one session, as inputs give it. */
+export const sessionSecretSchema = z.object({
   key: text('key', { min: 1, max: 256 }).refine(isEnvironmentName, {
     error:
       '"key" must be the name of an environment variable: letters, digits and "_", not beginning with a digit, and none that would change the agent itself (PATH, HOME, LD_…, NODE_OPTIONS …).',
@@ -49,12 +50,13 @@ const secretInput = z.object({
     .transform((sensitive) => sensitive ?? true),
 });
 
-const inputSchema = z.object({
+/** The values of a new session, as inputs give them. */
+export const sessionSchema = z.object({
   prompt: text('prompt', { min: 1, max: maxPromptLength, isBlankRefused: true }),
   title: text('title', { max: maxTitleLength }).nullish(),
   tags: tagsSchema.nullish(),
   maxAcuLimit: maxAcuLimitSchema,
-  sessionSecrets: z.array(secretInput).max(200, '"sessionSecrets" must have at most 200 items.').nullish(),
+  sessionSecrets: z.array(sessionSecretSchema).max(200, '"sessionSecrets" must have at most 200 items.').nullish(),
   structuredOutputSchema: z
     .unknown()
     .superRefine((schema, check) => {
@@ -73,7 +75,7 @@ const inputSchema = z.object({
 });
 
 /** What a session is made from; null and left out mean the same. Ids in any form. */
-export type CreateSessionInput = z.input<typeof inputSchema>;
+export type CreateSessionInput = z.input<typeof sessionSchema>;
 
 /** How the call was made, beside its input. */
 export interface CreateSessionOptions {
@@ -98,7 +100,7 @@ export async function createSession(
   options: CreateSessionOptions,
 ): Promise<{ session: SessionRecord; isNew: boolean }> {
   const organization = await chooseOrganization(context, options.organizationId, permissionFor.createSession);
-  const input = parseInput(inputSchema, raw);
+  const input = parseInput(sessionSchema, raw);
   if (!sessionOrigins.includes(options.origin)) throw refuse(['origin'], 'Unknown origin.');
   const owner = await chooseOwner(context, organization.id, {
     userId: input.createAsUserId,
@@ -132,7 +134,7 @@ export async function insertSession(
   organization: OrganizationRecord,
   { input: raw, automationId }: { readonly input: CreateSessionInput; readonly automationId: string },
 ): Promise<string> {
-  const input = parseInput(inputSchema, raw);
+  const input = parseInput(sessionSchema, raw);
   const id = newId();
   const owner = ownerOf(context.viewer);
   await writeSession(context, tx, organization, { id, input, owner, origin: 'automation', automationId });
@@ -178,7 +180,7 @@ async function writeSession(
   });
 }
 
-type ParsedInput = z.output<typeof inputSchema>;
+type ParsedInput = z.output<typeof sessionSchema>;
 
 function idempotencyKeyOf(context: Context, raw: CreateSessionInput, options: CreateSessionOptions): string | null {
   if (options.idempotencyKey != null) {

@@ -72,7 +72,7 @@ async function sendAnyMessage(context: Context, input: SendMessageInput): Promis
     argument: 'messageAsUserId',
     permission: permissionFor.sendMessageAsUser,
   });
-  const { message } = parseInput(messageInput, { message: input.message });
+  const { message } = parseInput(messageInputSchema, { message: input.message });
   const same = {
     message,
     ...(messageAsUserId == null ? {} : { userId: owner.userId }),
@@ -86,7 +86,8 @@ async function sendAnyMessage(context: Context, input: SendMessageInput): Promis
   );
 }
 
-const messageInput = z.object({ message: messageSchema });
+/** A message, as inputs give it. */
+export const messageInputSchema = z.object({ message: messageSchema });
 
 /** Whether a message is one as most are, which a single statement can send. */
 function isPlain(input: SendMessageInput): boolean {
@@ -105,7 +106,7 @@ export async function insertMessage(
   input: { readonly sessionId: string; readonly organizationId: string; readonly message: string },
 ): Promise<void> {
   const { organizationId } = input;
-  const { message } = parseInput(messageInput, { message: input.message });
+  const { message } = parseInput(messageInputSchema, { message: input.message });
   const [session] = await tx.query<Pick<SessionRecord, 'userId' | 'serviceUserId' | 'pendingQuestionId'>>(
     `select user_id as "userId", service_user_id as "serviceUserId", pending_question_id as "pendingQuestionId"
        from session where id = $1 and organization_id = $2`,

@@ -11,7 +11,8 @@ import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { appendEntries } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
-const inputSchema = z.object({ tags: tagsSchema });
+/** The tags of a session, as inputs give them. */
+export const sessionTagsSchema = z.object({ tags: tagsSchema });
 
 /** A session and tags for it. */
 export interface TagsInput extends SessionTarget {
@@ -46,7 +47,7 @@ async function change(context: Context, input: TagsInput, mode: TagMode): Promis
 
 /** Tags as an act takes them. INVALID_INPUT. */
 export function parseTags(tags: readonly string[]): string[] {
-  return parseInput(inputSchema, { tags }).tags;
+  return parseInput(sessionTagsSchema, { tags }).tags;
 }
 
 /** Changes tags for the domain's own use: it asks for no permission, and takes {@link parseTags}' result. */

@@ -11,7 +11,8 @@ import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { appendEntries, type NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
-const inputSchema = z.object({
+/** What changes of a session, as inputs give it; each member may be left out. */
+export const sessionChangeSchema = z.object({
   title: text('title', { min: 1, max: maxTitleLength }).optional(),
   maxAcuLimit: maxAcuLimitSchema,
 });
@@ -32,7 +33,10 @@ export interface SessionChange extends SessionTarget {
  */
 export async function updateSession(context: Context, input: SessionChange): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.changeSession, input);
-  const { title, maxAcuLimit } = parseInput(inputSchema, { title: input.title, maxAcuLimit: input.maxAcuLimit });
+  const { title, maxAcuLimit } = parseInput(sessionChangeSchema, {
+    title: input.title,
+    maxAcuLimit: input.maxAcuLimit,
+  });
   if (title === undefined && maxAcuLimit === undefined) return seen;
   return context.store.transact(async (tx) => {
     const limits = maxAcuLimit === undefined ? null : await readLimits(tx, seen.organizationId);

@@ -15,7 +15,7 @@ import { parseInput, text } from '../input.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
 import { requireVersion, type VersionCondition } from '../versions.ts';
 import { webhookFeed } from './collect-events.ts';
-import { webhookUrlComplaint } from './endpoint-url.ts';
+import { maxUrlLength, webhookUrlComplaint } from './endpoint-url.ts';
 import {
   getWebhookEndpoint,
   type WebhookEndpointRecord,
@@ -31,9 +31,10 @@ export const previousSecretMs = 24 * 60 * 60 * 1_000;
 
 const eventTypes = Object.keys(webhookEventTypes) as WebhookEventType[];
 
-function endpointSchema(allowPrivate: boolean) {
+/** The values of an endpoint, as inputs give them. Without `allowPrivate` its URL must be https. */
+export function endpointSchema(allowPrivate: boolean) {
   return z.object({
-    url: text('url', { min: 1, max: 10_000 }).superRefine((url, check) => {
+    url: text('url', { min: 1, max: maxUrlLength }).superRefine((url, check) => {
       const complaint = webhookUrlComplaint(url, allowPrivate);
       if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
     }),

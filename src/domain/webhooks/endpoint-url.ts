@@ -1,7 +1,7 @@
 import { isWebhookAddress, literalAddress } from './addresses.ts';
 
 /** The longest URL of an endpoint, in characters. */
-const maxUrlLength = 2_000;
+export const maxUrlLength = 2_000;
 
 /**
  * What is wrong with the URL of an endpoint; null: nothing that can be seen without asking for its address, which is looked at

@@ -158,7 +158,11 @@ builder.node(Automation, {
       description:
         'Next times of the schedule triggers, in chronological order. Empty if the automation is disabled or has no further scheduled times.',
       args: {
-        count: t.arg.int({ defaultValue: 5, description: 'Number of times to return, 1 to 20. Defaults to 5.' }),
+        count: t.arg.int({
+          defaultValue: 5,
+          description: 'Number of times to return, 1 to 20. Defaults to 5.',
+          extensions: { limits: { min: 1, max: mostNextRuns } },
+        }),
       },
       // Each takes about as long to find as it takes to read and write ten items.
       extensions: { items: 'count', weight: 10 },

@@ -92,12 +92,13 @@ builder.queryFields((t) => ({
       ids: t.arg.idList({
         required: true,
         description: `Ids of the objects to return. Maximum ${mostNodes}. ${nodeIdForms}`,
+        extensions: { limits: { maxItems: mostNodes } },
       }),
     },
     resolve: (_root, { ids }, context) => {
       if (ids.length > mostNodes) {
         throw new GraphQLError(`"ids" must have at most ${mostNodes} items, but has ${ids.length}.`, {
-          extensions: { code: 'INVALID_INPUT' },
+          extensions: { code: 'INVALID_INPUT', path: ['ids'] },
         });
       }
       return Promise.all(ids.map((id) => loadNode(context, id))) as never;

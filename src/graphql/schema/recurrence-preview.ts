@@ -1,4 +1,4 @@
-import { previewRecurrence, type RecurrencePreview } from '../../domain/automations/preview-recurrence.ts';
+import { mostTimes, previewRecurrence, type RecurrencePreview } from '../../domain/automations/preview-recurrence.ts';
 import { builder } from '../builder.ts';
 
 const RecurrencePreviewType = builder.objectRef<RecurrencePreview>('RecurrencePreview').implement({
@@ -30,7 +30,11 @@ builder.queryField('recurrencePreview', (t) =>
       timeZone: t.arg.string({
         description: 'IANA time zone in which the rule is evaluated, for example `Europe/Berlin`. Defaults to UTC.',
       }),
-      count: t.arg.int({ defaultValue: 5, description: 'Number of times to return, 1 to 20. Defaults to 5.' }),
+      count: t.arg.int({
+        defaultValue: 5,
+        description: 'Number of times to return, 1 to 20. Defaults to 5.',
+        extensions: { limits: { min: 1, max: mostTimes } },
+      }),
     },
     resolve: (_root, { rule, timeZone, count }, { domain }) =>
       previewRecurrence(domain, rule, timeZone ?? null, count ?? 5),

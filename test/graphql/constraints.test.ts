@@ -1,0 +1,346 @@
+import {
+  buildSchema,
+  type ConstDirectiveNode,
+  type GraphQLArgument,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isRequiredInputField,
+  valueFromASTUntyped,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inputsWithRules } from '../../src/graphql/input-limits.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { plantQuestion } from '../support/questions.ts';
+import { createSession } from '../support/sessions.ts';
+import { readText } from '../support/tree.ts';
+
+let test: TestApp;
+/** Ids of things that the administrator may change, by the names of members. */
+let ids: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  test = await startApp();
+  const make = async (field: string, made: string, input: object = {}): Promise<any> => {
+    const payload = await runMutation(test, field, made, { ...required(field), ...input });
+    if (payload.userErrors?.length !== 0) throw new Error(`${field}: ${JSON.stringify(payload)}`);
+    return Object.values(payload)[0];
+  };
+  ids = { organizationId: test.organizationId };
+  const sessionId = await createSession(test);
+  await plantQuestion(test, sessionId, 'question', 'Which colour?');
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'query($id: ID!) { session(id: $id) { pendingQuestion { questionId } } }',
+    { id: sessionId },
+  );
+  ids = {
+    ...ids,
+    sessionId,
+    questionId: data.session.pendingQuestion.questionId,
+    userId: (await makeUser(test)).userId,
+  };
+  ids = {
+    ...ids,
+    automationId: (await make('createAutomation', 'automation { id }', automation())).id,
+    knowledgeFolderId: (await make('createKnowledgeFolder', 'knowledgeFolder { id }')).id,
+    knowledgeNoteId: (await make('createKnowledgeNote', 'knowledgeNote { id }')).id,
+    playbookId: (await make('createPlaybook', 'playbook { id }')).id,
+    secretId: (await make('createSecret', 'secret { id }')).id,
+    roleId: (await make('createRole', 'role { id }')).id,
+    serviceUserId: (await make('createServiceUser', 'serviceUser { id }', { roleId: 'org_member' })).id,
+    webhookEndpointId: (await make('createWebhookEndpoint', 'webhookEndpoint { id }')).id,
+  };
+});
+afterAll(() => test.close());
+
+const printed = buildSchema(readText('schema.graphql'));
+
+type Limits = Readonly<Record<string, number | string>>;
+type Member = GraphQLInputField | GraphQLArgument;
+
+/** What @constraint says of a member in schema.graphql; null: nothing. */
+function limitsOf({ astNode }: Member): Limits | null {
+  const applied = astNode?.directives?.find((each: ConstDirectiveNode) => each.name.value === 'constraint');
+  if (!applied) return null;
+  return Object.fromEntries(
+    applied.arguments?.map(({ name, value }) => [name.value, valueFromASTUntyped(value) as number | string]) ?? [],
+  );
+}
+
+const mutationType = (field: string) => {
+  const type = getNamedType(printed.getMutationType()?.getFields()[field]?.args[0]?.type);
+  if (!isInputObjectType(type)) throw new Error(`There is no mutation ${field}.`);
+  return type;
+};
+
+/** Values that are good, where any text would not be. */
+const good: Readonly<Record<string, unknown>> = {
+  url: 'https://hooks.example/x',
+  email: 'somebody@example.test',
+  emails: ['somebody@example.test'],
+  permissions: ['VIEW_ORG_SESSIONS'],
+  type: 'KEY_VALUE',
+  key: 'SOME_KEY',
+  eventTypes: ['SESSION_MESSAGE'],
+};
+
+function sample(member: Member): unknown {
+  const { name } = member;
+  const value = ids[name] ?? good[name] ?? ofType(member.type);
+  return value;
+}
+
+function ofType(type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return ofType(type.ofType);
+  if (isListType(type)) return [ofType(type.ofType)];
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (isInputObjectType(type)) {
+    if (type.name === 'ScopeInput') return { organizationId: test.organizationId };
+    const members = Object.values(type.getFields());
+    const wanted = type.isOneOf ? members.slice(0, 1) : members.filter(isRequiredInputField);
+    return Object.fromEntries(wanted.map((each) => [each.name, sample(each)]));
+  }
+  return { ID: 'none', Int: 1, Boolean: true, JSON: {} }[type.name] ?? 'something';
+}
+
+/** The members that a mutation needs, with good values. */
+function required(field: string): Record<string, unknown> {
+  const members = Object.values(mutationType(field).getFields());
+  const wanted = members.filter((member) => isRequiredInputField(member) || member.name === 'organizationId');
+  return Object.fromEntries(wanted.map((member) => [member.name, sample(member)]));
+}
+
+const automation = (more: object = {}, session: object = {}, prompt: object = { prompt: 'Go.' }) => ({
+  triggers: [{ incomingWebhook: {} }],
+  actions: [{ startSession: { ...prompt, session } }],
+  ...more,
+});
+
+interface Place {
+  readonly mutation: string;
+  /** The input of the mutation that has these members of the input type. */
+  readonly input: (members: object) => object;
+  /** The way to the members in the input. */
+  readonly path: readonly string[];
+}
+
+const option = (...path: string[]): Place => ({
+  mutation: 'createAutomation',
+  path,
+  input: (members) => automation(path.reduceRight<object>((inner, name) => ({ [name]: inner }), members)),
+});
+
+/** Where an input type stands that is not the input of a mutation itself. */
+const nested: Readonly<Record<string, Place>> = {
+  AutomationConcurrencyInput: option('concurrency'),
+  AutomationInvocationLimitInput: option('limits', 'invocations'),
+  AutomationLimitsInput: option('limits'),
+  AutomationNetPolicyInput: option('sessionSettings', 'netPolicy'),
+  AutomationSecurityProfileInput: option('securityProfile'),
+  AutomationToolsInput: option('tools'),
+  EmailNotificationInput: option('notifications', 'email'),
+  SlackNotificationInput: option('notifications', 'slack'),
+  SessionSecretInput: {
+    mutation: 'createSession',
+    path: ['sessionSecrets', '0'],
+    input: (members) => ({ sessionSecrets: [{ key: 'SOME_KEY', value: 'x', ...members }] }),
+  },
+  QuestionAnswerInput: { mutation: 'answerQuestion', path: ['answer'], input: (answer) => ({ answer }) },
+};
+
+/** Input types whose paths are those of the domain's actions and triggers. */
+const ofAutomations = [
+  'AutomationConditionInput',
+  'AutomationSessionInput',
+  'MessageSessionActionInput',
+  'MonitorSessionActionInput',
+  'StartSessionActionInput',
+];
+
+function placeOf(typeName: string): Place {
+  const found = nested[typeName];
+  if (found) return found;
+  const mutation = `${typeName[0]?.toLowerCase()}${typeName.slice(1).replace(/Input$/, '')}`;
+  const inputs: Readonly<Record<string, (members: object) => object>> = {
+    createAutomation: automation,
+    // `first` is for a filter alone.
+    tagSessions: (members) => ({ selection: { filter: { tags: ['none'] } }, ...members }),
+  };
+  return { mutation, path: [], input: inputs[mutation] ?? ((members) => members) };
+}
+
+/** Values that break one limit each, and no other that comes before it. */
+function beyond(member: Member, limits: Limits): [limit: string, value: unknown][] {
+  const isList = isListType(getNullableType(member.type));
+  const one = (value: unknown) => (isList ? [value] : value);
+  const { maxLength, minLength, min, max, minItems, maxItems, pattern } = limits as Record<string, number>;
+  const text = (length: number) =>
+    member.name === 'macro'
+      ? `!${'x'.repeat(length - 1)}`
+      : member.name.startsWith('email')
+        ? `a@${'b'.repeat(length - 5)}.de`
+        : 'x'.repeat(length);
+  const found: [string, unknown][] = [];
+  if (maxLength !== undefined) found.push(['maxLength', one(text(maxLength + 1))]);
+  if (minLength !== undefined) found.push(['minLength', one('')]);
+  if (pattern !== undefined) found.push(['pattern', 'ä']);
+  if (min !== undefined) found.push(['min', min - 1]);
+  if (max !== undefined && max < 2_147_483_647) found.push(['max', max + 1]);
+  if (minItems !== undefined) found.push(['minItems', []]);
+  if (maxItems !== undefined) {
+    const item = (sample(member) as unknown[])[0];
+    const items = Array.from({ length: maxItems + 1 }, (_, n) =>
+      typeof item === 'string' && item !== 'none' && !isEnumType(getNamedType(member.type))
+        ? item.replace(/^something$/, `something${n}`)
+        : item,
+    );
+    found.push(['maxItems', items]);
+  }
+  return found;
+}
+
+const cases = inputsWithRules
+  .filter((name) => !ofAutomations.includes(name) && !name.endsWith('Filter'))
+  .flatMap((name) => {
+    const type = printed.getType(name);
+    if (!isInputObjectType(type)) throw new Error(`There is no input type ${name}.`);
+    return Object.values(type.getFields()).flatMap((member) => {
+      const limits = limitsOf(member);
+      return limits ? Object.keys(limits).map((limit) => [`${name}.${member.name}`, limit, name, member] as const) : [];
+    });
+  });
+
+describe('@constraint of inputs', () => {
+  it('has limits for every input type with rules, of which none is idle', () => {
+    expect(cases.length).toBeGreaterThan(120);
+    const named = new Set(cases.map(([, , name]) => name));
+    expect(
+      inputsWithRules.filter((name) => !named.has(name) && !ofAutomations.includes(name) && !name.endsWith('Filter')),
+    ).toEqual([]);
+  });
+
+  it.each(cases)('is what the service enforces: %s, %s', async (_what, limit, typeName, member) => {
+    const limits = limitsOf(member) ?? {};
+    const [, value] = beyond(member, limits).find(([name]) => name === limit) ?? [];
+    // The largest Int is the bound itself.
+    if (limit === 'max' && limits.max === 2_147_483_647) return;
+    const { mutation, input, path } = placeOf(typeName);
+    const type = printed.getType(typeName);
+    const others =
+      nested[typeName] && isInputObjectType(type) && !type.isOneOf
+        ? Object.values(type.getFields()).filter(isRequiredInputField)
+        : [];
+    const members = { ...Object.fromEntries(others.map((each) => [each.name, sample(each)])), [member.name]: value };
+    const payload = await runMutation(test, mutation, '', { ...required(mutation), ...input(members) });
+    // What is no URI is refused before the mutation.
+    if (getNamedType(member.type).name === 'URI' && payload.error !== undefined) {
+      expect(payload).toMatchObject({ error: 'INVALID_INPUT', message: expect.stringContaining(member.name) });
+      return;
+    }
+    const at = ['input', ...path, member.name];
+    expect(payload.userErrors ?? payload).toEqual(
+      expect.arrayContaining([expect.objectContaining({ code: 'INVALID_INPUT', path: expect.anything() })]),
+    );
+    expect(payload.userErrors.map(({ path: found }: { path: string[] }) => found.slice(0, at.length))).toContainEqual(
+      at,
+    );
+  });
+
+  it('lets every text have as many characters as it says', async () => {
+    for (const [typeName, name] of [
+      ['CreatePlaybookInput', 'title'],
+      ['CreateKnowledgeNoteInput', 'trigger'],
+      ['CreateSessionInput', 'title'],
+      ['CreateKnowledgeFolderInput', 'name'],
+      ['CreateOrganizationInput', 'name'],
+    ] as const) {
+      const type = printed.getType(typeName);
+      const member = isInputObjectType(type) ? type.getFields()[name] : undefined;
+      if (!member) throw new Error(`${typeName} has no ${name}.`);
+      const { mutation } = placeOf(typeName);
+      const payload = await runMutation(test, mutation, '', {
+        ...required(mutation),
+        [name]: 'y'.repeat(Number(limitsOf(member)?.maxLength)),
+      });
+      expect(payload.userErrors, typeName).toEqual([]);
+    }
+  });
+});
+
+/** The lists of the administrator's organization and enterprise with a filter, by the text that asks for one page. */
+const lists = ['Organization', 'Enterprise', 'Query', 'Viewer'].flatMap((owner) => {
+  const type = printed.getType(owner);
+  return (isObjectType(type) ? Object.values(type.getFields()) : []).flatMap((field) => {
+    const filter = getNamedType(field.args.find(({ name }) => name === 'filter')?.type);
+    if (!isInputObjectType(filter) || !field.args.some(({ name }) => name === 'first')) return [];
+    return [[`${owner}.${field.name}`, owner, field, filter] as const];
+  });
+});
+
+const around: Readonly<Record<string, (inner: string) => string>> = {
+  Query: (inner) => `{ ${inner} }`,
+  Viewer: (inner) => `{ viewer { ${inner} } }`,
+  Enterprise: (inner) => `{ enterprise { ${inner} } }`,
+  Organization: (inner) => `{ organization(id: $id) { ${inner} } }`,
+};
+
+it.each(lists)(
+  'keeps @constraint of the filter and the page, with the path of what is refused: %s',
+  async (_what, owner, field, filter) => {
+    const ask = async (given: string, path: readonly string[]) => {
+      const document = `query${owner === 'Organization' ? '($id: ID!)' : ''} ${around[owner]?.(`${field.name}(${given}) { pageInfo { hasNextPage } }`)}`;
+      const { errors } = await graphql(test, test.adminToken, document, { id: test.organizationId });
+      expect(
+        errors?.map(({ extensions }) => extensions),
+        given.slice(0, 100),
+      ).toEqual([{ code: 'INVALID_INPUT', path }]);
+    };
+    for (const member of Object.values(filter.getFields())) {
+      const { maxItems, maxLength } = limitsOf(member) ?? {};
+      const item = getNamedType(member.type);
+      const one = isEnumType(item) ? item.getValues()[0]?.name : isInputObjectType(item) ? '{}' : '"x"';
+      if (maxItems !== undefined)
+        await ask(
+          `filter: {${member.name}: [${Array(Number(maxItems) + 1)
+            .fill(one)
+            .join(' ')}]}`,
+          ['filter', member.name],
+        );
+      if (maxLength !== undefined)
+        await ask(`filter: {${member.name}: "${'x'.repeat(Number(maxLength) + 1)}"}`, ['filter', member.name]);
+    }
+    for (const name of ['first', 'last']) {
+      const { min, max } = limitsOf(field.args.find((each) => each.name === name) as GraphQLArgument) ?? {};
+      await ask(`${name}: ${Number(min) - 1}`, [name]);
+      await ask(`${name}: ${Number(max) + 1}`, [name]);
+    }
+  },
+);
+
+it.each([
+  ['nodes', (count: number) => `nodes(ids: [${'"x" '.repeat(count)}]) { id }`, 'ids', 'maxItems'],
+  [
+    'recurrencePreview',
+    (count: number) => `recurrencePreview(rule: "FREQ=DAILY", count: ${count}) { times }`,
+    'count',
+    'max',
+  ],
+] as const)('keeps @constraint of the arguments of %s', async (field, ask, name, limit) => {
+  const argument = printed
+    .getQueryType()
+    ?.getFields()
+    [field]?.args.find((each) => each.name === name);
+  const most = Number(argument && limitsOf(argument)?.[limit]);
+  expect((await graphql(test, test.adminToken, `{ ${ask(most)} }`)).errors).toBeUndefined();
+  const { errors } = await graphql(test, test.adminToken, `{ ${ask(most + 1)} }`);
+  expect(errors?.[0].extensions).toEqual({ code: 'INVALID_INPUT', path: [name] });
+});

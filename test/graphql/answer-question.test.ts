@@ -3,6 +3,7 @@ import { newId, parseId, prefixedId } from '../../src/domain/ids.ts';
 import { maxPromptLength } from '../../src/domain/sessions/create-session.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
 import { answerQuestion, plantQuestion, readPendingQuestion } from '../support/questions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
@@ -145,16 +146,13 @@ describe('who may answer', () => {
     const answer = (asUserId: string) =>
       answerQuestion(test, id, questionId, { optionId: '1' }, { input: { asUserId } });
     expect(await answer(newId())).toEqual(refused('UNKNOWN_REFERENCE', 'asUserId'));
-    const { user } = await runMutation(test, 'createUser', 'user { userId }', {
-      email: 'answers@example.com',
-      organizationId: test.organizationId,
-    });
-    expect((await answer(user.userId)).userErrors).toEqual([]);
+    const { userId } = await makeUser(test);
+    expect((await answer(userId)).userErrors).toEqual([]);
     const [message] = await test.app.services.store.query<{ userId: string }>(
       `select user_id as "userId" from log_entry where session_id = $1 and message_type = 'user_message'`,
       [id],
     );
-    expect(message?.userId).toBe(parseId('user', user.userId));
+    expect(message?.userId).toBe(parseId('user', userId));
   });
 });
 

@@ -1,0 +1,69 @@
+import { type GraphQLObjectType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
+import { expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema/index.ts';
+
+// What Relay's specification of connections asks of a schema (relay-arguments, relay-connection-types, relay-edge-types and
+// relay-page-info of @graphql-eslint), without the 250 packages that its linter would bring. test/clients has Relay itself.
+
+const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
+const ending = (suffix: string) => objects.filter(({ name }) => name.endsWith(suffix));
+const typesOf = (type: GraphQLObjectType) =>
+  Object.fromEntries(Object.values(type.getFields()).map(({ name, type: its }) => [name, String(its)]));
+
+it('has the arguments of a page wherever there is a connection', () => {
+  const fields = objects.flatMap((type) =>
+    Object.values(type.getFields())
+      .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
+      .map((field) => [`${type.name}.${field.name}`, field] as const),
+  );
+  expect(fields.length).toBeGreaterThan(40);
+  for (const [name, { args }] of fields) {
+    const types = Object.fromEntries(args.map(({ name: argument, type }) => [argument, String(type)]));
+    expect(types, name).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
+  }
+});
+
+it('has connections of edges and a page', () => {
+  const connections = ending('Connection');
+  expect(connections.length).toBeGreaterThan(20);
+  for (const type of connections) {
+    const edge = type.name.replace(/Connection$/, 'Edge');
+    expect(typesOf(type), type.name).toMatchObject({ edges: `[${edge}!]!`, pageInfo: 'PageInfo!' });
+  }
+  // Nothing else has a name that clients take for a connection.
+  const named = Object.values(schema.getTypeMap()).filter(({ name }) => /(?:Connection|Edge)$/.test(name));
+  expect(named.filter((type) => !isObjectType(type))).toEqual([]);
+});
+
+/** Items of lists that are no things with an id of their own: figures of a time, and what is known by two things together. */
+const withoutId = [
+  'ActorConsumption',
+  'AcuLimit',
+  'LegacyCall',
+  'OrganizationConsumption',
+  'PlaybookConsumption',
+  'RoleAssignment',
+  'SessionConsumption',
+];
+
+it('has edges with a cursor and a node that can be fetched again', () => {
+  const items = ending('Edge').map((type) => {
+    expect(typesOf(type), type.name).toMatchObject({ cursor: 'String!', node: `${type.name.replace(/Edge$/, '')}!` });
+    return getNamedType(type.getFields().node?.type);
+  });
+  const others = items.filter(
+    (item) =>
+      !((isObjectType(item) || isInterfaceType(item)) && item.getInterfaces().some(({ name }) => name === 'Node')),
+  );
+  expect(others.map(String).sort()).toEqual(withoutId);
+});
+
+it('says of a page where it begins and ends', () => {
+  const [type] = ending('PageInfo');
+  expect(type && typesOf(type)).toEqual({
+    endCursor: 'String',
+    hasNextPage: 'Boolean!',
+    hasPreviousPage: 'Boolean!',
+    startCursor: 'String',
+  });
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ChangeSource, resourceKinds, resourceTable } from '../../src/domain/changes/change-source.ts';
 import { changePlaceNow, readChanges } from '../../src/domain/changes/read-changes.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { sessionChanges } from '../../src/domain/sessions/watch-changes.ts';
@@ -119,4 +120,34 @@ it('reads of all sessions of an organization those that changed', async () => {
   const after = await changePlaceNow(store, sessionChanges, scope);
   await store.execute('update session set title = title where organization_id = $1', [organizationId]);
   expect((await readChanges(store, sessionChanges, scope, after, 20)).things).toEqual([]);
+});
+
+it('reads of all resources of an organization those that changed, also when nobody has read for long', async () => {
+  const { store } = test.app.services;
+  const scope = { enterpriseId, ids: [organizationId], withEnterprise: true };
+  const source: ChangeSource<object> = {
+    name: 'resources',
+    tables: resourceKinds.map(resourceTable),
+    record: { columns: 'r.status', joins: 'left join automation_run r on r.id = c.id' },
+    topics: [],
+    createdAt: () => new Date(0),
+  };
+  const insert = (count: number) =>
+    store.execute(
+      `insert into automation_run (id, automation_id, organization_id, delivery_key, trigger, status, created_at)
+       select id, $2, $3, id, '{}', 'started', now() from unnest($1::text[]) id`,
+      [Array.from({ length: count }, newId), newId(), organizationId],
+    );
+  await insert(3_000);
+  const place = await changePlaceNow(store, source, scope);
+  await store.execute('analyze resource_change', []);
+  const none = await rowsRead(test, () => readChanges(store, source, scope, place, 20));
+  expect(none.answer.things).toEqual([]);
+  // A few of the last transactions, which are known as read.
+  expect(none.read.resource_change ?? 0).toBeLessThanOrEqual(10);
+  await insert(3_000);
+  const some = await rowsRead(test, () => readChanges(store, source, scope, place, 20));
+  expect(some.answer.things).toHaveLength(20);
+  expect(some.read.resource_change ?? 0).toBeLessThanOrEqual(40);
+  expect(some.read.automation_run ?? 0).toBeLessThanOrEqual(20);
 });

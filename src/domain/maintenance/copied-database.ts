@@ -1,5 +1,6 @@
 import { isSameDatabase } from '../../store/database-identity.ts';
 import type { Transaction } from '../../store/store.ts';
+import { resourceKinds } from '../changes/change-source.ts';
 import type { Log } from '../context.ts';
 
 /** Properties of the database that a start compares with the recorded ones. */
@@ -10,8 +11,8 @@ export interface FoundDatabase {
   readonly recordedIdentity: string | null;
 }
 
-// Every visible row was written by a transaction below xmax, unless it was restored from another cluster. Two index scans
-// for each enterprise and each organization.
+// Every visible row was written by a transaction below xmax, unless it was restored from another cluster. Some
+// index scans for each enterprise and each organization.
 const hasFutureTransactions = `
   with now as (select pg_snapshot_xmax(pg_current_snapshot()) as xmax)
   select exists (
@@ -20,6 +21,12 @@ const hasFutureTransactions = `
     or exists (
       select 1 from organization o cross join lateral (
         select c.changed_xid from session_change c where c.organization_id = o.id order by c.changed_xid desc limit 1) c
+       where c.changed_xid >= now.xmax)
+    or exists (
+      select 1 from (select id from organization union all select id from enterprise) p
+        cross join unnest(array['${resourceKinds.join("', '")}']) kind cross join lateral (
+          select c.changed_xid from resource_change c where c.place_id = p.id and c.kind = kind
+           order by c.changed_xid desc limit 1) c
        where c.changed_xid >= now.xmax) as "isAhead"
     from now`;
 

@@ -161,6 +161,7 @@ describe.each(readers)('through %s', (readerIs) => {
     // A cursor within the changes of one kind says nothing of another; one between transactions is for all.
     const errors = await follow(connect(reader.url, token), ofDeliveries, { after: last }).errors();
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
+    await untilActive(0);
     const deliveries = await following(token, ofDeliveries, { after: data.changesCursor });
     deliveries.stop();
     // Removals were forgotten that came after it.
@@ -177,6 +178,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const late = await follow(connect(reader.url, token), ofRuns, variables).errors();
     expect(late).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
     const { changesCursor } = (await graphql(reader, token, '{ changesCursor }', {})).data;
+    await untilActive(0);
     (await following(token, ofRuns, { id: organizationId, after: changesCursor })).stop();
   });
 

@@ -27,7 +27,7 @@ export const costDirectives: readonly GraphQLDirective[] = [
   new GraphQLDirective({
     name: names.listSize,
     description:
-      'The field counts for several items: each costs points, and what is selected of the field costs its points for each item.',
+      'The field counts for several items: each costs points, and what is selected of the items costs its points for each item.',
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: {
       assumedSize: { type: int, description: 'The number of items when none of `slicingArguments` is given.' },
@@ -39,6 +39,11 @@ export const costDirectives: readonly GraphQLDirective[] = [
       maximumSize: {
         type: GraphQLInt,
         description: 'The largest number of items that counts, also for a number that is too large or below 1.',
+      },
+      sizedFields: {
+        type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
+        description:
+          'The fields below that hold the items. What is selected of other fields costs its points once. Without this argument, everything selected of the field costs its points for each item.',
       },
       itemComplexity: { type: int, defaultValue: 1, description: 'The points that each item costs.' },
     },
@@ -52,12 +57,13 @@ export function costDirectivesOf(field: GraphQLField<unknown, unknown>, parent: 
   const complexity = items * prices.item + root;
   const applied: AppliedDirective[] = complexity > 0 ? [{ name: names.cost, args: { complexity } }] : [];
   if (!list) return applied;
-  const { assumedSize, slicingArguments, maximumSize, itemCost } = list;
+  const { assumedSize, slicingArguments, maximumSize, sizedFields, itemCost } = list;
   const each = itemCost * prices.item;
   const args = {
     assumedSize,
     slicingArguments,
     maximumSize: maximumSize ?? undefined,
+    sizedFields: sizedFields ?? undefined,
     itemComplexity: each === 1 ? undefined : each,
   };
   return [...applied, { name: names.listSize, args }];

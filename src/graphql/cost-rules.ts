@@ -16,6 +16,8 @@ export interface ListRule {
   readonly assumedSize: number;
   /** How many there are at most, whatever is given; null: there is no other limit than that of a list's own. */
   readonly maximumSize: number | null;
+  /** The fields below it that hold the items. What is selected of others counts once; null: everything counts for each item. */
+  readonly sizedFields: readonly string[] | null;
   /** What each counts for, in items. */
   readonly itemCost: number;
   /** Whether the items are acts, of which those count in the end that have run. */
@@ -59,7 +61,14 @@ function makeRule({ args, extensions }: Field): CostRule {
   const assumedSize = typeof defaultValue === 'number' ? defaultValue : max;
   return {
     items: 0,
-    list: { slicingArguments: [items], assumedSize, maximumSize: max, itemCost: Number(weight), isOfActs: false },
+    list: {
+      slicingArguments: [items],
+      assumedSize,
+      maximumSize: max,
+      sizedFields: null,
+      itemCost: Number(weight),
+      isOfActs: false,
+    },
   };
 }
 
@@ -68,13 +77,27 @@ type Arguments = Field['args'];
 function pageRule(args: Arguments): ListRule | null {
   if (!args.some(({ name }) => name === 'first')) return null;
   const { max, default: assumedSize } = pageLimits;
-  return { slicingArguments: ['first', 'last'], assumedSize, maximumSize: max, itemCost: 1, isOfActs: false };
+  return {
+    slicingArguments: ['first', 'last'],
+    assumedSize,
+    maximumSize: max,
+    sizedFields: ['edges', 'nodes'],
+    itemCost: 1,
+    isOfActs: false,
+  };
 }
 
 function idsRule(args: Arguments): ListRule | null {
   const ids = args.find(({ name }) => name === 'ids');
   if (!ids || !isListType(getNullableType(ids.type))) return null;
-  return { slicingArguments: ['ids'], assumedSize: 1, maximumSize: null, itemCost: 1, isOfActs: false };
+  return {
+    slicingArguments: ['ids'],
+    assumedSize: 1,
+    maximumSize: null,
+    sizedFields: null,
+    itemCost: 1,
+    isOfActs: false,
+  };
 }
 
 /** The path of the ids in the input of a bulk mutation. */
@@ -85,7 +108,14 @@ function bulkRule(args: Arguments): ListRule | null {
   if (!type || !hasMember(type, idsOfBulk)) return null;
   const { max } = pageLimits;
   const slicingArguments = [['input', ...idsOfBulk].join('.'), 'input.first'];
-  return { slicingArguments, assumedSize: max, maximumSize: max, itemCost: itemsOfAct, isOfActs: true };
+  return {
+    slicingArguments,
+    assumedSize: max,
+    maximumSize: max,
+    sizedFields: null,
+    itemCost: itemsOfAct,
+    isOfActs: true,
+  };
 }
 
 function hasMember(type: GraphQLInputType, [name = '', ...rest]: readonly string[]): boolean {

@@ -36,7 +36,7 @@ export interface Operation {
 export function countPageItems(asked: Operation): number {
   const count = { items: 0 };
   const root = asked.schema.getRootType(asked.operation.operation);
-  if (root) countItems(asked, count, asked.operation.selectionSet, root, 1);
+  if (root) countItems(asked, count, asked.operation.selectionSet, root, () => 1);
   return count.items;
 }
 
@@ -49,25 +49,26 @@ export function findExcessItems(items: number): GraphQLError | null {
   );
 }
 
+/** `timesOf`: how often a field of the set counts, by its name. */
 function countItems(
   asked: Operation,
   count: { items: number },
   set: SelectionSetNode,
   type: GraphQLOutputType,
-  times: number,
+  timesOf: (name: string) => number,
 ): void {
   for (const selection of set.selections) {
     // Enough is known; and what is left could be long.
     if (count.items > mostItems) return;
     if (selection.kind === Kind.FIELD) {
-      countField(asked, count, selection, type, times);
+      countField(asked, count, selection, type, timesOf(selection.name.value));
       continue;
     }
     const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? asked.fragments.get(selection.name.value) : selection;
     if (!fragment) continue;
     const condition = fragment.typeCondition ? asked.schema.getType(fragment.typeCondition.name.value) : type;
     if (isCompositeType(condition)) {
-      countItems(asked, count, fragment.selectionSet, condition, times);
+      countItems(asked, count, fragment.selectionSet, condition, timesOf);
     }
   }
 }
@@ -85,7 +86,9 @@ function countField(
   const { items, list } = costRuleOf(definition);
   const size = list ? sizeOf(asked, field, list) : 1;
   count.items += times * (items + (list ? size * list.itemCost : 0));
-  if (field.selectionSet) countItems(asked, count, field.selectionSet, getNamedType(definition.type), times * size);
+  const isSized = (name: string) => list?.sizedFields?.includes(name) ?? true;
+  const timesOf = (name: string) => (isSized(name) ? times * size : times);
+  if (field.selectionSet) countItems(asked, count, field.selectionSet, getNamedType(definition.type), timesOf);
 }
 
 /** How many items a list has at most, by its rule and what is given; of acts that have run, how many they were. */

@@ -50,6 +50,10 @@ const documents: readonly [string, string, Record<string, unknown>?][] = [
     'a fragment',
     'query { ...F ...F } fragment F on Query { organizations(first: 2) { nodes { ... { ...G } } } } fragment G on Organization { sessions(first: 5) { nodes { id } } }',
   ],
+  [
+    'counts of lists, also in a fragment',
+    '{ organizations(first: 3) { totalCount nodes { sessions(first: 7) { ...C } } } } fragment C on SessionConnection { totalCount nodes { id } }',
+  ],
   ['introspection', getIntrospectionQuery()],
   [
     'mutations',
@@ -59,6 +63,14 @@ const documents: readonly [string, string, Record<string, unknown>?][] = [
 
 it.each(documents)('costs what the directives say: %s', async (_what, query, variables = {}) => {
   expect((await sent(query, variables)).extensions.cost).toBe(costByDirectives(printed, query, variables));
+});
+
+it('counts the length of a list once, not for each item', () => {
+  const costOf = (query: string) => planDocument(schema, parse(query)).find(null)?.price({}).cost;
+  expect(costOf('{ sessions(first: 100) { totalCount nodes { id } } }')).toBe(110);
+  expect(costOf('{ organizations(first: 5) { nodes { sessions(first: 20) { totalCount totalCountIsExact } } } }')).toBe(
+    205,
+  );
 });
 
 it('costs what the directives say for random queries', () => {

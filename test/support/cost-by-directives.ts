@@ -43,17 +43,21 @@ export function costByDirectives(
     ),
   );
 
-  const ofSet = (set: SelectionSetNode, type: GraphQLNamedType | undefined): number => {
+  const ofSet = (
+    set: SelectionSetNode,
+    type: GraphQLNamedType | undefined,
+    timesOf: (name: string) => number = () => 1,
+  ): number => {
     let points = 0;
     for (const selection of set.selections) {
       if (selection.kind === Kind.FIELD) {
-        points += ofField(selection, type);
+        points += timesOf(selection.name.value) * ofField(selection, type);
         continue;
       }
       const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
       if (!fragment) continue;
       const condition = fragment.typeCondition ? schema.getType(fragment.typeCondition.name.value) : type;
-      points += ofSet(fragment.selectionSet, condition);
+      points += ofSet(fragment.selectionSet, condition, timesOf);
     }
     return points;
   };
@@ -63,10 +67,13 @@ export function costByDirectives(
     if (name === '__schema' || name === '__type') return field.selectionSet ? ofIntrospection(field.selectionSet) : 0;
     const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
     if (!definition?.astNode) return 0;
-    const within = field.selectionSet ? ofSet(field.selectionSet, getNamedType(definition.type)) : 0;
     const own = Number(directiveOf(schema, definition.astNode, 'cost')?.complexity ?? 0);
     const list = directiveOf(schema, definition.astNode, 'listSize');
-    return own + (list ? sizeOf(field, list) * (Number(list.itemComplexity) + within) : within);
+    const size = list ? sizeOf(field, list) : 1;
+    const sized = (list?.sizedFields ?? null) as readonly string[] | null;
+    const timesOf = (below: string) => (sized === null || sized.includes(below) ? size : 1);
+    const within = field.selectionSet ? ofSet(field.selectionSet, getNamedType(definition.type), timesOf) : 0;
+    return own + within + (list ? size * Number(list.itemComplexity) : 0);
   };
 
   const ofIntrospection = (set: SelectionSetNode): number =>

@@ -73,7 +73,7 @@ export function pageWindow<C>(
 /** The refusal of the cursor that came as `name`: BAD_CURSOR. */
 export function badCursor(name: 'after' | 'before', text: string): DomainError {
   const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-  const message = `"${name}" must be a cursor of this list, but ${shown} is not one.`;
+  const message = `"${name}" must be a cursor of this list in this order, but ${shown} is not one.`;
   return new DomainError('BAD_CURSOR', message, [{ path: [name], message }]);
 }
 

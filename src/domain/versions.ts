@@ -12,6 +12,6 @@ export interface VersionCondition {
 export function requireVersion(stored: { readonly version: number }, condition: VersionCondition | undefined): void {
   const expected = condition?.expectedVersion ?? null;
   if (expected === null || expected === stored.version) return;
-  const message = `"expectedVersion" is ${expected}, but the stored version is ${stored.version}: somebody changed it since you read it.`;
+  const message = `"expectedVersion" is ${expected}, but the current version is ${stored.version}. Read it again before you change it.`;
   throw refuse(['expectedVersion'], message, 'CONFLICT');
 }

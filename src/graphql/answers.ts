@@ -12,7 +12,7 @@ import { BodyError } from './read-body.ts';
 
 /** In the same words whatever is wrong with a key: they must not say whether it was ever good. */
 const unauthenticated =
-  'A good token must come as "Authorization: Bearer <token>": this one is missing, unknown, expired or revoked.';
+  'Send a valid token as "Authorization: Bearer <token>": it is missing, unknown, expired or revoked.';
 
 /** An answer that says one thing went wrong, before any operation could. */
 export function failure(status: number, code: RequestErrorCode, message: string): Response {

@@ -1,4 +1,4 @@
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { type ASTNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { DateResolver, DateTimeResolver } from 'graphql-scalars';
 import { writeTime } from '../domain/times.ts';
 
@@ -27,20 +27,22 @@ const isTime = (date: Date) => !Number.isNaN(date.getTime());
 
 /** A scalar of text whose errors say what was wanted and the beginning of what came. */
 export function refusingWith<T>(scalar: GraphQLScalarType<T, unknown>, wanted: string): GraphQLScalarType<T, unknown> {
-  const read = (value: unknown, shown: string): T => {
+  const read = (value: unknown, shown: string, nodes?: ASTNode): T => {
     try {
       if (typeof value === 'string') return scalar.parseValue(value);
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
     }
-    throw new GraphQLError(`${wanted}, but ${shown.length > 80 ? `${shown.slice(0, 80)}…` : shown} came.`);
+    throw new GraphQLError(`${wanted}, but was ${shown.length > 80 ? `${shown.slice(0, 80)}…` : shown}.`, {
+      nodes: nodes ?? null,
+    });
   };
   return new GraphQLScalarType({
     ...scalar.toConfig(),
     parseValue: (value) => read(value, JSON.stringify(value) ?? 'nothing'),
     parseLiteral(literal) {
-      if (literal.kind === Kind.STRING) return read(literal.value, JSON.stringify(literal.value));
-      return read(null, 'value' in literal ? String(literal.value) : 'another kind of value');
+      if (literal.kind === Kind.STRING) return read(literal.value, JSON.stringify(literal.value), literal);
+      return read(null, 'value' in literal ? String(literal.value) : 'another kind of value', literal);
     },
   });
 }

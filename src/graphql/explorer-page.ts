@@ -7,10 +7,11 @@ const welcome = `# Put your token into the field at the top,
 query Start {
   viewer {
     principalType
-    permissions
+    enterprisePermissions
   }
   organizations(first: 5) {
     nodes {
+      viewerPermissions
       organizationId
       name
       sessions(first: 10) {
@@ -87,25 +88,30 @@ let tokenGiven;
 const untilToken = new Promise((resolve) => { tokenGiven = resolve; });
 
 const send = globalThis.fetch;
-const withToken = (init) => {
+const withToken = (init, asked = new URLSearchParams()) => {
   const headers = new Headers(init?.headers);
   if (!headers.has('authorization')) headers.set('authorization', 'Bearer ' + token);
-  return send('/graphql', { ...init, headers });
+  if (!asked.has('query')) return send('/graphql', { ...init, headers });
+  // GraphiQL puts a subscription and its variables into the address, which servers and proxies write to their logs.
+  headers.set('content-type', 'application/json');
+  const read = (name) => (asked.get(name) ? JSON.parse(asked.get(name)) : undefined);
+  const body = { query: asked.get('query'), operationName: asked.get('operationName') ?? undefined, variables: read('variables') };
+  return send('/graphql', { ...init, method: 'POST', headers, body: JSON.stringify(body) });
 };
 const answer = (message) => Response.json({ errors: [{ message }] });
 // GraphiQL asks by this: for the schema at once, and for what its reader runs.
 globalThis.fetch = async (address, init) => {
-  const { pathname, origin } = new URL(address, location.href);
+  const { pathname, origin, searchParams } = new URL(address, location.href);
   if (origin !== location.origin || pathname !== '/graphql') return send(address, init);
   const isReaders = new Headers(init?.headers).has('authorization');
   if (token === null && !isReaders) {
-    if (!String(init?.body).includes('IntrospectionQuery')) {
+    if (!String(init?.body).includes('IntrospectionQuery') || searchParams.has('query')) {
       field.focus();
       return answer('Put your token into the field at the top of the page first.');
     }
     await untilToken;
   }
-  return withToken(init);
+  return withToken(init, searchParams);
 };
 
 const say = (text, isWrong) => {
@@ -126,11 +132,12 @@ form.addEventListener('submit', async (event) => {
     const { data, errors } = await response.json();
     if (!data?.viewer) {
       token = isFirst ? null : token;
+      if (response.status === 401) return say('The token is unknown, expired or revoked.', true);
       return say(errors?.[0]?.message ?? 'The service answered ' + response.status + '.', true);
     }
     const { principalType, user, serviceUser } = data.viewer;
     const name = (user ?? serviceUser)?.name;
-    say('Signed in as ' + principalType + (name ? ' "' + name + '"' : '') + '. Loading the page anew forgets the token.');
+    say('Signed in as ' + principalType + (name ? ' "' + name + '"' : '') + '. Reload the page to forget the token.');
     tokenGiven();
     // What another token was shown may not be what this one is.
     if (!isFirst) document.querySelector('button[aria-label^="Re-fetch GraphQL schema"]')?.click();

@@ -12,11 +12,14 @@ const ask = async (query: string, variables: Record<string, unknown> = {}) =>
   (await graphql(test, test.adminToken, query, variables)).errors?.[0];
 
 it.each([
-  ['a moment', '"2026-11-21"', 'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z", but "2026-11-21" came.'],
-  ['a moment', '5', 'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z", but 5 came.'],
-])('says how %s is to be written, where %s came', async (_what, literal, said) => {
+  ['a moment', '"2026-11-21"', 'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z", but was "2026-11-21".'],
+  ['a moment', '5', 'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z", but was 5.'],
+])('says how %s is to be written, where the value is %s', async (_what, literal, said) => {
   const inline = `{ organizations { nodes { sessions(filter: {createdAfter: ${literal}}) { nodes { title } } } } }`;
-  expect((await ask(inline)).message).toContain(said);
+  expect(await ask(inline)).toMatchObject({
+    message: said,
+    locations: [{ line: 1, column: inline.indexOf(literal) + 1 }],
+  });
   const query =
     'query($at: DateTime) { organizations { nodes { sessions(filter: {createdAfter: $at}) { nodes { title } } } } }';
   const error = await ask(query, { at: JSON.parse(literal) });
@@ -27,7 +30,7 @@ it.each([
 it('says how a day is to be written', async () => {
   const query = 'query($from: Date!) { enterprise { consumption(from: $from, to: $from) { totalAcus } } }';
   expect((await ask(query, { from: '21.11.2026' })).message).toContain(
-    'Date must be a day as text such as "2026-11-21", but "21.11.2026" came.',
+    'Date must be a day as text such as "2026-11-21", but was "21.11.2026".',
   );
 });
 

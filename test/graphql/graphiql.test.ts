@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { chromium, openPage } from '../support/browser.ts';
+import { createSession } from '../support/sessions.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -84,7 +85,7 @@ it.skipIf(chromium === null)(
       await page.until(`(${result}).includes('Put your token')`);
 
       await use('cog_none');
-      await page.until(`(${said}).includes('missing, unknown, expired or revoked')`);
+      await page.until(`(${said}).includes('unknown, expired or revoked')`);
       await use(test.adminToken);
       await page.until(`(${said}).startsWith('Signed in')`);
       await page.run(execute);
@@ -105,6 +106,41 @@ it.skipIf(chromium === null)(
       expect(await page.run('JSON.stringify({ ...sessionStorage }) + document.cookie')).not.toContain('cog_');
       // The refused token, and nothing that the page's policy forbids.
       expect(page.complaints.filter((each) => !each.includes('401'))).toEqual([]);
+    } finally {
+      await page.close();
+    }
+  },
+);
+
+it.skipIf(chromium === null)(
+  'runs a subscription, whose text and variables are in no address',
+  { timeout: 120_000 },
+  async () => {
+    const page = await openPage();
+    try {
+      const document = 'subscription { sessionChanges { type session { title } } }';
+      await page.open(`${test.url}/graphql?query=${encodeURIComponent(document)}`);
+      await page.until(`document.querySelector('.view-line')`);
+      await page.run(`document.getElementById('token').value = ${JSON.stringify(test.adminToken)}`);
+      await page.run(`document.querySelector('#key button').click()`);
+      await page.until(`document.getElementById('said').textContent.startsWith('Signed in')`);
+      await page.run(`document.querySelector('button[aria-label^="Execute"]').click()`);
+      await page.until(`document.querySelector('button[aria-label^="Stop"]')`);
+      const result = `document.querySelector('.result-window')?.innerText ?? ''`;
+      // It hears of what happens after it has begun, which the page does not show.
+      await expect
+        .poll(
+          async () => {
+            await createSession(test, { prompt: 'say hello', title: 'followed' });
+            return page.run(result);
+          },
+          { interval: 500 },
+        )
+        .toMatch(/"ADDED"[\s\S]*followed/);
+      expect(
+        await page.run(`performance.getEntriesByType('resource').map(({ name }) => name).join(' ')`),
+      ).not.toContain('sessionChanges');
+      expect(page.complaints).toEqual([]);
     } finally {
       await page.close();
     }

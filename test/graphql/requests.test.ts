@@ -141,7 +141,7 @@ describe('without a good token', () => {
       const answer = await send({ body, headers }, token);
       // The same words for all: they must not say whether a token was ever good.
       const message =
-        'A good token must come as "Authorization: Bearer <token>": this one is missing, unknown, expired or revoked.';
+        'Send a valid token as "Authorization: Bearer <token>": it is missing, unknown, expired or revoked.';
       const error = { message, extensions: { code: 'UNAUTHENTICATED' } };
       expect(answer).toMatchObject({ status: 401, body: { errors: [error] } });
     }

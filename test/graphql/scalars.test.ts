@@ -48,7 +48,7 @@ describe('URI', () => {
     null,
     {},
   ])('refuses %j and says what it wants', (value) => {
-    expect(() => UriScalar.parseValue(value)).toThrow(/^URI must be an address after RFC 3986, .*, but .* came\.$/s);
+    expect(() => UriScalar.parseValue(value)).toThrow(/^URI must be an address after RFC 3986, .*, but was .*\.$/s);
   });
 
   it('shows no more than the beginning of a long one', () => {

@@ -106,7 +106,7 @@ it('has a version on each managed resource, and a condition on its changes', () 
 const conflict = (expected: number, stored: number) => [
   {
     code: 'CONFLICT',
-    message: `"expectedVersion" is ${expected}, but the stored version is ${stored}: somebody changed it since you read it.`,
+    message: `"expectedVersion" is ${expected}, but the current version is ${stored}. Read it again before you change it.`,
     path: ['input', 'expectedVersion'],
   },
 ];

@@ -171,7 +171,7 @@ describe(`GET ${v3}`, () => {
     ['time_after=now', 'time_after', '"time_after" must be an integer, but was "now".'],
     ['first=201', 'first', '"first" must be an integer from 1 to 200, but was 201.'],
     ['first=0', 'first', '"first" must be an integer from 1 to 200, but was 0.'],
-    ['after=x', 'after', '"after" must be a cursor of this list, but "x" is not one.'],
+    ['after=x', 'after', '"after" must be a cursor of this list in this order, but "x" is not one.'],
   ])('422: %s', async (query, name, msg) => {
     for (const path of [v3, ofOrganization(app.organizationId)]) {
       const { status, body } = await read(`${path}?${query}`);

@@ -38,7 +38,7 @@ export function expiryOf(context: Pick<Context, 'now'>, lifetimeMs: number): { e
 /** FORBIDDEN for a signed address that is forged or has expired; `text` is what was signed of it. */
 export function requireLink(services: Pick<Services, 'keyring' | 'now'>, text: string, link: Signature): void {
   if (!services.keyring.verify(text, link.signature)) {
-    throw new DomainError('FORBIDDEN', 'This link is not valid: it is not as it was given out.');
+    throw new DomainError('FORBIDDEN', 'This link is not valid: its signature does not match its address.');
   }
   if (Number(link.expires) * 1_000 <= services.now().getTime()) {
     throw new DomainError('FORBIDDEN', 'This link has expired: ask for a new one.');

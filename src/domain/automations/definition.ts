@@ -51,7 +51,7 @@ const triggerSchema = z
     if (findEventType(eventType) === null) {
       complain(
         ['eventType'],
-        `"eventType" must be one that the schemas list (GET /v3/organizations/{org_id}/automations/schemas), but was ${JSON.stringify(eventType.slice(0, 80))}.`,
+        `"eventType" must be one of the event types that automationSchemas (GraphQL) or GET /v3/organizations/{org_id}/automations/schemas lists, but was ${JSON.stringify(eventType.slice(0, 80))}.`,
       );
     }
     for (const { path, message } of complaintsAboutFields(eventType, conditions)) {
@@ -267,5 +267,5 @@ export const hasWebhook = (triggers: readonly Trigger[]): boolean =>
 
 /** INVALID_INPUT at the rule, in a sentence. */
 export function refuseRecurrence(path: readonly string[], complaint: string): Error {
-  return refuse(path, `"value" is no recurrence that can be used here: ${complaint}`);
+  return refuse(path, `"value" is not a valid recurrence: ${complaint}`);
 }

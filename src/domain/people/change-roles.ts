@@ -151,7 +151,8 @@ function requireHeld(context: Context, permissions: RoleRecord['permissions']): 
 async function lockCustomRole(context: Context, tx: Transaction, id: string): Promise<RoleRecord> {
   const role = await findRole(context, id, tx, 'for update');
   if (!role) throw notFound('role');
-  if (role.isBuiltIn) throw new DomainError('INVALID_STATE', `The built-in role "${role.id}" cannot be changed.`);
+  if (role.isBuiltIn)
+    throw new DomainError('INVALID_STATE', `The built-in role "${role.id}" cannot be changed or deleted.`);
   requireHeld(context, role.permissions);
   return role;
 }

@@ -114,7 +114,7 @@ function visit(
   found: { conditions: number; isUnlisted: boolean },
 ): void {
   if (depth > maxFilterDepth) {
-    const message = `Filters may stand at most ${maxFilterDepth} levels inside a filter, but this one is deeper.`;
+    const message = `Filters may be nested at most ${maxFilterDepth} levels deep, but this one is deeper.`;
     throw invalidInput([{ path, message }]);
   }
   const conditions = conditionsOf(filter);

@@ -33,7 +33,7 @@ export async function lockRunAndSession(tx: Transaction, sessionId: string): Pro
 export async function suspendLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
   if (session.status === 'suspended') return session;
   if (session.status === 'exit' || session.status === 'error') {
-    throw new DomainError('INVALID_STATE', `A session in status "${session.status}" has no agent to put to sleep.`);
+    throw new DomainError('INVALID_STATE', `A session in status "${session.status}" has no agent to suspend.`);
   }
   const { id, organizationId } = session;
   const next = await sleepLocked(context, tx, session, {
@@ -109,7 +109,7 @@ export async function resumeSession(context: Context, input: SessionTarget): Pro
     if (session.isArchived) throw new DomainError('INVALID_STATE', 'The session is archived: unarchive it first.');
     if (session.status === 'resuming') return session;
     if (session.status !== 'suspended') {
-      throw new DomainError('INVALID_STATE', `A session in status "${session.status}" does not sleep.`);
+      throw new DomainError('INVALID_STATE', `A session in status "${session.status}" is not suspended.`);
     }
     const [run] = await tx.query<{ hasWork: boolean }>(hasWork, [session.id]);
     const request = { request: 'resume', requestFrom: placeOf(context) } as const;

@@ -116,7 +116,7 @@ export function isCreatedBy(row: string, { userIds, serviceUserIds, serviceKeyId
   return conditions.length === 1 ? conditions.join() : `(${conditions.join(' or ')})`;
 }
 
-/** Whether a thing was made by some principals, as {@link isCreatedBy} in a statement. */
+/** True if a thing was made by some principals, as {@link isCreatedBy} in a statement. */
 export function wasCreatedBy({ userIds, serviceUserIds, serviceKeyIds }: Creators, owner: Owner): boolean {
   const { userId, serviceUserId, serviceKeyId } = owner;
   return (

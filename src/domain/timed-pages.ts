@@ -87,6 +87,12 @@ interface Position {
   readonly id: string;
 }
 
+/** The cursor of a record in the list of this name, in its order by `createdAt`. */
+export const createdCursor = (
+  list: string,
+  { id, createdAt }: { readonly id: string; readonly createdAt: Date },
+): string => writeCursor(list, createdAt.getTime(), id);
+
 /** The columns of time, or text, and id that say where a row of a {@link TimedList} stands. */
 export interface RowPlace {
   readonly at: string;

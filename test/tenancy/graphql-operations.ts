@@ -106,7 +106,9 @@ export function queryOperations(seen: Seen): Operation[] {
 
 function fieldOperation(seen: Seen, parent: GraphQLObjectType, path: readonly Step[], field: Field): Operation {
   const steps = [...path, { parent, field }];
-  const inputs = [...stepInputs(path), readInputs(field.args, field.name)];
+  // Children are sessions elsewhere.
+  const within = parent.name === 'KnowledgeFolder' && field.name === 'children' ? 'knowledgeFolders' : field.name;
+  const inputs = [...stepInputs(path), readInputs(field.args, within)];
   const leaf = selectionOf(getNamedType(field.type));
   return {
     name: `${parent.name}.${field.name}`,

@@ -87,7 +87,7 @@ export async function listSessionAttachments(
   return list.toPage(rows);
 }
 
-/** What narrows a list of attachments. `search`: in the name. */
+/** Conditions of a list of attachments. `search`: in the name. */
 export interface AttachmentFilter extends Omit<ListFilter, 'createdBy'> {
   readonly source?: AttachmentRecord['source'] | undefined;
 }

@@ -102,7 +102,7 @@ export async function listAutomations(
 /** Any of them is enough to view automations. */
 export const keepers = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;
 
-/** What narrows a list of automations. `search`: in the name. `isFailing`: it has failed since it last acted. */
+/** Conditions of a list of automations. `search`: in the name. `isFailing`: it has failed since it last acted. */
 export interface AutomationFilter extends ListFilter {
   readonly isEnabled?: boolean | undefined;
   readonly isFailing?: boolean | undefined;
@@ -168,7 +168,7 @@ export function findRuns(context: Context, ids: readonly string[]): Promise<(Aut
   return findInOrganizations<AutomationRun>(context, table, ids, ...keepers);
 }
 
-/** What narrows a list of runs. */
+/** Conditions of a list of runs. */
 export interface RunFilter extends Pick<ListFilter, 'createdAfter' | 'createdBefore'> {
   readonly status?: readonly RunStatus[] | undefined;
 }

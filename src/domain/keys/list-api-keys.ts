@@ -58,7 +58,7 @@ export async function listApiKeys(
   return toPage(rows, window, cursorOf);
 }
 
-/** What narrows a list of keys; ids are bare. `search`: in the name. */
+/** Conditions of a list of keys; ids are bare. `search`: in the name. */
 export interface KeyFilter extends Omit<ListFilter, 'createdBy'> {
   /** `active` when left out. */
   readonly status?: KeyStatus | undefined;
@@ -67,7 +67,7 @@ export interface KeyFilter extends Omit<ListFilter, 'createdBy'> {
   readonly serviceUserId?: string | undefined;
 }
 
-/** Whose keys a list is of: an organization's or a service user's, by bare ids, the viewer's own, or all of the enterprise. */
+/** The owner of the keys of a list: an organization's or a service user's, by bare ids, the viewer's own, or all of the enterprise. */
 export type KeyListScope =
   | { readonly of: 'organization' | 'serviceUser'; readonly id: string }
   | { readonly of: 'viewer' | 'enterprise' };

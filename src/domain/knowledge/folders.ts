@@ -102,7 +102,7 @@ export async function listFolders(
   return list.toPage(rows);
 }
 
-/** What narrows a list of folders; ids are bare. `accessType`: as in a list of notes. */
+/** Conditions of a list of folders; ids are bare. `accessType`: as in a list of notes. */
 export interface FolderFilter extends Omit<ListFilter, 'createdBy'> {
   readonly accessType?: AccessType | undefined;
   readonly parentId?: string | undefined;

@@ -111,7 +111,7 @@ export const noteFilterSchema = z.object({
  */
 export type NoteFilter = z.input<typeof noteFilterSchema>;
 
-/** What narrows a list of notes that has an order: {@link NoteFilter} and more. */
+/** Conditions of a list of notes that has an order: {@link NoteFilter} and more. */
 export interface NoteListFilter extends NoteFilter, Omit<ListFilter, 'search'> {
   readonly isEnabled?: boolean | undefined;
 }
@@ -193,7 +193,7 @@ export function notesIn(
   };
 }
 
-/** What a filter says of a note aliased `n`, after a check. `organization`: that of the list, in SQL. INVALID_INPUT. */
+/** The conditions of a filter on a note aliased `n`, after a check. `organization`: that of the list, in SQL. INVALID_INPUT. */
 function narrowing(
   enterpriseId: string,
   { isEnabled, createdBy, createdAfter, createdBefore, ...filter }: NoteListFilter,

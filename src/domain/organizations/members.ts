@@ -31,7 +31,7 @@ function toMember(row: MemberRow): MemberRecord {
   return { id, organizationId, userId, role: toRole(row), createdAt };
 }
 
-/** What narrows a list of members; ids are bare. `search`: in the name and the address. Times are those of the membership. */
+/** Conditions of a list of members; ids are bare. `search`: in the name and the address. Times are those of the membership. */
 export interface MemberFilter extends Omit<ListFilter, 'createdBy'> {
   /** The one with exactly this address, upper and lower case alike. */
   readonly email?: string | undefined;

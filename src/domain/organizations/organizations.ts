@@ -43,7 +43,7 @@ export async function readOrganizationPage(
   return page.toPage(rows);
 }
 
-/** What narrows a list of organizations. `search`: in the name. */
+/** Conditions of a list of organizations. `search`: in the name. */
 export type OrganizationFilter = Omit<ListFilter, 'createdBy'>;
 
 const texts = { name: { member: 'name', column: 'name' } } as const;

@@ -28,7 +28,7 @@ const holders = {
 /** Who holds the roles of a list. */
 export type RoleHolderKind = keyof typeof holders;
 
-/** What narrows a list of role assignments; ids are bare. `organizationIds`: in one of these, and not on the enterprise. */
+/** Conditions of a list of role assignments; ids are bare. `organizationIds`: in one of these, and not on the enterprise. */
 export interface RoleAssignmentFilter {
   readonly organizationIds?: readonly string[] | undefined;
   readonly roleIds?: readonly string[] | undefined;

@@ -25,7 +25,7 @@ export async function listRoles(context: Context, request: PageRequest, limits: 
   return list.toPage(rows.map(toRole));
 }
 
-/** What narrows a list of roles. `search`: in the name. */
+/** Conditions of a list of roles. `search`: in the name. */
 export interface RoleFilter extends Pick<ListFilter, 'search'> {
   readonly scope?: RoleRecord['scope'] | undefined;
   readonly isBuiltIn?: boolean | undefined;

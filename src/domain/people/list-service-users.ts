@@ -37,7 +37,7 @@ export async function listServiceUsers(
   return readPage(context, organization.id, filter, request, limits);
 }
 
-/** What narrows a list of service users; ids are bare. `search`: in the name. `roleIds`: those with one of them anywhere. */
+/** Conditions of a list of service users; ids are bare. `search`: in the name. `roleIds`: those with one of them anywhere. */
 export interface ServiceUserListFilter
   extends Omit<ListFilter, 'createdBy'>,
     Pick<ServiceUserFilter, 'includeInactive'> {

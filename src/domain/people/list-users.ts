@@ -33,7 +33,7 @@ export async function listUsers(
   return readPage(context, { organization, email }, request, limits);
 }
 
-/** What narrows a list of users; ids are bare. `search`: in the name and the address. `roleIds`: who has one of them anywhere. */
+/** Conditions of a list of users; ids are bare. `search`: in the name and the address. `roleIds`: who has one of them anywhere. */
 export interface UserListFilter extends Omit<ListFilter, 'createdBy'> {
   readonly email?: string | undefined;
   readonly roleIds?: readonly string[] | undefined;

@@ -117,7 +117,7 @@ export async function listPlaybooks(
   return list.toPage(rows);
 }
 
-/** What narrows a list of playbooks. `search`: in the title and the macro. `accessType`: as in {@link PlaybookListRequest}. */
+/** Conditions of a list of playbooks. `search`: in the title and the macro. `accessType`: as in {@link PlaybookListRequest}. */
 export interface PlaybookFilter extends ListFilter {
   readonly accessType?: AccessType | undefined;
 }

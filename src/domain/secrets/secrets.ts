@@ -55,7 +55,7 @@ export async function listSecrets(
   return list.toPage(rows);
 }
 
-/** What narrows a list of secrets. `search`: in the key and the note. */
+/** Conditions of a list of secrets. `search`: in the key and the note. */
 export interface SecretFilter extends ListFilter {
   readonly types?: readonly SecretType[] | undefined;
   readonly isSensitive?: boolean | undefined;

@@ -51,7 +51,7 @@ export const webhookDeliveryColumns = `d.id, d.organization_id as "organizationI
   d.event_type as "eventType", d.event_id as "eventId", d.session_id as "sessionId", d.status, d.attempts,
   d.next_attempt_at as "nextAttemptAt", d.finished_at as "finishedAt", d.created_at as "createdAt"`;
 
-/** What narrows a list of deliveries; ids are bare. */
+/** Conditions of a list of deliveries; ids are bare. */
 export interface WebhookDeliveryFilter extends Pick<ListFilter, 'createdAfter' | 'createdBefore'> {
   readonly status?: readonly WebhookDeliveryStatus[] | undefined;
   readonly sessionId?: string | undefined;

@@ -41,7 +41,7 @@ export function webhookSecretPlace(organizationId: string, endpointId: string): 
   return `${organizationId}:${endpointId}`;
 }
 
-/** What narrows a list of endpoints. `search`: in the address and the description. `eventTypes`: it hears of any of these. */
+/** Conditions of a list of endpoints. `search`: in the address and the description. `eventTypes`: it hears of any of these. */
 export interface WebhookEndpointFilter extends ListFilter {
   readonly isEnabled?: boolean | undefined;
   readonly isFailing?: boolean | undefined;

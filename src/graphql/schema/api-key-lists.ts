@@ -5,7 +5,7 @@ import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
 import { ApiKey } from './api-keys.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readId } from './list-inputs.ts';
@@ -14,7 +14,8 @@ import { Organization } from './organization-ref.ts';
 import { ServiceUser } from './people.ts';
 import { ViewerType } from './viewer.ts';
 
-const ApiKeyConnection = countedConnection(ApiKey, 'ApiKey', {
+/** ApiKeyConnection and ApiKeyEdge. */
+export const { connection: ApiKeyConnection, edge: ApiKeyEdge } = countedConnectionAndEdge(ApiKey, 'ApiKey', {
   page: 'A page of a list of API keys.',
   edge: 'An API key in a page, with its cursor.',
 });

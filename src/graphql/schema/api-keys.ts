@@ -181,7 +181,8 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   }),
 });
 
-const CreateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>(
+/** The payload of createApiKey. */
+export const CreateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>(
   'CreateApiKeyPayload',
   'Result of creating an API key.',
   (t) => ({

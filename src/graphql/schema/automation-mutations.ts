@@ -182,9 +182,12 @@ async function change(
   return updateAutomation(domain, await getAutomationPlace(domain, automationId), wanted);
 }
 
+/** The payload of createAutomation. */
+export const CreateAutomationPayload = writtenType('CreateAutomationPayload', 'Result of creating an automation.');
+
 addMutation('createAutomation', {
   input: CreateAutomationInput,
-  payload: writtenType('CreateAutomationPayload', 'Result of creating an automation.'),
+  payload: CreateAutomationPayload,
   needs: ['changeAutomations'],
   description:
     'Creates an automation. An automation that runs as its creator also requires `USE_PERSONAL_AUTOMATIONS`. The viewer also needs the permissions that its actions require.',

@@ -23,7 +23,7 @@ import {
 } from './automation-options.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { AutomationTrigger } from './automation-triggers.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnection, countedConnectionAndEdge } from './counted-connection.ts';
 import { listArgs, parseListFilter } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
@@ -53,10 +53,15 @@ const RunConnection = countedConnection(AutomationRunType, 'AutomationRun', {
   edge: 'A run of an automation in a page, with its cursor.',
 });
 
-const AutomationConnection = countedConnection(Automation, 'Automation', {
-  page: 'A page of a list of automations.',
-  edge: 'An automation in a page, with its cursor.',
-});
+/** AutomationConnection and AutomationEdge. */
+export const { connection: AutomationConnection, edge: AutomationEdge } = countedConnectionAndEdge(
+  Automation,
+  'Automation',
+  {
+    page: 'A page of a list of automations.',
+    edge: 'An automation in a page, with its cursor.',
+  },
+);
 
 /** The most next times that are told. */
 const mostNextRuns = 20;

@@ -16,6 +16,7 @@ import './automation-schemas.ts';
 import './automations.ts';
 import './bulk-session-acts.ts';
 import './consumption.ts';
+import './created-edges.ts';
 import './event-relations.ts';
 import './events.ts';
 import './ip-access-list.ts';

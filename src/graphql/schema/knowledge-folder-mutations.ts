@@ -33,7 +33,8 @@ const CreateKnowledgeFolderInput = builder.inputType('CreateKnowledgeFolderInput
   }),
 });
 
-const CreateKnowledgeFolderPayload = payloadType<{ knowledgeFolder: FolderRecord }>(
+/** The payload of createKnowledgeFolder. */
+export const CreateKnowledgeFolderPayload = payloadType<{ knowledgeFolder: FolderRecord }>(
   'CreateKnowledgeFolderPayload',
   'Result of creating a knowledge folder.',
   (t) => ({

@@ -42,7 +42,8 @@ const CreateKnowledgeNoteInput = builder.inputType('CreateKnowledgeNoteInput', {
   }),
 });
 
-const CreateKnowledgeNotePayload = payloadType<{ knowledgeNote: NoteRecord }>(
+/** The payload of createKnowledgeNote. */
+export const CreateKnowledgeNotePayload = payloadType<{ knowledgeNote: NoteRecord }>(
   'CreateKnowledgeNotePayload',
   'Result of creating a knowledge note.',
   (t) => ({

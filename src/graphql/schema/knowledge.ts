@@ -3,7 +3,7 @@ import { type FolderRecord, foldersIn, foldersOf } from '../../domain/knowledge/
 import { type NoteRecord, notesIn, notesOf } from '../../domain/knowledge/notes.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import {
   KnowledgeFolderFilterInput,
@@ -24,14 +24,24 @@ export const KnowledgeNote = builder.objectRef<NoteRecord>('KnowledgeNote');
 /** KnowledgeFolder of the contract. */
 export const KnowledgeFolder = builder.objectRef<FolderRecord>('KnowledgeFolder');
 
-const KnowledgeNoteConnection = countedConnection(KnowledgeNote, 'KnowledgeNote', {
-  page: 'A page of knowledge notes.',
-  edge: 'A knowledge note in a list, with its cursor.',
-});
-const KnowledgeFolderConnection = countedConnection(KnowledgeFolder, 'KnowledgeFolder', {
-  page: 'A page of knowledge folders.',
-  edge: 'A knowledge folder in a list, with its cursor.',
-});
+/** KnowledgeNoteConnection and KnowledgeNoteEdge. */
+export const { connection: KnowledgeNoteConnection, edge: KnowledgeNoteEdge } = countedConnectionAndEdge(
+  KnowledgeNote,
+  'KnowledgeNote',
+  {
+    page: 'A page of knowledge notes.',
+    edge: 'A knowledge note in a list, with its cursor.',
+  },
+);
+/** KnowledgeFolderConnection and KnowledgeFolderEdge. */
+export const { connection: KnowledgeFolderConnection, edge: KnowledgeFolderEdge } = countedConnectionAndEdge(
+  KnowledgeFolder,
+  'KnowledgeFolder',
+  {
+    page: 'A page of knowledge folders.',
+    edge: 'A knowledge folder in a list, with its cursor.',
+  },
+);
 
 builder.node(KnowledgeNote, {
   description: 'A note with knowledge for agents, and the situation in which an agent should read the note.',

@@ -23,7 +23,8 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   }),
 });
 
-const CreateOrganizationPayload = payloadType<{ organization: OrganizationRecord }>(
+/** The payload of createOrganization. */
+export const CreateOrganizationPayload = payloadType<{ organization: OrganizationRecord }>(
   'CreateOrganizationPayload',
   'Result of creating an organization.',
   (t) => ({

@@ -12,7 +12,7 @@ import { builder } from '../builder.ts';
 import { countable, nestedConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
 import { toInt } from '../whole-number.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary } from './needs.ts';
@@ -132,10 +132,15 @@ async function organizationConnection(context: GraphqlContext, scope: Organizati
   return nestedConnection(context, list, args);
 }
 
-const OrganizationConnection = countedConnection(Organization, 'Organization', {
-  page: 'A page of organizations in a list.',
-  edge: 'An organization in a list, with its cursor.',
-});
+/** OrganizationConnection and OrganizationEdge. */
+export const { connection: OrganizationConnection, edge: OrganizationEdge } = countedConnectionAndEdge(
+  Organization,
+  'Organization',
+  {
+    page: 'A page of organizations in a list.',
+    edge: 'An organization in a list, with its cursor.',
+  },
+);
 
 builder.node(Enterprise, {
   description: 'The tenant of the installation, to which all organizations, users and service users belong.',

@@ -41,7 +41,8 @@ const CreatePlaybookInput = builder.inputType('CreatePlaybookInput', {
   }),
 });
 
-const CreatePlaybookPayload = payloadType<{ playbook: PlaybookRecord }>(
+/** The payload of createPlaybook. */
+export const CreatePlaybookPayload = payloadType<{ playbook: PlaybookRecord }>(
   'CreatePlaybookPayload',
   'Result of creating a playbook.',
   (t) => ({

@@ -2,7 +2,7 @@ import { prefixedId } from '../../domain/ids.ts';
 import { type PlaybookFilter, type PlaybookRecord, playbooksOf } from '../../domain/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { createdMembers, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
@@ -14,7 +14,8 @@ import { authorshipFields } from './principals.ts';
 /** Playbook of the contract. */
 export const Playbook = builder.objectRef<PlaybookRecord>('Playbook');
 
-const PlaybookConnection = countedConnection(Playbook, 'Playbook', {
+/** PlaybookConnection and PlaybookEdge. */
+export const { connection: PlaybookConnection, edge: PlaybookEdge } = countedConnectionAndEdge(Playbook, 'Playbook', {
   page: 'Page of a list of playbooks.',
   edge: 'Playbook in a list, with its cursor.',
 });

@@ -5,7 +5,7 @@ import type { RoleRecord } from '../../domain/people/roles.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { addMutation } from './add-mutation.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
 import { listArgs, orderInput } from './list-inputs.ts';
@@ -13,7 +13,8 @@ import { boundary } from './needs.ts';
 import { clientMutationIdDescription, expectedVersionDescription, payloadType } from './payloads.ts';
 import { Role } from './people.ts';
 
-const RoleConnection = countedConnection(Role, 'Role', {
+/** RoleConnection and RoleEdge. */
+export const { connection: RoleConnection, edge: RoleEdge } = countedConnectionAndEdge(Role, 'Role', {
   page: 'A page of roles of the enterprise.',
   edge: 'A role in a list, with its cursor.',
 });
@@ -73,7 +74,8 @@ const CreateRoleInput = builder.inputType('CreateRoleInput', {
   }),
 });
 
-const CreateRolePayload = payloadType<{ role: RoleRecord }>(
+/** The payload of createRole. */
+export const CreateRolePayload = payloadType<{ role: RoleRecord }>(
   'CreateRolePayload',
   'Result of creating a custom role.',
   (t) => ({

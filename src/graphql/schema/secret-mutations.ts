@@ -41,7 +41,8 @@ const CreateSecretInput = builder.inputType('CreateSecretInput', {
   }),
 });
 
-const CreateSecretPayload = payloadType<{ secret: SecretRecord }>(
+/** The payload of createSecret. */
+export const CreateSecretPayload = payloadType<{ secret: SecretRecord }>(
   'CreateSecretPayload',
   'Result of creating a secret.',
   (t) => ({

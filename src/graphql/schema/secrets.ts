@@ -2,7 +2,7 @@ import { prefixedId } from '../../domain/ids.ts';
 import { type SecretRecord, secretsOf } from '../../domain/secrets/secrets.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { SecretTypeEnum } from './enums.ts';
 import { createdMembers, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
 import { boundary } from './needs.ts';
@@ -12,7 +12,8 @@ import { authorshipFields } from './principals.ts';
 /** Secret of the contract. */
 export const Secret = builder.objectRef<SecretRecord>('Secret');
 
-const SecretConnection = countedConnection(Secret, 'Secret', {
+/** SecretConnection and SecretEdge. */
+export const { connection: SecretConnection, edge: SecretEdge } = countedConnectionAndEdge(Secret, 'Secret', {
   page: 'Page of a list of secrets.',
   edge: 'Secret in a list, with its cursor.',
 });

@@ -5,7 +5,7 @@ import { createServiceUser, deleteServiceUser, updateServiceUser } from '../../d
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { addMutation } from './add-mutation.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary } from './needs.ts';
@@ -23,10 +23,15 @@ import { organizationIdOf, ScopeInput, scopeDescription } from './places.ts';
 
 const serviceUserIdDescription = 'Global ID or REST id of the service user (`service-user-…`).';
 
-const ServiceUserConnection = countedConnection(ServiceUser, 'ServiceUser', {
-  page: 'A page of service users in a list.',
-  edge: 'A service user in a list, with its cursor.',
-});
+/** ServiceUserConnection and ServiceUserEdge. */
+export const { connection: ServiceUserConnection, edge: ServiceUserEdge } = countedConnectionAndEdge(
+  ServiceUser,
+  'ServiceUser',
+  {
+    page: 'A page of service users in a list.',
+    edge: 'A service user in a list, with its cursor.',
+  },
+);
 
 const ServiceUserFilterInput = builder.inputType('ServiceUserFilter', {
   description:
@@ -117,7 +122,8 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
   }),
 });
 
-const CreateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
+/** The payload of createServiceUser. */
+export const CreateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
   'CreateServiceUserPayload',
   'Result of creating a service user. The service user has no token until `createApiKey` creates one.',
   (t) => ({

@@ -85,7 +85,8 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
   }),
 });
 
-const CreateSessionPayload = payloadType<{ session: SessionRecord; isNewSession: boolean }>(
+/** The payload of createSession. */
+export const CreateSessionPayload = payloadType<{ session: SessionRecord; isNewSession: boolean }>(
   'CreateSessionPayload',
   'Result of starting a session.',
   (t) => ({

@@ -6,7 +6,7 @@ import { createUser, inviteUsers } from '../../domain/people/users.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { addMutation } from './add-mutation.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary, exceptOwn } from './needs.ts';
@@ -16,7 +16,8 @@ import { organizationIdOf, ScopeInput } from './places.ts';
 
 const userIdDescription = 'Global ID or REST id of the user (`user-…`).';
 
-const UserConnection = countedConnection(User, 'User', {
+/** UserConnection and UserEdge. */
+export const { connection: UserConnection, edge: UserEdge } = countedConnectionAndEdge(User, 'User', {
   page: 'A page of users of the enterprise.',
   edge: 'A user in a list, with its cursor.',
 });
@@ -83,9 +84,14 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
   }),
 });
 
-const CreateUserPayload = payloadType<{ user: UserRecord }>('CreateUserPayload', 'Result of creating a user.', (t) => ({
-  user: t.expose('user', { type: User, nullable: true, description: 'The new user; null if there are user errors.' }),
-}));
+/** The payload of createUser. */
+export const CreateUserPayload = payloadType<{ user: UserRecord }>(
+  'CreateUserPayload',
+  'Result of creating a user.',
+  (t) => ({
+    user: t.expose('user', { type: User, nullable: true, description: 'The new user; null if there are user errors.' }),
+  }),
+);
 
 addMutation('createUser', {
   input: CreateUserInput,

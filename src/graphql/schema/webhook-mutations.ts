@@ -114,7 +114,8 @@ const writtenType = (name: string, description: string) =>
     secret: t.exposeString('secret', { nullable: true, description: said.secret }),
   }));
 
-const CreateWebhookEndpointPayload = writtenType(
+/** The payload of createWebhookEndpoint. */
+export const CreateWebhookEndpointPayload = writtenType(
   'CreateWebhookEndpointPayload',
   'Result of creating a webhook endpoint.',
 );

@@ -4,7 +4,7 @@ import { type WebhookEndpointRecord, webhookEndpointsOf } from '../../domain/web
 import { type WebhookEventType, webhookEventTypes } from '../../domain/webhooks/event-types.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
-import { countedConnection } from './counted-connection.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
 import { createdMembers, listArgs, orderInput, parseListFilter, readId } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
@@ -31,10 +31,15 @@ export const WebhookEventTypeEnum = builder.enumType('WebhookEventType', {
 /** An endpoint for webhooks. */
 export const WebhookEndpoint = builder.objectRef<WebhookEndpointRecord>('WebhookEndpoint');
 
-const WebhookEndpointConnection = countedConnection(WebhookEndpoint, 'WebhookEndpoint', {
-  page: 'Page of a list of webhook endpoints.',
-  edge: 'Webhook endpoint in a list, with its cursor.',
-});
+/** WebhookEndpointConnection and WebhookEndpointEdge. */
+export const { connection: WebhookEndpointConnection, edge: WebhookEndpointEdge } = countedConnectionAndEdge(
+  WebhookEndpoint,
+  'WebhookEndpoint',
+  {
+    page: 'Page of a list of webhook endpoints.',
+    edge: 'Webhook endpoint in a list, with its cursor.',
+  },
+);
 
 builder.node(WebhookEndpoint, {
   description:

@@ -31,16 +31,18 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
     graphql`
       mutation secretFormMutation($input: CreateSecretInput!, $connections: [ID!]!) {
         createSecret(input: $input) {
-          secret @prependNode(connections: $connections, edgeTypeName: "SecretEdge") {
-            id
-            secretId
-            key
-            type
-            note
-            isSensitive
-            updatedAt
-            createdBy {
-              displayName
+          secretEdge @prependEdge(connections: $connections) {
+            node {
+              id
+              secretId
+              key
+              type
+              note
+              isSensitive
+              updatedAt
+              createdBy {
+                displayName
+              }
             }
           }
           userErrors {

@@ -30,13 +30,15 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
     graphql`
       mutation folderFormCreateMutation($input: CreateKnowledgeFolderInput!, $connections: [ID!]!) {
         createKnowledgeFolder(input: $input) {
-          knowledgeFolder @prependNode(connections: $connections, edgeTypeName: "KnowledgeFolderEdge") {
-            id
-            name
-            path
-            description
-            parent {
+          knowledgeFolderEdge @prependEdge(connections: $connections) {
+            node {
               id
+              name
+              path
+              description
+              parent {
+                id
+              }
             }
           }
           userErrors {

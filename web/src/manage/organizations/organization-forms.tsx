@@ -36,13 +36,15 @@ export function NewOrganization({ connections, onClose }: NewOrganizationProps) 
     graphql`
       mutation organizationFormsCreateMutation($input: CreateOrganizationInput!, $connections: [ID!]!) {
         createOrganization(input: $input) {
-          organization @prependNode(connections: $connections, edgeTypeName: "OrganizationEdge") {
-            id
-            organizationId
-            name
-            createdAt
-            maxCycleAcuLimit
-            maxSessionAcuLimit
+          organizationEdge @prependEdge(connections: $connections) {
+            node {
+              id
+              organizationId
+              name
+              createdAt
+              maxCycleAcuLimit
+              maxSessionAcuLimit
+            }
           }
           userErrors {
             message

@@ -42,13 +42,15 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
     graphql`
       mutation roleFormCreateMutation($input: CreateRoleInput!, $connections: [ID!]!) {
         createRole(input: $input) {
-          role @prependNode(connections: $connections, edgeTypeName: "RoleEdge") {
-            id
-            roleId
-            name
-            scope
-            isBuiltIn
-            permissions
+          roleEdge @prependEdge(connections: $connections) {
+            node {
+              id
+              roleId
+              name
+              scope
+              isBuiltIn
+              permissions
+            }
           }
           userErrors {
             message

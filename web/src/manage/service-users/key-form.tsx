@@ -9,19 +9,27 @@ import { RoleSelect } from '../kit/role-select.tsx';
 interface KeyFormProps {
   /** Whose it is: a service user's, or the organization's own (v1). */
   readonly of: { readonly serviceUserId: string } | { readonly organizationId: string };
+  /** The lists, by Relay's ids, that the new key belongs into. */
+  readonly connections: readonly string[];
   /** With its token, which is shown once. */
   readonly onDone: (token: string) => void;
   readonly onClose: () => void;
 }
 
 /** Makes a key. */
-export function KeyForm({ of, onDone, onClose }: KeyFormProps) {
+export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [create, isBusy] = useAct<keyFormMutation>(
     graphql`
-      mutation keyFormMutation($input: CreateApiKeyInput!) {
+      mutation keyFormMutation($input: CreateApiKeyInput!, $connections: [ID!]!) {
         createApiKey(input: $input) {
           token
+          apiKeyEdge @prependEdge(connections: $connections) {
+            node {
+              id
+              ...keyTable_keys
+            }
+          }
           userErrors {
             message
             path
@@ -40,6 +48,7 @@ export function KeyForm({ of, onDone, onClose }: KeyFormProps) {
         name: given.text('name'),
         expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
       },
+      connections,
     });
     setErrors(refused);
     if (refused !== null) return;

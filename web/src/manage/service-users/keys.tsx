@@ -24,6 +24,7 @@ export function Keys({ organization, organizationId }: KeysProps) {
       @refetchable(queryName: "keysPaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         apiKeys(first: $count, after: $cursor) @connection(key: "keys_apiKeys") {
+          __id
           edges {
             node {
               id
@@ -56,11 +57,9 @@ export function Keys({ organization, organizationId }: KeysProps) {
         {isNew && (
           <KeyForm
             of={{ organizationId }}
+            connections={[data.apiKeys.__id]}
             onClose={() => setNew(false)}
-            onDone={(made) => {
-              setToken(made);
-              again();
-            }}
+            onDone={setToken}
           />
         )}
       </Suspense>

@@ -24,12 +24,14 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
     graphql`
       mutation serviceUserFormCreateMutation($input: CreateServiceUserInput!, $connections: [ID!]!) {
         createServiceUser(input: $input) {
-          serviceUser @prependNode(connections: $connections, edgeTypeName: "ServiceUserEdge") {
-            id
-            serviceUserId
-            displayName
-            createdAt
-            expiresAt
+          serviceUserEdge @prependEdge(connections: $connections) {
+            node {
+              id
+              serviceUserId
+              displayName
+              createdAt
+              expiresAt
+            }
           }
           userErrors {
             message

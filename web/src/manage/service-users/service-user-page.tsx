@@ -100,6 +100,7 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
       {isNew && (
         <KeyForm
           of={{ serviceUserId }}
+          connections={[]}
           onClose={() => setNew(false)}
           onDone={(made) => {
             setToken(made);

@@ -11,22 +11,44 @@ import { scopeOf } from '../kit/whose.ts';
 import { OrganizationPicker } from './organization-picker.tsx';
 
 interface NewUserProps {
+  /** The lists, by Relay's ids, that the new one belongs into. */
+  readonly connections: readonly string[];
   readonly onClose: () => void;
-  readonly onDone: () => void;
 }
 
 /** Makes a user with its first role: in an organization, or on the enterprise. */
-export function NewUser({ onClose, onDone }: NewUserProps) {
+export function NewUser({ connections, onClose }: NewUserProps) {
   const { organization } = useSigned();
   const toasts = useToasts();
   const [place, setPlace] = useState(organization?.organizationId ?? '');
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [create, isBusy] = useAct<newUserMutation>(
     graphql`
-      mutation newUserMutation($input: CreateUserInput!) {
+      mutation newUserMutation($input: CreateUserInput!, $connections: [ID!]!) {
         createUser(input: $input) {
-          user {
-            id
+          userEdge @prependEdge(connections: $connections) {
+            node {
+              id
+              name
+              email
+              createdAt
+              roleAssignments(first: 5) {
+                nodes {
+                  organizationId
+                  organization {
+                    id
+                    name
+                  }
+                  role {
+                    id
+                    name
+                  }
+                }
+                pageInfo {
+                  hasNextPage
+                }
+              }
+            }
           }
           userErrors {
             message
@@ -39,11 +61,13 @@ export function NewUser({ onClose, onDone }: NewUserProps) {
   );
   const submit = async (given: Given) => {
     const input = { email: given.text('email'), name: given.word('name'), roleId: given.text('roleId') };
-    const { errors: refused } = await create({ input: { ...input, scope: scopeOf(place === '' ? null : place) } });
+    const { errors: refused } = await create({
+      input: { ...input, scope: scopeOf(place === '' ? null : place) },
+      connections,
+    });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(`${input.name ?? input.email} is a user.`);
-    onDone();
     onClose();
   };
   return (

@@ -26,7 +26,6 @@ const names = ['q'] as const;
 
 /** `/manage/users`: everybody of the enterprise, in whatever organizations they are. */
 export function UsersPage() {
-  const [fetchKey, setFetchKey] = useState(0);
   const { enterprise } = useLazyLoadQuery<usersPageQuery>(
     graphql`
       query usersPageQuery {
@@ -36,18 +35,13 @@ export function UsersPage() {
       }
     `,
     {},
-    { fetchPolicy: 'store-and-network', fetchKey },
+    { fetchPolicy: 'store-and-network' },
   );
   if (!enterprise) return <Empty title="You may not see the users" text="It needs a role on the enterprise." />;
-  return <Users enterprise={enterprise} onChanged={() => setFetchKey((before) => before + 1)} />;
+  return <Users enterprise={enterprise} />;
 }
 
-interface UsersProps {
-  readonly enterprise: usersPage_enterprise$key;
-  readonly onChanged: () => void;
-}
-
-function Users({ enterprise, onChanged }: UsersProps) {
+function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
     usersPagePaginationQuery,
     usersPage_enterprise$key
@@ -58,6 +52,7 @@ function Users({ enterprise, onChanged }: UsersProps) {
       @refetchable(queryName: "usersPagePaginationQuery")
       @argumentDefinitions(count: { type: "Int", defaultValue: 50 }, cursor: { type: "String" }) {
         users(first: $count, after: $cursor) @connection(key: "usersPage_users") {
+          __id
           edges {
             node {
               id
@@ -118,7 +113,7 @@ function Users({ enterprise, onChanged }: UsersProps) {
       />
       {isNew && (
         <Suspense fallback={null}>
-          <NewUser onClose={() => setNew(false)} onDone={onChanged} />
+          <NewUser connections={[data.users.__id]} onClose={() => setNew(false)} />
         </Suspense>
       )}
     </Page>

@@ -34,16 +34,18 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       mutation webhookFormCreateMutation($input: CreateWebhookEndpointInput!, $connections: [ID!]!) {
         createWebhookEndpoint(input: $input) {
           secret
-          webhookEndpoint @prependNode(connections: $connections, edgeTypeName: "WebhookEndpointEdge") {
-            id
-            webhookEndpointId
-            url
-            description
-            eventTypes
-            isEnabled
-            disabledReason
-            consecutiveFailures
-            createdAt
+          webhookEndpointEdge @prependEdge(connections: $connections) {
+            node {
+              id
+              webhookEndpointId
+              url
+              description
+              eventTypes
+              isEnabled
+              disabledReason
+              consecutiveFailures
+              createdAt
+            }
           }
           userErrors {
             message

@@ -1,0 +1,95 @@
+import { isObjectType } from 'graphql';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema/index.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { recurring, startSession } from '../support/automations.ts';
+import { runMutation } from '../support/people.ts';
+import { scopeOf } from '../support/principals.ts';
+import { makeOrganization } from '../support/sessions.ts';
+
+let test: TestApp;
+let organizationId: string;
+beforeAll(async () => {
+  test = await startApp();
+  ({ organizationId } = await makeOrganization(test, 'Edges'));
+});
+afterAll(() => test.close());
+
+it('gives the edge in every payload of a creation whose thing is in lists', () => {
+  const missing = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(({ name, type }) => {
+    const thing = name.replace(/^create/, '');
+    if (thing === name || !schema.getType(`${thing}Connection`)) return [];
+    const payload = schema.getType(String(type));
+    const member = `${thing[0]?.toLowerCase()}${thing.slice(1)}`;
+    const fields = isObjectType(payload) ? payload.getFields() : {};
+    expect(String(fields[member]?.type), name).toBe(thing);
+    return String(fields[`${member}Edge`]?.type) === `${thing}Edge` ? [] : [name];
+  });
+  expect(missing).toEqual([]);
+});
+
+const place = () => ({ organizationId });
+const scoped = () => ({ scope: scopeOf(organizationId) });
+
+/** What is created, by its field, with where it is listed and what an input lacks. */
+const created: [field: string, list: string, input: (n: number) => object][] = [
+  [
+    'apiKey',
+    'organization.apiKeys',
+    (n) => ({ name: `k${n}`, kind: { service: { ...scoped(), roleId: 'org_member' } } }),
+  ],
+  [
+    'automation',
+    'organization.automations',
+    (n) => ({ ...place(), name: `a${n}`, triggers: [recurring('FREQ=DAILY')], actions: [startSession] }),
+  ],
+  ['knowledgeFolder', 'organization.knowledgeFolders', (n) => ({ ...scoped(), name: `f${n}` })],
+  ['knowledgeNote', 'organization.knowledgeNotes', (n) => ({ ...scoped(), name: `n${n}`, body: 'b', trigger: 't' })],
+  ['organization', 'enterprise.organizations', (n) => ({ name: `o${n}` })],
+  ['playbook', 'organization.playbooks', (n) => ({ ...scoped(), title: `p${n}`, body: 'b' })],
+  ['role', 'enterprise.roles', (n) => ({ name: `r${n}`, scope: 'ORGANIZATION', permissions: ['VIEW_ORG_SESSIONS'] })],
+  ['secret', 'organization.secrets', (n) => ({ ...place(), key: `K${n}`, type: 'KEY_VALUE', value: 'c4n4ry' })],
+  ['serviceUser', 'organization.serviceUsers', (n) => ({ ...scoped(), name: `s${n}`, roleId: 'org_member' })],
+  ['session', 'organization.sessions', (n) => ({ ...place(), prompt: `p${n}` })],
+  ['user', 'enterprise.users', (n) => ({ ...scoped(), email: `e${n}@edges.test`, roleId: 'org_member' })],
+  [
+    'webhookEndpoint',
+    'organization.webhookEndpoints',
+    (n) => ({ ...place(), url: `https://example.com/${n}`, eventTypes: ['SESSION_MESSAGE'] }),
+  ],
+];
+
+it.each(created)('gives the edge of a %s as %s lists it', async (field, path, input) => {
+  const [owner, list] = path.split('.') as [string, string];
+  const create = (n: number) =>
+    runMutation(
+      test,
+      `create${field[0]?.toUpperCase()}${field.slice(1)}`,
+      `${field} { id } ${field}Edge { cursor node { id } }`,
+      input(n) as Record<string, unknown>,
+    );
+  const before = await create(1);
+  const made = await create(2);
+  const edge = made[`${field}Edge`];
+  expect(edge).toEqual({ cursor: expect.any(String), node: made[field] });
+  const read = async (page: string) => {
+    const at = owner === 'organization' ? 'organization(id: $id)' : 'enterprise';
+    const { data, errors } = await graphql(
+      test,
+      test.adminToken,
+      `query($id: ID!) { ${at} { ${list}(first: 1 ${page}) { edges { cursor node { id } } } } organization(id: $id) { id } }`,
+      { id: organizationId },
+    );
+    expect(errors).toBeUndefined();
+    return data[owner][list].edges;
+  };
+  expect(await read('')).toEqual([edge]);
+  // What was made before it comes after it.
+  expect(await read(`after: "${edge.cursor}"`)).toEqual([before[`${field}Edge`]]);
+});
+
+it('gives no edge beside user errors', async () => {
+  const input = { scope: scopeOf(organizationId), title: '', body: 'b' };
+  const payload = await runMutation(test, 'createPlaybook', 'playbook { id } playbookEdge { cursor }', input);
+  expect(payload).toMatchObject({ playbook: null, playbookEdge: null, userErrors: [{ code: 'INVALID_INPUT' }] });
+});

@@ -156,7 +156,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByLabel('It acts').selectOption('webhook:incoming');
     await page.getByRole('button', { name: 'Add a condition' }).click();
     await page.getByLabel('Field').fill('body.state');
-    await page.getByLabel('How').selectOption('eq');
+    await page.getByLabel('How').selectOption('EQ');
     await page.getByLabel('Value').fill('broken');
     await page.getByLabel('What an agent is asked').fill('Mend it.');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -9,7 +9,7 @@ import { root, treeFiles } from '../support/tree.ts';
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
 const today = new Date().toISOString().slice(0, 10);
 
-// docs/graphql.md, Changes: what this promises to who has written against a release.
+// The promise to clients of a release: docs/graphql.md, Schema changes and deprecation.
 it('breaks nothing of the schema that was released, but for what is accepted', async () => {
   const breaks = await breakingChanges(read('schema.released.graphql'), read('schema.graphql'), today);
   expect(breaks.filter((said) => !acceptedBreaks.some(({ message }) => message.test(said)))).toEqual([]);

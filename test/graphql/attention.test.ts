@@ -6,6 +6,7 @@ import { makeUser, roleInput } from '../support/principals.ts';
 import { answerQuestion, plantQuestion } from '../support/questions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { statementsOf } from '../support/statements.ts';
 import { testDatabase } from '../support/test-store.ts';
 
 const readers = testDatabase === 'postgres' ? ['the writing process', 'another process'] : ['the writing process'];
@@ -105,6 +106,18 @@ describe.each(readers)('through %s', (readerIs) => {
     }
     resumed.stop();
     stream.abort();
+  });
+
+  it('reads the cursor of a query before its lists, also when the document was sent before', async () => {
+    const { token } = await makeOrganization(test, 'Ordered');
+    const document =
+      'query { viewer { waitingForMe { nodes { sessionId } } } sessions { nodes { sessionId } } changesCursor }';
+    for (let n = 0; n < 4; n++) {
+      const { data, statements } = await statementsOf(test, token, document);
+      expect(data.changesCursor).toEqual(expect.any(String));
+      expect(statements.length).toBeGreaterThan(2);
+      expect(statements[0]).toMatch(/^select pg_snapshot_xmin/);
+    }
   });
 
   it('reports that a session waits no longer which waited before, when a client reads its list after it subscribed', async () => {

@@ -71,6 +71,8 @@ export async function claimIdempotencyKey(
 /** How a thing is made, beside what it is made from. */
 export interface CreateOptions {
   readonly idempotencyKey?: string | null | undefined;
+  /** Is told whether the key's first call had been carried out before. Not called without a key. */
+  readonly onClaim?: ((wasReplayed: boolean) => void) | undefined;
 }
 
 /**
@@ -80,12 +82,14 @@ export interface CreateOptions {
 export async function findReplay(
   context: Context,
   tx: Transaction,
-  { idempotencyKey: key }: CreateOptions,
+  { idempotencyKey: key, onClaim }: CreateOptions,
   { scope, ...claim }: { scope: string; operation: string; input: unknown; resultId: string },
 ): Promise<string | null> {
   if (key == null) return null;
   checkIdempotencyKey(key);
-  return (await claimIdempotencyKey(context, tx, { organizationId: scope, key, ...claim })).replay;
+  const { replay } = await claimIdempotencyKey(context, tx, { organizationId: scope, key, ...claim });
+  onClaim?.(replay !== null);
+  return replay;
 }
 
 /** Deletes the keys that are past {@link idempotencyKeptMs}; gives how many. */

@@ -76,9 +76,9 @@ it('comes at once with "if: false", and where there is nothing to wait for', asy
 });
 
 it('means nothing in a mutation or a subscription', async () => {
-  const mutation = `mutation { createSession(input: {organizationId: "${test.organizationId}", prompt: "x"}) { ... @defer { isNewSession } } }`;
+  const mutation = `mutation { createSession(input: {organizationId: "${test.organizationId}", prompt: "x"}) { ... @defer { wasReplayed } } }`;
   const [answer, ...more] = await parts(await post('multipart/mixed', mutation, {}));
-  expect(answer.data).toEqual({ createSession: { isNewSession: true } });
+  expect(answer.data).toEqual({ createSession: { wasReplayed: false } });
   expect(more).toEqual([]);
   const subscription = 'subscription($id: ID!) { sessionUpdated(sessionId: $id) { title ... @defer { status } } }';
   const [event] = await (await openStream(test.url, test.adminToken, subscription, { id })).take(1);

@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 const query = '{ viewer { principalType } }';
-const mutation = 'mutation { createSession(input: {prompt: "never"}) { isNewSession } }';
+const mutation = 'mutation { createSession(input: {prompt: "never"}) { wasReplayed } }';
 
 function post(contentType: string | null, body: string, accept = 'application/json') {
   const headers = { authorization: `Bearer ${test.adminToken}`, accept };

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const create =
-  'mutation($input: CreateSessionInput!) { createSession(input: $input) { isNewSession session { sessionId } userErrors { code path message } } }';
+  'mutation($input: CreateSessionInput!) { createSession(input: $input) { wasReplayed session { sessionId } userErrors { code path message } } }';
 const send =
   'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { eventId } userErrors { code path message } } }';
 
@@ -31,7 +31,7 @@ it('makes one session of 100 parallel creations with the same key', async () => 
   const input = inOrganization({ prompt: 'once', idempotencyKey: 'parallel' });
   const payloads = await Promise.all(Array.from({ length: 100 }, () => run(create, input)));
   expect(new Set(payloads.map((payload) => payload.session.sessionId)).size).toBe(1);
-  expect(payloads.filter((payload) => payload.isNewSession)).toHaveLength(1);
+  expect(payloads.filter((payload) => !payload.wasReplayed)).toHaveLength(1);
   expect(await countSessions()).toBe(before + 1);
 });
 
@@ -54,8 +54,8 @@ it('takes the key from the header, which is the same key as in the input', async
   const first = await run(create, input, { 'idempotency-key': 'header' });
   const second = await run(create, { ...input, idempotencyKey: 'header' });
   const third = await run(create, { ...input, idempotencyKey: 'header' }, { 'idempotency-key': 'header' });
-  expect(first.isNewSession).toBe(true);
-  for (const again of [second, third]) expect(again).toEqual({ ...first, isNewSession: false });
+  expect(first.wasReplayed).toBe(false);
+  for (const again of [second, third]) expect(again).toEqual({ ...first, wasReplayed: true });
 });
 
 const refusals: [string, Record<string, unknown>, Record<string, string>, object][] = [
@@ -78,7 +78,7 @@ const refusals: [string, Record<string, unknown>, Record<string, string>, object
 it.each(refusals)('refuses %s', async (_what, input, headers, refusal) => {
   const before = await countSessions();
   const payload = await run(create, inOrganization({ prompt: 'never', ...input }), headers);
-  expect(payload).toMatchObject({ session: null, isNewSession: null, userErrors: [refusal] });
+  expect(payload).toMatchObject({ session: null, wasReplayed: false, userErrors: [refusal] });
   expect(await countSessions()).toBe(before);
 });
 
@@ -117,30 +117,30 @@ it('takes the header beside a mutation that makes nothing', async () => {
     test,
     test.adminToken,
     `mutation($input: CreateSessionInput!, $end: TerminateSessionInput!) {
-       createSession(input: $input) { isNewSession } terminateSession(input: $end) { session { status } }
+       createSession(input: $input) { wasReplayed } terminateSession(input: $end) { session { status } }
      }`,
     { input: inOrganization({ prompt: 'beside' }), end: { sessionId } },
     { 'idempotency-key': 'beside' },
   );
-  expect(data).toEqual({ createSession: { isNewSession: true }, terminateSession: { session: { status: 'EXIT' } } });
+  expect(data).toEqual({ createSession: { wasReplayed: false }, terminateSession: { session: { status: 'EXIT' } } });
 });
 
 it('keeps the keys of each principal apart', async () => {
   const users = [await makeUser(test), await makeUser(test)];
   const input = inOrganization({ prompt: 'mine', idempotencyKey: 'shared' });
   const payloads = await Promise.all(users.map(({ token }) => mutate(test, token, 'createSession', input)));
-  expect(payloads.map(({ payload }) => payload.isNewSession)).toEqual([true, true]);
+  expect(payloads.map(({ payload }) => payload.wasReplayed)).toEqual([false, false]);
   expect(payloads.map(({ payload }) => payload.session.createdBy.userId)).toEqual(users.map(({ userId }) => userId));
   // Nor is another's key told apart from one that nobody used: other input is no conflict.
   const { token } = await makeUser(test);
   const other = await mutate(test, token, 'createSession', { ...input, prompt: 'something else' });
-  expect(other.payload).toMatchObject({ isNewSession: true, userErrors: [] });
+  expect(other.payload).toMatchObject({ wasReplayed: false, userErrors: [] });
 });
 
 it('keeps the keys of each operation apart, and refuses a message’s key for another message or session', async () => {
   const [one, two] = [await createSession(test), await createSession(test)];
   const made = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'everywhere' }));
-  expect(made.isNewSession).toBe(true);
+  expect(made.wasReplayed).toBe(false);
   const sent = await run(send, { sessionId: one, body: 'x', idempotencyKey: 'everywhere' });
   expect(sent.userErrors).toEqual([]);
   const prefixed = await run(send, { sessionId: `devin-${one}`, body: 'x', idempotencyKey: 'everywhere' });
@@ -158,7 +158,7 @@ it('forgets a refused call: its key is free for what is right', async () => {
   const refused = await run(create, inOrganization({ prompt: '', idempotencyKey: 'mended' }));
   expect(refused.userErrors).toHaveLength(1);
   const mended = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'mended' }));
-  expect(mended).toMatchObject({ isNewSession: true, userErrors: [] });
+  expect(mended).toMatchObject({ wasReplayed: false, userErrors: [] });
 });
 
 it('answers a message’s key even when the session takes no more messages', async () => {

@@ -24,7 +24,7 @@ describe('createSession', () => {
     expect(errors).toBeUndefined();
     expect(payload).toMatchObject({
       ...done,
-      isNewSession: true,
+      wasReplayed: false,
       session: {
         sessionId: expect.stringMatching(/^devin-[0-9a-f]{32}$/),
         title: 'first line',

@@ -43,12 +43,12 @@ describe('an operation costs', () => {
 
   it('ten for each field of a mutation, also of one in a fragment', async () => {
     const key = await newKey();
-    const createSession = 'createSession(input: {prompt: "x"}) { isNewSession }';
+    const createSession = 'createSession(input: {prompt: "x"}) { wasReplayed }';
     const answer = await post(
       key,
       `mutation { a: ${createSession} ...F } fragment F on Mutation { b: ${createSession} }`,
     );
-    expect(answer.body.data).toEqual({ a: { isNewSession: true }, b: { isNewSession: true } });
+    expect(answer.body.data).toEqual({ a: { wasReplayed: false }, b: { wasReplayed: false } });
     expect(answer.headers.get('ratelimit-remaining')).toBe('80');
   });
 

@@ -132,7 +132,7 @@ const switchesOfActs = [
 /** Booleans that stand for one of several things, and are true where they are given at all. */
 const choices = ['ScopeInput.enterprise'];
 
-it('names booleans "is…" and "has…", and what tells an act what to do by a verb', () => {
+it('names booleans "is…", "has…" and "was…", and what tells an act what to do by a verb', () => {
   const all = Object.values(schema.getTypeMap()).flatMap((type): [string, string, unknown][] => {
     if (type.name.startsWith('__')) return [];
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return [];
@@ -146,7 +146,7 @@ it('names booleans "is…" and "has…", and what tells an act what to do by a v
     .map(([owner, name]) => `${owner}.${name}`)
     .filter((path) => {
       const name = path.split('.').at(-1) ?? '';
-      return !/^(is|has|\w+Is)[A-Z]/.test(name) && !switchesOfActs.includes(name) && !choices.includes(path);
+      return !/^(is|has|was|\w+Is)[A-Z]/.test(name) && !switchesOfActs.includes(name) && !choices.includes(path);
     });
   expect(names).toEqual([]);
 });

@@ -107,7 +107,7 @@ it('takes one input for each mutation and gives a payload with userErrors', () =
     const shape = isObjectType(payload) ? signatures(payload.getFields()) : {};
     expect(shape).toMatchObject({ userErrors: '[UserError!]!', clientMutationId: 'String' });
     // What was made is null when there are user errors.
-    const { userErrors: _errors, ...things } = shape;
+    const { userErrors: _errors, wasReplayed: _replayed, ...things } = shape;
     expect(Object.values(things).filter((thing) => thing.endsWith('!'))).toEqual([]);
     expect(isInputObjectType(input) && input.getFields().clientMutationId?.type.toString()).toBe('String');
   }
@@ -207,7 +207,7 @@ const promised: Record<string, Record<string, string>> = {
   SessionEvent: { id: ': ID!', seq: ': Int!', kind: ': SessionEventKind!', createdAt: ': DateTime!' },
   Member: { id: ': ID!', user: ': User!', roles: ': [Role!]!' },
   UserError: { code: ': ErrorCode!', message: ': String!', path: ': [String!]' },
-  CreateSessionPayload: { session: ': Session', isNewSession: ': Boolean' },
+  CreateSessionPayload: { session: ': Session', wasReplayed: ': Boolean!' },
   SendMessagePayload: { session: ': Session', message: ': SessionMessage' },
   TerminateSessionPayload: { session: ': Session' },
   SuspendSessionPayload: { session: ': Session' },
@@ -264,7 +264,8 @@ const promisedInputs: Record<string, string> = {
   SessionSelection: 'sessionIds: [ID!], filter: SessionFilter',
   TagSessionsInput: 'selection: SessionSelection!, tags: [String!]!, clientMutationId: String',
   SessionSecretInput: 'key: String!, value: String!, isSensitive: Boolean = true',
-  CreateApiKeyInput: 'kind: ApiKeyKindInput!, name: String!, expiresAt: DateTime, clientMutationId: String',
+  CreateApiKeyInput:
+    'kind: ApiKeyKindInput!, name: String!, expiresAt: DateTime, idempotencyKey: String, clientMutationId: String',
   CreateOrganizationInput: 'name: String!, idempotencyKey: String, clientMutationId: String',
   CreateUserInput:
     'email: String!, name: String, scope: ScopeInput!, roleId: ID!, idempotencyKey: String, clientMutationId: String',

@@ -105,7 +105,7 @@ it('refuses a bad operation alone', async () => {
     expect({ what, status: answer.status }).toEqual({ what, status });
     expect(answer.body.errors[0].message).toBeTruthy();
   }
-  const mutation = 'mutation { createSession(input: {prompt: "x"}) { isNewSession } }';
+  const mutation = 'mutation { createSession(input: {prompt: "x"}) { wasReplayed } }';
   const address = `?query=${encodeURIComponent(mutation)}&extensions=${encodeURIComponent('{"operationId":"m"}')}`;
   expect((await send(stream, 'GET', undefined, address)).status).toBe(405);
   // What fails when it runs is said on the stream.

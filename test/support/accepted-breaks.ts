@@ -54,6 +54,10 @@ export const acceptedBreaks: readonly AcceptedBreak[] = [
     reason: 'A role is not given by omission.',
   },
   {
+    message: /^Field 'isNewSession' was removed from object type 'CreateSessionPayload'$/,
+    reason: 'wasReplayed, as all mutations with an idempotency key have it.',
+  },
+  {
     message: /^Field 'endedBy' was removed from object type 'StatusEvent'$/,
     reason: 'endReason, of an enum, as a session has it.',
   },

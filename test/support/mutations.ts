@@ -2,7 +2,7 @@ import { graphql, type TestApp } from './app.ts';
 
 /** What each mutation's payload is asked for. */
 const selections = {
-  createSession: `isNewSession session {
+  createSession: `wasReplayed session {
     id sessionId title tags status isArchived isUnlisted origin agent snapshotId maxAcuLimit structuredOutputSchema url
     organization { organizationId } createdBy { __typename ... on User { userId } ... on ServiceUser { serviceUserId } } }`,
   sendMessage: 'session { sessionId status } message { id eventId seq type body author { __typename } }',

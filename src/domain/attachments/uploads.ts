@@ -2,7 +2,7 @@ import { findViewers } from '../../auth/authenticate.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Context, Services } from '../context.ts';
 import { DomainError } from '../errors.ts';
-import { claimIdempotencyKey } from '../idempotency.ts';
+import { type CreateOptions, claimIdempotencyKey, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
 import type { AttachmentRecord } from './attachments.ts';
@@ -34,17 +34,22 @@ export interface UploadParts extends Signature {
 
 /**
  * Gives an address to which whoever has it may upload one file, in the viewer's name, for ten minutes and no longer than the
- * viewer's key is good. The organization that the key is bound to when none is named. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ * viewer's key is good. The organization that the key is bound to when none is named. Under the same idempotency key the
+ * address takes the same one file, and is good for ten minutes from each call. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export async function createAttachmentUpload(
   context: Context,
   organization: string | null | undefined,
+  options: CreateOptions = {},
 ): Promise<AttachmentUploadRecord> {
-  const { viewer, keyring, baseUrl, maxAttachmentBytes: maxBytes } = context;
+  const { viewer, store, keyring, baseUrl, maxAttachmentBytes: maxBytes } = context;
   const { id: organizationId } = await chooseOrganization(context, organization, permissionFor.uploadAttachment);
   const { expires, expiresAt } = expiryOf(context, uploadLifetimeMs);
   const { apiKeyId, consoleSessionId = '' } = viewer;
-  const parts = { id: newId(), organizationId, apiKeyId: apiKeyId ?? '', consoleSessionId, expires };
+  const claim = { scope: organizationId, operation: 'createAttachmentUpload', input: null, resultId: newId() };
+  const replay =
+    options.idempotencyKey == null ? null : await store.transact((tx) => findReplay(context, tx, options, claim));
+  const parts = { id: replay ?? claim.resultId, organizationId, apiKeyId: apiKeyId ?? '', consoleSessionId, expires };
   const { id, ...named } = parts;
   const query = new URLSearchParams({ ...named, signature: keyring.sign(signed(parts)) });
   return { url: `${baseUrl}${uploadsPath}/${id}?${query}`, expiresAt, maxBytes };

@@ -5,6 +5,7 @@ import { audit } from '../audit.ts';
 import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import type { AutomationPlace } from './automations.ts';
 import type { WrittenAutomation } from './change-automations.ts';
@@ -15,11 +16,12 @@ import { newWebhookSecret } from './webhook-secrets.ts';
 /**
  * Gives the incoming webhook of an automation another secret, which is shown once; the one before is good no more. Whoever has it
  * lets the automation act, so that it needs what running it needs. NOT_FOUND, FORBIDDEN,
- * ORGANIZATION_NOT_USABLE; INVALID_STATE without such a webhook.
+ * ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT; INVALID_STATE without such a webhook.
  */
 export async function rotateIncomingWebhookSecret(
   context: Context,
   place: AutomationPlace,
+  options: CreateOptions = {},
 ): Promise<WrittenAutomation> {
   const { id: organizationId } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
   requireConfirmation(context);
@@ -29,6 +31,10 @@ export async function rotateIncomingWebhookSecret(
     if (before.runAsUserId !== null && before.runAsUserId !== ownerOf(context.viewer).userId) {
       requirePermission(context.viewer, permissionFor.runAutomationAsUser, organizationId);
     }
+    const input = { automationId: before.id };
+    const claim = { scope: organizationId, operation: 'rotateAutomationWebhookSecret', input, resultId: before.id };
+    const isReplay = (await findReplay(context, tx, options, claim)) !== null;
+    if (isReplay) return { automation: before, webhookSecret: null };
     if (before.webhookSecretHash === null) {
       throw new DomainError('INVALID_STATE', 'The automation has no trigger "webhook:incoming", and so no secret.');
     }

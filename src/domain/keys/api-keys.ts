@@ -7,6 +7,7 @@ import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOrganization, useOrganization } from '../organizations/use-organization.ts';
@@ -16,7 +17,7 @@ import { lockPrincipal } from '../people/lock-principal.ts';
 import { requireNotAbove, requireOwnReach } from '../people/role-assignments.ts';
 import { requireAssignableRole } from '../people/roles.ts';
 import { checkExpiry } from './expiry.ts';
-import type { ApiKeyRecord } from './key-record.ts';
+import { type ApiKeyRecord, readApiKey } from './key-record.ts';
 
 /** The values of a new key that are alike for all kinds, as inputs give them. */
 export const apiKeySchema = z.object({ name: text('name', { min: 1, max: 256 }), expiresAt: z.date().nullish() });
@@ -48,11 +49,29 @@ const auditAction = {
   SERVICE_USER: 'create_service_user_api_key',
 } as const satisfies Record<ApiKeyKind, AuditAction>;
 
-/** Makes a key. The token is in the answer and nowhere else: only its HMAC is stored. */
+/** A key that was made now, with its token. */
+export interface NewApiKey {
+  readonly apiKey: ApiKeyRecord;
+  readonly token: string;
+}
+
+/** A key that was made, and its token; null: a call with the same idempotency key had made it before. */
+export interface MadeApiKey {
+  readonly apiKey: ApiKeyRecord;
+  readonly token: string | null;
+}
+
+/**
+ * Makes a key. The token is in the answer and nowhere else: only its HMAC is stored, so that a second call under the same
+ * idempotency key gives the key without it. INVALID_INPUT, FORBIDDEN, NOT_FOUND, IDEMPOTENCY_CONFLICT.
+ */
+export function createApiKey(context: Context, raw: CreateApiKeyInput): Promise<NewApiKey>;
+export function createApiKey(context: Context, raw: CreateApiKeyInput, options: CreateOptions): Promise<MadeApiKey>;
 export async function createApiKey(
   context: Context,
   raw: CreateApiKeyInput,
-): Promise<{ apiKey: ApiKeyRecord; token: string }> {
+  options: CreateOptions = {},
+): Promise<MadeApiKey> {
   const { name, expiresAt = null } = parseInput(apiKeySchema, raw);
   checkExpiry(context, expiresAt);
   const owner = await ownerOfNew(context, raw);
@@ -60,7 +79,16 @@ export async function createApiKey(
   const { kind } = raw;
   return context.store.transact(async (tx) => {
     await keepOwner(context, tx, owner);
-    return writeKey(context, tx, { kind, name, expiresAt, ...owner });
+    const id = newId();
+    const claim = {
+      scope: owner.organizationId ?? context.viewer.enterpriseId,
+      operation: 'createApiKey',
+      input: { kind, name, expiresAt, ...owner },
+      resultId: id,
+    };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return { apiKey: await readApiKey(tx, replay), token: null };
+    return writeKey(context, tx, { id, kind, name, expiresAt, ...owner });
   });
 }
 
@@ -80,7 +108,7 @@ export function createKeyOf(
   tx: Transaction,
   serviceUser: { readonly id: string; readonly organizationId: string | null },
   key: { readonly name: string; readonly expiresAt: Date | null },
-): Promise<{ apiKey: ApiKeyRecord; token: string }> {
+): Promise<NewApiKey> {
   const { id: serviceUserId, organizationId } = serviceUser;
   return writeKey(context, tx, {
     kind: 'SERVICE_USER',
@@ -92,11 +120,7 @@ export function createKeyOf(
   });
 }
 
-async function writeKey(
-  context: Context,
-  tx: Transaction,
-  key: Owner & Pick<ApiKeyRecord, 'kind' | 'name' | 'expiresAt'>,
-): Promise<{ apiKey: ApiKeyRecord; token: string }> {
+async function writeKey(context: Context, tx: Transaction, key: NewKey): Promise<NewApiKey> {
   const token = newToken(key.kind);
   const { enterpriseId } = context.viewer;
   const apiKey = await insertApiKey(context, tx, { ...key, enterpriseId }, token);
@@ -105,15 +129,17 @@ async function writeKey(
   return { apiKey, token };
 }
 
+type NewKey = Owner & Pick<ApiKeyRecord, 'kind' | 'name' | 'expiresAt'> & Partial<Pick<ApiKeyRecord, 'id'>>;
+
 /** Writes a key's row for a token. Used by {@link createApiKey} and by the first start; it checks nothing. */
 export async function insertApiKey(
   context: Pick<Context, 'keyring' | 'now'>,
   tx: Transaction,
-  key: Owner & Pick<ApiKeyRecord, 'kind' | 'name' | 'expiresAt' | 'enterpriseId'>,
+  key: NewKey & Pick<ApiKeyRecord, 'enterpriseId'>,
   token: string,
 ): Promise<ApiKeyRecord> {
   const record: ApiKeyRecord = {
-    id: newId(),
+    id: key.id ?? newId(),
     kind: key.kind,
     name: key.name,
     display: displayToken(token),

@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { type ApiKeyKind, organizationsWith, ownerOf } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
@@ -81,6 +82,13 @@ export async function getApiKey(context: Context, path: KeyPath): Promise<ApiKey
   const [key] = id === null ? [] : await findApiKeys(context, [id]);
   const owner = path.serviceUserId === undefined ? null : (parseId('serviceUser', path.serviceUserId) ?? '');
   if (!key || (owner !== null && key.serviceUserId !== owner)) throw notFound('key');
+  return key;
+}
+
+/** A key by its bare id, for a caller that may see it. NOT_FOUND when there is none any longer. */
+export async function readApiKey(tx: Transaction, id: string): Promise<ApiKeyRecord> {
+  const [key] = await tx.query<ApiKeyRecord>(`select ${apiKeyColumns} from api_key k where k.id = $1`, [id]);
+  if (!key) throw notFound('key');
   return key;
 }
 

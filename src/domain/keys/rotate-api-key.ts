@@ -5,13 +5,15 @@ import type { Transaction } from '../../store/store.ts';
 import { type AuditAction, audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
+import { newId } from '../ids.ts';
 import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';
 import { requireNotAbove, requireOwnReach } from '../people/role-assignments.ts';
 import { requireAssignableRole } from '../people/roles.ts';
-import { insertApiKey } from './api-keys.ts';
+import { insertApiKey, type MadeApiKey, type NewApiKey } from './api-keys.ts';
 import { checkExpiry } from './expiry.ts';
 import { announceKeyChange } from './key-changes.ts';
-import { type ApiKeyRecord, apiKeyColumns, getApiKey, isActive, type KeyPath } from './key-record.ts';
+import { type ApiKeyRecord, apiKeyColumns, getApiKey, isActive, type KeyPath, readApiKey } from './key-record.ts';
 
 // The enumeration has no word for a legacy key's rotation: it is the making of one there.
 const rotateAction = {
@@ -29,19 +31,38 @@ export interface RotateKeyInput {
 
 /**
  * A new key with the name, owner, organization and role of another; that one is revoked unless it shall stay. The token is
- * in the answer and nowhere else. NOT_FOUND; INVALID_STATE for one that is not active; FORBIDDEN where its owner may do
+ * in the answer and nowhere else: a second call under the same idempotency key gives the new key without it. NOT_FOUND; INVALID_STATE for one that is not active; FORBIDDEN where its owner may do
  * more than the caller; INVALID_INPUT at `newExpiresAt`.
  */
+export function rotateApiKey(context: Context, path: KeyPath, input?: RotateKeyInput): Promise<NewApiKey>;
+export function rotateApiKey(
+  context: Context,
+  path: KeyPath,
+  input: RotateKeyInput,
+  options: CreateOptions,
+): Promise<MadeApiKey>;
 export async function rotateApiKey(
   context: Context,
   path: KeyPath,
   input: RotateKeyInput = {},
-): Promise<{ apiKey: ApiKeyRecord; token: string }> {
+  options: CreateOptions = {},
+): Promise<MadeApiKey> {
   const seen = await getApiKey(context, path);
   requireConfirmation(context);
   const revokes = input.revokeCurrent ?? true;
-  const token = newToken(seen.kind);
-  const apiKey = await context.store.transact(async (tx) => {
+  const id = newId();
+  return context.store.transact(async (tx) => {
+    const claim = {
+      scope: seen.organizationId ?? context.viewer.enterpriseId,
+      operation: 'rotateApiKey',
+      input: { apiKeyId: seen.id, newExpiresAt: input.newExpiresAt, revokes },
+      resultId: id,
+    };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) {
+      await requireReach(context, tx, seen, revokes);
+      return { apiKey: await readApiKey(tx, replay), token: null };
+    }
     const [current] = await tx.query<ApiKeyRecord>(
       `select ${apiKeyColumns} from api_key k where k.id = $1 for update`,
       [seen.id],
@@ -52,17 +73,16 @@ export async function rotateApiKey(
     const expiresAt = input.newExpiresAt ?? renewed(context, current);
     checkExpiry(context, expiresAt, 'newExpiresAt');
     await requireReach(context, tx, current, revokes);
-    const made = await insertApiKey(context, tx, { ...current, expiresAt }, token);
+    const token = newToken(current.kind);
+    const made = await insertApiKey(context, tx, { ...current, id, expiresAt }, token);
     if (revokes) {
       await tx.query('update api_key set revoked_at = $2::timestamptz where id = $1', [current.id, context.now()]);
     }
     const data = { name: made.name, kind: made.kind, rotated: current.id, isRevoked: revokes };
-    const { organizationId, id: targetId } = made;
-    await audit(context, tx, rotateAction[made.kind], { organizationId, targetId, data });
+    await audit(context, tx, rotateAction[made.kind], { organizationId: made.organizationId, targetId: id, data });
     if (revokes) await announceKeyChange(context, tx);
-    return made;
+    return { apiKey: made, token };
   });
-  return { apiKey, token };
 }
 
 // A key that was made to end is not made to stay by being renewed, nor beyond the end of the key that asks.

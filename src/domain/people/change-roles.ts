@@ -6,6 +6,7 @@ import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, MissingPermissionError, notFound, refuse } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
@@ -38,15 +39,22 @@ export interface CreateRoleInput {
 /**
  * Makes a role of the enterprise. One of organization scope holds organization permissions only; one of enterprise scope
  * any, those of organizations in every organization. Who makes it must hold all of them, everywhere. FORBIDDEN,
- * INVALID_INPUT, NOT_UNIQUE at `name`.
+ * INVALID_INPUT, NOT_UNIQUE at `name`; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone.
  */
-export async function createRole(context: Context, raw: CreateRoleInput): Promise<RoleRecord> {
+export async function createRole(
+  context: Context,
+  raw: CreateRoleInput,
+  options: CreateOptions = {},
+): Promise<RoleRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.changeRoles);
   const input = parseInput(roleSchema, raw);
   requireInScope(input.scope, input.permissions);
   requireHeld(context, input.permissions);
   const role: RoleRecord = { id: newId(), ...input, isBuiltIn: false, version: 1, createdAt: context.now() };
   return context.store.transact(async (tx) => {
+    const claim = { scope: context.viewer.enterpriseId, operation: 'createRole', input, resultId: role.id };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return lockCustomRole(context, tx, replay);
     await requireFreeName(context, tx, role);
     await tx.query(
       `insert into role (id, enterprise_id, name, scope, permissions, created_at)

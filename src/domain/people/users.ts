@@ -96,26 +96,20 @@ export type InviteUsersInput = z.input<typeof inviteSchema>;
  * that has a user already gives that user, as it is. The users, each once, in the order of the addresses. FORBIDDEN,
  * INVALID_INPUT at `emails` and its index, UNKNOWN_REFERENCE or INVALID_INPUT at `enterpriseRoleId`.
  */
-export async function inviteUsers(context: Context, raw: InviteUsersInput): Promise<readonly UserRecord[]> {
+export async function inviteUsers(
+  context: Context,
+  raw: InviteUsersInput,
+  options: CreateOptions = {},
+): Promise<readonly UserRecord[]> {
   requireEnterprisePermission(context.viewer, permissionFor.createUser);
   const input = parseInput(inviteSchema, raw);
   requireConfirmation(context);
   const isFirst = (email: string, place: number, all: readonly string[]) =>
     all.findIndex((other) => other.toLowerCase() === email.toLowerCase()) === place;
   const emails = input.emails.filter(isFirst);
+  const claim = { scope: context.viewer.enterpriseId, operation: 'inviteUsers', input, resultId: newId() };
   return context.store.transact(async (tx) => {
-    const role = await requireAssignableRole(context, input.enterpriseRoleId, 'enterprise', null, {
-      tx,
-      path: 'enterpriseRoleId',
-    });
-    const made = await insertUsers(
-      context,
-      tx,
-      emails.map((email) => ({ id: newId(), email, name: null })),
-    );
-    await insertRoles(context, tx, made, { organizationId: null, roleId: role.id });
-    const target = { organizationId: null, data: { role: role.id } };
-    for (const { id } of made) await audit(context, tx, 'add_members_to_enterprise', { ...target, targetId: id });
+    if ((await findReplay(context, tx, options, claim)) === null) await invite(context, tx, emails, input);
     return tx.query<UserRecord>(
       `select ${userColumns} from unnest($2::text[]) with ordinality wanted(email, place)
          join user_account u on u.enterprise_id = $1 and lower(u.email) = lower(wanted.email) and u.deleted_at is null
@@ -123,6 +117,26 @@ export async function inviteUsers(context: Context, raw: InviteUsersInput): Prom
       [context.viewer.enterpriseId, emails],
     );
   });
+}
+
+async function invite(
+  context: Context,
+  tx: Transaction,
+  emails: readonly string[],
+  { enterpriseRoleId }: InviteUsersInput,
+): Promise<void> {
+  const role = await requireAssignableRole(context, enterpriseRoleId, 'enterprise', null, {
+    tx,
+    path: 'enterpriseRoleId',
+  });
+  const made = await insertUsers(
+    context,
+    tx,
+    emails.map((email) => ({ id: newId(), email, name: null })),
+  );
+  await insertRoles(context, tx, made, { organizationId: null, roleId: role.id });
+  const target = { organizationId: null, data: { role: role.id } };
+  for (const { id } of made) await audit(context, tx, 'add_members_to_enterprise', { ...target, targetId: id });
 }
 
 /** Those that were made: an address that a live user has, however it is written, is left out. */

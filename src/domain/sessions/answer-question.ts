@@ -3,6 +3,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { attachmentsNamedIn } from '../attachments/attach.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import type { CreateOptions } from '../idempotency.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOwner } from './as-user.ts';
 import { maxPromptLength } from './create-session.ts';
@@ -11,14 +12,13 @@ import { findQuestion, parseQuestionId, type Question } from './questions.ts';
 import { type Closing, type MessageToWrite, type SentMessage, sendOnce } from './write-message.ts';
 
 /** An answer to one question of a session's agent. */
-export interface AnswerQuestionInput extends SessionTarget {
+export interface AnswerQuestionInput extends SessionTarget, CreateOptions {
   /** Bare or global. */
   readonly questionId: string;
   /** Exactly one of the two. */
   readonly answer: { readonly optionId?: string | null | undefined; readonly text?: string | null | undefined };
   /** The member whose answer it shall be; the viewer's own when left out. */
   readonly asUserId?: string | null | undefined;
-  readonly idempotencyKey?: string | null | undefined;
 }
 
 /** An answer by a text, as inputs give it. */
@@ -46,7 +46,7 @@ export async function answerQuestion(context: Context, input: AnswerQuestionInpu
   return sendOnce(
     context,
     seen,
-    { operation: 'answerQuestion', key: input.idempotencyKey, input: same },
+    { operation: 'answerQuestion', options: input, input: same },
     { text: said, owner, closing: ifOpen(closing) },
   );
 }

@@ -7,7 +7,7 @@ import { attach } from '../attachments/attach.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
+import { type CreateOptions, canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { maxTitleLength, parseInput, text } from '../input.ts';
 import { chooseOrganization, type OrganizationRecord } from '../organizations/use-organization.ts';
@@ -78,11 +78,10 @@ export const sessionSchema = z.object({
 export type CreateSessionInput = z.input<typeof sessionSchema>;
 
 /** How the call was made, beside its input. */
-export interface CreateSessionOptions {
+export interface CreateSessionOptions extends CreateOptions {
   /** In any form; left out: the one that the viewer's key is bound to. */
   readonly organizationId?: string | null | undefined;
   readonly origin: SessionOrigin;
-  readonly idempotencyKey?: string | null | undefined;
   /** The session whose agent starts this one. */
   readonly parent?: ParentRun | undefined;
   /** The same input from the same caller gives the same session, even without a key (v1's `idempotent`). */
@@ -114,6 +113,7 @@ export async function createSession(
     if (key !== null) {
       const claim = { organizationId: organization.id, operation: 'createSession', key, input: raw, resultId: id };
       const { replay } = await claimIdempotencyKey(context, tx, claim);
+      options.onClaim?.(replay !== null);
       if (replay !== null) return { sessionId: replay, isNew: false };
     }
     // Only now: what was made under its key stays made, whatever has become of the limit and of what it refers to.

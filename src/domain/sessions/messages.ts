@@ -5,6 +5,7 @@ import type { Transaction } from '../../store/store.ts';
 import { attachmentsNamedIn } from '../attachments/attach.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
+import type { CreateOptions } from '../idempotency.ts';
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { enterOrganization } from '../organizations/use-organization.ts';
@@ -21,14 +22,13 @@ const messageSchema = text('message', { min: 1, max: maxPromptLength, isBlankRef
 export type { SentMessage };
 
 /** A message to a session: its id in any form, the text, and the organization that the path named, if any. */
-export interface SendMessageInput {
+export interface SendMessageInput extends CreateOptions {
   readonly sessionId: string;
   readonly organizationId?: string | undefined;
   readonly message: string;
   /** The member whose message it shall be; the viewer's own when left out. */
   readonly messageAsUserId?: string | null | undefined;
   readonly attachmentIds?: readonly string[] | null | undefined;
-  readonly idempotencyKey?: string | null | undefined;
   /**
    * True: a message is never the answer to a request for a permission, but cancels it, and is the next turn's. Left out: it is
    * the answer, as in REST, which has no other.
@@ -66,7 +66,7 @@ export async function sendMessageWithin(
 /** Whatever one statement was not good for: here it is found out why, and what sleeps is woken. */
 async function sendAnyMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
-  const { messageAsUserId, attachmentIds, idempotencyKey: key, cancelsPermission = false } = input;
+  const { messageAsUserId, attachmentIds, cancelsPermission = false } = input;
   const owner = await chooseOwner(context, seen.organizationId, {
     userId: messageAsUserId,
     argument: 'messageAsUserId',
@@ -81,7 +81,7 @@ async function sendAnyMessage(context: Context, input: SendMessageInput): Promis
   return sendOnce(
     context,
     seen,
-    { operation: 'sendMessage', key, input: same },
+    { operation: 'sendMessage', options: input, input: same },
     { text: message, attachmentIds, owner, closing: closingOf(seen, cancelsPermission) },
   );
 }

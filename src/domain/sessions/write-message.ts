@@ -4,7 +4,7 @@ import { attach } from '../attachments/attach.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
-import { checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
+import { type CreateOptions, checkIdempotencyKey, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import type { SessionWithChildren } from './children.ts';
@@ -39,7 +39,7 @@ export interface MessageToWrite {
 /** The idempotency key of an act, if it has one, and what makes two of the acts the same. */
 export interface KeyedAct {
   readonly operation: string;
-  readonly key: string | null | undefined;
+  readonly options: CreateOptions;
   readonly input: object;
 }
 
@@ -57,18 +57,16 @@ function requireTaking({ isArchived, endedBy }: SessionRecord): void {
 export async function sendOnce(
   context: Context,
   seen: SessionRecord,
-  { operation, key, input }: KeyedAct,
+  { operation, options, input }: KeyedAct,
   message: MessageToWrite,
 ): Promise<SentMessage> {
-  if (key != null) checkIdempotencyKey(key);
+  if (options.idempotencyKey != null) checkIdempotencyKey(options.idempotencyKey);
   const id = newId();
   const { organizationId } = seen;
   const send = async (tx: Transaction) => {
-    if (key != null) {
-      const claim = { organizationId, operation, key, input: { sessionId: seen.id, ...input }, resultId: id };
-      const { replay } = await claimIdempotencyKey(context, tx, claim);
-      if (replay !== null) return { messageId: replay, session: seen };
-    }
+    const claim = { scope: organizationId, operation, input: { sessionId: seen.id, ...input }, resultId: id };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return { messageId: replay, session: seen };
     return { messageId: id, session: await writeMessage(context, tx, seen.id, message, id) };
   };
   const { messageId, session } = await oneAtATime(context.store, seen.id, () => context.store.transact(send));

@@ -1,8 +1,10 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireSomewhere } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { getEndpointToChange, lockEndpoint } from './change-endpoints.ts';
 import { findWebhookDeliveries, type WebhookDeliveryRecord, webhookDeliveryColumns } from './deliveries.ts';
@@ -13,12 +15,20 @@ import { testEventType } from './event-types.ts';
  * Sends something to an endpoint that says nothing, once, to see whether it is taken. NOT_FOUND, FORBIDDEN, and INVALID_STATE
  * for one that is disabled.
  */
-export async function testWebhookEndpoint(context: Context, endpointId: string): Promise<WebhookDeliveryRecord> {
+export async function testWebhookEndpoint(
+  context: Context,
+  endpointId: string,
+  options: CreateOptions = {},
+): Promise<WebhookDeliveryRecord> {
   const seen = await getEndpointToChange(context, endpointId);
   return context.store.transact(async (tx) => {
     const endpoint = await lockEndpoint(tx, seen.id);
-    requireEnabled(endpoint);
     const id = newId();
+    const input = { webhookEndpointId: seen.id };
+    const claim = { scope: seen.organizationId, operation: 'testWebhookEndpoint', input, resultId: id };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return readDelivery(tx, replay);
+    requireEnabled(endpoint);
     const [delivery] = await tx.query<WebhookDeliveryRecord>(
       `insert into webhook_delivery as d (id, organization_id, endpoint_id, event_type, event_id, status, next_attempt_at,
          begun_at, created_at)
@@ -37,13 +47,21 @@ export async function testWebhookEndpoint(context: Context, endpointId: string):
  * Sends something again, at once and as often as if it were new, whether it had been taken or not; what is still to be sent is
  * sent at once. Its id stays. NOT_FOUND, FORBIDDEN, and INVALID_STATE where the endpoint is disabled.
  */
-export async function redeliverWebhookDelivery(context: Context, deliveryId: string): Promise<WebhookDeliveryRecord> {
+export async function redeliverWebhookDelivery(
+  context: Context,
+  deliveryId: string,
+  options: CreateOptions = {},
+): Promise<WebhookDeliveryRecord> {
   requireSomewhere(context.viewer, [permissionFor.manageWebhooks]);
   const bare = parseId('webhookDelivery', deliveryId);
   const [seen] = bare === null ? [] : await findWebhookDeliveries(context, [bare]);
   if (!seen) throw notFound('webhook delivery');
   await getEndpointToChange(context, seen.endpointId);
   return context.store.transact(async (tx) => {
+    const input = { webhookDeliveryId: seen.id };
+    const claim = { scope: seen.organizationId, operation: 'redeliverWebhookDelivery', input, resultId: seen.id };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return readDelivery(tx, replay);
     // In the order of those that write how an attempt went.
     const [delivery] = await tx.query<WebhookDeliveryRecord>(
       `update webhook_delivery d set status = 'pending', attempt_count = 0, next_attempt_at = $2::timestamptz,
@@ -57,6 +75,15 @@ export async function redeliverWebhookDelivery(context: Context, deliveryId: str
     tx.afterCommit(() => context.bell.ring('deliveries'));
     return delivery;
   });
+}
+
+async function readDelivery(tx: Transaction, id: string): Promise<WebhookDeliveryRecord> {
+  const [delivery] = await tx.query<WebhookDeliveryRecord>(
+    `select ${webhookDeliveryColumns} from webhook_delivery d where d.id = $1`,
+    [id],
+  );
+  if (!delivery) throw notFound('webhook delivery');
+  return delivery;
 }
 
 function requireEnabled({ isEnabled }: WebhookEndpointRecord): void {

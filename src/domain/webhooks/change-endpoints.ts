@@ -189,14 +189,21 @@ export async function updateWebhookEndpoint(
 
 /**
  * Gives an endpoint another secret, which is shown once. The one before signs too for {@link previousSecretMs}, so that the
- * receiver can change over. NOT_FOUND, FORBIDDEN.
+ * receiver can change over. NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT.
  */
-export async function rotateWebhookEndpointSecret(context: Context, id: string): Promise<WrittenWebhookEndpoint> {
+export async function rotateWebhookEndpointSecret(
+  context: Context,
+  id: string,
+  options: CreateOptions = {},
+): Promise<WrittenWebhookEndpoint> {
   const seen = await getEndpointToChange(context, id);
   requireConfirmation(context);
   const { secret, sealed } = newSecret(context, seen.organizationId, seen.id);
   return context.store.transact(async (tx) => {
     const before = await lockEndpoint(tx, seen.id);
+    const input = { webhookEndpointId: seen.id };
+    const claim = { scope: seen.organizationId, operation: 'rotateWebhookEndpointSecret', input, resultId: seen.id };
+    if ((await findReplay(context, tx, options, claim)) !== null) return { endpoint: before, secret: null };
     const by = changedBy(context, before);
     const untilAt = new Date(by.updatedAt.getTime() + previousSecretMs);
     await tx.query(

@@ -1,14 +1,16 @@
 import type { InputObjectRef, ObjectRef } from '@pothos/core';
 import { type GraphQLOutputType, type GraphQLResolveInfo, isObjectType } from 'graphql';
+import type { CreateOptions } from '../../domain/idempotency.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { toUserErrors } from '../errors.ts';
 import { type Condition, needs } from './needs.ts';
-import type { PayloadBase } from './payloads.ts';
+import { createOptionsOf, type PayloadBase } from './payloads.ts';
 
-/** The member that the input of every mutation has. */
+/** The member that the input of every mutation has, and the one of those that create or send something. */
 interface InputBase {
   readonly clientMutationId?: string | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
 }
 
 type InputNames = Readonly<Record<string, string>>;
@@ -30,6 +32,8 @@ export interface MutationOptions<Input extends InputBase, Payload extends Payloa
   readonly act: (
     input: Input,
     context: GraphqlContext,
+    /** The idempotency key of the call, for what the mutation creates or sends; empty for a mutation that takes no key. */
+    options: CreateOptions,
     info: GraphQLResolveInfo,
   ) => Promise<Omit<Payload, keyof PayloadBase>>;
 }
@@ -58,7 +62,9 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
         renewLoaders(context);
         const given = input as Input;
         const inputNames = typeof names === 'function' ? names(given) : names;
-        return toPayload(given, { returnType: info.returnType, names: inputNames }, () => act(given, context, info));
+        return toPayload(given, { returnType: info.returnType, names: inputNames }, (onClaim) =>
+          act(given, context, createOptionsOf(context, given, info, onClaim), info),
+        );
       },
     }),
   );
@@ -67,14 +73,18 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
 async function toPayload(
   { clientMutationId = null }: InputBase,
   { returnType, names }: Pick<GraphQLResolveInfo, 'returnType'> & { readonly names: InputNames },
-  act: () => Promise<object>,
+  act: (onClaim: (wasReplayed: boolean) => void) => Promise<object>,
 ): Promise<PayloadBase> {
+  let wasReplayed = false;
   try {
-    return { ...(await act()), userErrors: [], clientMutationId };
+    const made = await act((claimed) => {
+      wasReplayed = claimed;
+    });
+    return { ...made, wasReplayed, userErrors: [], clientMutationId };
   } catch (error) {
     const userErrors = toUserErrors(error, ['input'], names);
     if (userErrors === null) throw error;
-    return { ...nothingOf(returnType), userErrors, clientMutationId };
+    return { ...nothingOf(returnType), wasReplayed: false, userErrors, clientMutationId };
   }
 }
 

@@ -8,7 +8,13 @@ import { addMutation } from './add-mutation.ts';
 import { ApiKeyKindEnum } from './enums.ts';
 import { exceptOwn } from './needs.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, payloadType } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  idempotencyKeyDescription,
+  keyedPayloadType,
+  payloadType,
+  shownOnceDescription,
+} from './payloads.ts';
 import { Role } from './people.ts';
 import { organizationIdDescription, organizationIdOf, ScopeInput } from './places.ts';
 import { loadPrincipal, Principal, ServiceKey } from './principals.ts';
@@ -177,12 +183,13 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
       description:
         'Time when the key expires. Must be in the future and not after the expiry of the viewer’s own key. Null if the key does not expire.',
     }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 /** The payload of createApiKey. */
-export const CreateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>(
+export const CreateApiKeyPayload = keyedPayloadType<{ apiKey: ApiKeyRecord; token: string | null }>(
   'CreateApiKeyPayload',
   'Result of creating an API key.',
   (t) => ({
@@ -193,7 +200,7 @@ export const CreateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: st
     }),
     token: t.exposeString('token', {
       nullable: true,
-      description: 'Token of the new key. The token is returned only in this response. Null if there are user errors.',
+      description: `Token of the new key. ${shownOnceDescription}`,
     }),
   }),
 );
@@ -204,7 +211,8 @@ addMutation('createApiKey', {
   needs: [exceptOwn('createServiceKey', 'manageEnterpriseServiceKeys', 'createKeyForUser')],
   description: 'Creates an API key and returns its token, which cannot be retrieved again.',
   names: ({ kind }) => namesIn(Object.keys(kind)[0] ?? ''),
-  act: async ({ name, expiresAt, kind }, { domain }) => createApiKey(domain, { name, expiresAt, ...holderOf(kind) }),
+  act: ({ name, expiresAt, kind }, { domain }, options) =>
+    createApiKey(domain, { name, expiresAt, ...holderOf(kind) }, options),
 });
 
 const apiKeyIdDescription = 'Global ID or REST id of the API key.';
@@ -276,11 +284,12 @@ const RotateApiKeyInput = builder.inputType('RotateApiKeyInput', {
       defaultValue: true,
       description: 'Whether the current key is revoked immediately. Defaults to true.',
     }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const RotateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>(
+const RotateApiKeyPayload = keyedPayloadType<{ apiKey: ApiKeyRecord; token: string | null }>(
   'RotateApiKeyPayload',
   'Result of replacing an API key with a new key.',
   (t) => ({
@@ -291,7 +300,7 @@ const RotateApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord; token: string }>
     }),
     token: t.exposeString('token', {
       nullable: true,
-      description: 'Token of the new key. The token is returned only in this response. Null if there are user errors.',
+      description: `Token of the new key. ${shownOnceDescription}`,
     }),
   }),
 );
@@ -302,5 +311,5 @@ addMutation('rotateApiKey', {
   needs: [],
   description:
     'Creates a key with the name, owner, organization and role of an active key and returns its token, which cannot be retrieved again. Revokes the current key unless `revokeCurrent` is false.',
-  act: (input, { domain }) => rotateApiKey(domain, input, input),
+  act: (input, { domain }, options) => rotateApiKey(domain, input, input, options),
 });

@@ -1,7 +1,7 @@
 import { type AttachmentUploadRecord, createAttachmentUpload } from '../../domain/attachments/uploads.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
-import { clientMutationIdDescription, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
 
 const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUpload').implement({
@@ -24,6 +24,7 @@ const CreateAttachmentUploadInput = builder.inputType('CreateAttachmentUploadInp
   description: 'Input for creating an upload URL for a file.',
   fields: (t) => ({
     organizationId: t.id({ description: organizationIdDescription }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -32,7 +33,7 @@ interface Made {
   readonly attachmentUpload: AttachmentUploadRecord;
 }
 
-const CreateAttachmentUploadPayload = payloadType<Made>(
+const CreateAttachmentUploadPayload = keyedPayloadType<Made>(
   'CreateAttachmentUploadPayload',
   'Result of creating an upload URL for a file.',
   (t) => ({
@@ -49,7 +50,7 @@ addMutation('createAttachmentUpload', {
   payload: CreateAttachmentUploadPayload,
   needs: ['uploadAttachment'],
   description: 'Creates a signed URL to which one file can be uploaded on behalf of the viewer.',
-  act: async (input, context) => ({
-    attachmentUpload: await createAttachmentUpload(context.domain, input.organizationId),
+  act: async (input, { domain }, options) => ({
+    attachmentUpload: await createAttachmentUpload(domain, input.organizationId, options),
   }),
 });

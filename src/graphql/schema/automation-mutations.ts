@@ -27,7 +27,7 @@ import {
   clientMutationIdDescription,
   expectedVersionDescription,
   idempotencyKeyDescription,
-  idempotencyKeyOf,
+  keyedPayloadType,
   payloadType,
 } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
@@ -71,7 +71,7 @@ const RunAutomationInput = builder.inputType('RunAutomationInput', {
   }),
 });
 
-const RunAutomationPayload = payloadType<{ run: AutomationRun }>(
+const RunAutomationPayload = keyedPayloadType<{ run: AutomationRun }>(
   'RunAutomationPayload',
   'Result of requesting a run of an automation.',
   (t) => ({
@@ -88,8 +88,8 @@ interface Written {
   readonly webhookSecret: string | null;
 }
 
-function writtenType(name: string, description: string) {
-  return payloadType<Written>(name, description, (t) => ({
+function writtenType(name: string, description: string, type = keyedPayloadType) {
+  return type<Written>(name, description, (t) => ({
     automation: t.expose('automation', {
       type: Automation,
       nullable: true,
@@ -133,10 +133,14 @@ const DeleteAutomationInput = builder.inputType('DeleteAutomationInput', {
   }),
 });
 
-const RotateAutomationWebhookSecretInput = switchInput(
-  'RotateAutomationWebhookSecretInput',
-  'Input for replacing the secret of the incoming webhook of an automation.',
-);
+const RotateAutomationWebhookSecretInput = builder.inputType('RotateAutomationWebhookSecretInput', {
+  description: 'Input for replacing the secret of the incoming webhook of an automation.',
+  fields: (t) => ({
+    automationId: t.id({ required: true, description: automationIdDescription }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
 
 const DeleteAutomationPayload = payloadType<{ deletedAutomationId: string }>(
   'DeleteAutomationPayload',
@@ -191,20 +195,19 @@ addMutation('createAutomation', {
   needs: ['changeAutomations'],
   description:
     'Creates an automation. An automation that runs as its creator also requires `USE_PERSONAL_AUTOMATIONS`. The viewer also needs the permissions that its actions require.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, isEnabled, ...rest } = input;
     const place = organizationId ?? boundOrganizationId(context.domain);
-    const idempotencyKey = idempotencyKeyOf(context, input, info);
     return placingIssues(input, () => {
       const automation = { ...readInput(rest), enabled: isEnabled ?? true } as AutomationInput;
-      return createAutomation(context.domain, place, automation, { idempotencyKey });
+      return createAutomation(context.domain, place, automation, options);
     });
   },
 });
 
 addMutation('updateAutomation', {
   input: UpdateAutomationInput,
-  payload: writtenType('UpdateAutomationPayload', 'Result of changing an automation.'),
+  payload: writtenType('UpdateAutomationPayload', 'Result of changing an automation.', payloadType),
   needs: ['changeAutomations'],
   description:
     'Changes an automation. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
@@ -250,8 +253,8 @@ addMutation('rotateAutomationWebhookSecret', {
   needs: ['changeAutomations'],
   description:
     'Replaces the secret of the incoming webhook of an automation. The previous secret stops working immediately. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
-  act: async (input, { domain }) =>
-    rotateIncomingWebhookSecret(domain, await getAutomationPlace(domain, input.automationId)),
+  act: async (input, { domain }, options) =>
+    rotateIncomingWebhookSecret(domain, await getAutomationPlace(domain, input.automationId), options),
 });
 
 addMutation('runAutomation', {
@@ -260,10 +263,9 @@ addMutation('runAutomation', {
   needs: ['changeAutomations'],
   description:
     'Runs an automation immediately, even if the automation is disabled. Its schedule does not change, and its limits apply. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const place = await getAutomationPlace(context.domain, input.automationId);
-    const idempotencyKey = idempotencyKeyOf(context, input, info);
-    return { run: await runAutomation(context.domain, place, { idempotencyKey }) };
+    return { run: await runAutomation(context.domain, place, options) };
   },
 });
 

@@ -128,7 +128,7 @@ function addBulkMutation<Input extends TargetInput & { readonly clientMutationId
     needs: [managesSession],
     description: `${description} A session for which it is refused has the reason in its result and does not affect the others.`,
     names: { sessionIds: 'selection.sessionIds', filter: 'selection.filter' },
-    act: async (given, { domain, charge }, info) => {
+    act: async (given, { domain, charge }, _options, info) => {
       charge.ran.set(info.path.key, 0);
       const outcome = await run(contextOf(domain), parseTarget(given), given);
       charge.ran.set(info.path.key, outcome.results.length);

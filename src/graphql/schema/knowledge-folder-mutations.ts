@@ -8,7 +8,7 @@ import {
   clientMutationIdDescription,
   expectedVersionDescription,
   idempotencyKeyDescription,
-  idempotencyKeyOf,
+  keyedPayloadType,
   payloadType,
 } from './payloads.ts';
 import { readScope, ScopeInput, scopeDescription } from './places.ts';
@@ -34,7 +34,7 @@ const CreateKnowledgeFolderInput = builder.inputType('CreateKnowledgeFolderInput
 });
 
 /** The payload of createKnowledgeFolder. */
-export const CreateKnowledgeFolderPayload = payloadType<{ knowledgeFolder: FolderRecord }>(
+export const CreateKnowledgeFolderPayload = keyedPayloadType<{ knowledgeFolder: FolderRecord }>(
   'CreateKnowledgeFolderPayload',
   'Result of creating a knowledge folder.',
   (t) => ({
@@ -97,12 +97,10 @@ addMutation('createKnowledgeFolder', {
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
   description:
     'Creates a knowledge folder in an organization or in the enterprise. Each of them has at most 1,000 folders.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...folder } = input;
     return {
-      knowledgeFolder: await createFolder(context.domain, readScope(scope), folder, {
-        idempotencyKey: idempotencyKeyOf(context, input, info),
-      }),
+      knowledgeFolder: await createFolder(context.domain, readScope(scope), folder, options),
     };
   },
 });

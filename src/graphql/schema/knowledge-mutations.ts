@@ -8,7 +8,7 @@ import {
   clientMutationIdDescription,
   expectedVersionDescription,
   idempotencyKeyDescription,
-  idempotencyKeyOf,
+  keyedPayloadType,
   payloadType,
 } from './payloads.ts';
 import { readScope, ScopeInput, scopeDescription } from './places.ts';
@@ -43,7 +43,7 @@ const CreateKnowledgeNoteInput = builder.inputType('CreateKnowledgeNoteInput', {
 });
 
 /** The payload of createKnowledgeNote. */
-export const CreateKnowledgeNotePayload = payloadType<{ knowledgeNote: NoteRecord }>(
+export const CreateKnowledgeNotePayload = keyedPayloadType<{ knowledgeNote: NoteRecord }>(
   'CreateKnowledgeNotePayload',
   'Result of creating a knowledge note.',
   (t) => ({
@@ -114,12 +114,10 @@ addMutation('createKnowledgeNote', {
   payload: CreateKnowledgeNotePayload,
   needs: [['changeKnowledge', 'changeEnterpriseKnowledge']],
   description: 'Creates a knowledge note in an organization or in the enterprise.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...note } = input;
     return {
-      knowledgeNote: await createNote(context.domain, readScope(scope), note, {
-        idempotencyKey: idempotencyKeyOf(context, input, info),
-      }),
+      knowledgeNote: await createNote(context.domain, readScope(scope), note, options),
     };
   },
 });

@@ -5,7 +5,7 @@ import { findOrganization, type OrganizationRecord } from '../../domain/organiza
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType, payloadType } from './payloads.ts';
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   description: 'Properties of the organization to create.',
@@ -24,7 +24,7 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
 });
 
 /** The payload of createOrganization. */
-export const CreateOrganizationPayload = payloadType<{ organization: OrganizationRecord }>(
+export const CreateOrganizationPayload = keyedPayloadType<{ organization: OrganizationRecord }>(
   'CreateOrganizationPayload',
   'Result of creating an organization.',
   (t) => ({
@@ -41,9 +41,8 @@ addMutation('createOrganization', {
   payload: CreateOrganizationPayload,
   needs: ['createOrganization'],
   description: 'Creates an organization in the enterprise.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { idempotencyKey: _key, clientMutationId: _mutation, ...organization } = input;
-    const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
     return { organization: await createOrganization(context.domain, organization, options) };
   },
 });

@@ -8,6 +8,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { refuse } from '../../domain/errors.ts';
+import type { CreateOptions } from '../../domain/idempotency.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import type { UserError } from '../errors.ts';
@@ -30,8 +31,9 @@ export const UserErrorType = builder.objectRef<UserError>('UserError').implement
   }),
 });
 
-/** What every payload has. */
+/** What every payload has; `wasReplayed` is shown by those of mutations that take an idempotency key. */
 export interface PayloadBase {
+  readonly wasReplayed: boolean;
   readonly userErrors: readonly UserError[];
   readonly clientMutationId: string | null;
 }
@@ -43,7 +45,7 @@ export type Payload<T> = { readonly [K in keyof T]: T[K] | null } & PayloadBase;
  * The idempotency key of a mutation: the input's or the header's. INVALID_INPUT when both are given and differ, and when
  * the header comes with several mutations that take a key: it can be the key of one.
  */
-export function idempotencyKeyOf(
+function idempotencyKeyOf(
   context: GraphqlContext,
   input: { readonly idempotencyKey?: string | null | undefined },
   info: GraphQLResolveInfo,
@@ -82,9 +84,25 @@ function takesKey(schema: GraphQLSchema, mutation: string): boolean {
   return isInputObjectType(input) && 'idempotencyKey' in input.getFields();
 }
 
+/**
+ * How a mutation is to be carried out: under {@link idempotencyKeyOf}, if it takes a key, and with `onClaim` for whether it had
+ * been before. The errors of that function.
+ */
+export function createOptionsOf(
+  context: GraphqlContext,
+  input: { readonly idempotencyKey?: string | null | undefined },
+  info: GraphQLResolveInfo,
+  onClaim: (wasReplayed: boolean) => void,
+): CreateOptions {
+  if (!takesKey(info.schema, info.fieldName)) return {};
+  return { idempotencyKey: idempotencyKeyOf(context, input, info), onClaim };
+}
+
 /** The description of the `idempotencyKey` of mutations that make something. */
 export const idempotencyKeyDescription =
-  'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input create only one resource. Another input is an IDEMPOTENCY_CONFLICT.';
+  'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the mutation is carried out only once for the same key and input, and `wasReplayed` is true for the retries. Another input is an IDEMPOTENCY_CONFLICT.';
+/** The end of the description of a secret that a payload shows once. */
+export const shownOnceDescription = 'Shown only once. Null if `wasReplayed` is true or there are user errors.';
 /** The description of the `version` of a resource. */
 export const versionDescription =
   'Version of the resource, which starts at 1 and grows by 1 with each change. Send it as `expectedVersion` to avoid overwriting other changes.';
@@ -115,4 +133,16 @@ export function payloadType<T extends object>(name: string, description: string,
       }),
     }),
   });
+}
+
+/** {@link payloadType} of a mutation that takes an idempotency key. */
+export function keyedPayloadType<T extends object>(name: string, description: string, fields: Fields<T>) {
+  return payloadType<T>(name, description, (t) => ({
+    ...fields(t),
+    wasReplayed: t.boolean({
+      description:
+        'Whether an earlier call with the same idempotency key carried out the mutation, and this call only returns the result. False if there are user errors.',
+      resolve: (payload) => payload.wasReplayed,
+    }),
+  }));
 }

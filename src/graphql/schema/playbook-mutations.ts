@@ -12,7 +12,7 @@ import {
   clientMutationIdDescription,
   expectedVersionDescription,
   idempotencyKeyDescription,
-  idempotencyKeyOf,
+  keyedPayloadType,
   payloadType,
 } from './payloads.ts';
 import { readScope, ScopeInput, scopeDescription } from './places.ts';
@@ -42,7 +42,7 @@ const CreatePlaybookInput = builder.inputType('CreatePlaybookInput', {
 });
 
 /** The payload of createPlaybook. */
-export const CreatePlaybookPayload = payloadType<{ playbook: PlaybookRecord }>(
+export const CreatePlaybookPayload = keyedPayloadType<{ playbook: PlaybookRecord }>(
   'CreatePlaybookPayload',
   'Result of creating a playbook.',
   (t) => ({
@@ -105,12 +105,10 @@ addMutation('createPlaybook', {
   payload: CreatePlaybookPayload,
   needs: [['changePlaybooks', 'changeEnterprisePlaybooks']],
   description: 'Creates a playbook of an organization or of the enterprise.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...playbook } = input;
     return {
-      playbook: await createPlaybook(context.domain, readScope(scope), playbook, {
-        idempotencyKey: idempotencyKeyOf(context, input, info),
-      }),
+      playbook: await createPlaybook(context.domain, readScope(scope), playbook, options),
     };
   },
 });

@@ -7,7 +7,7 @@ import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { PermissionEvent, QuestionEvent, SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
-import { clientMutationIdDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, keyedPayloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
 builder.objectField(Session, 'pendingQuestion', (t) =>
@@ -102,7 +102,7 @@ const AnswerQuestionInput = builder.inputType('AnswerQuestionInput', {
   }),
 });
 
-const AnswerQuestionPayload = payloadType<{ session: SessionRecord; message: MessageEntry }>(
+const AnswerQuestionPayload = keyedPayloadType<{ session: SessionRecord; message: MessageEntry }>(
   'AnswerQuestionPayload',
   'Result of answering a question.',
   (t) => ({
@@ -126,14 +126,14 @@ addMutation('answerQuestion', {
   needs: [managesSession],
   description:
     'Answers the given question of an agent. INVALID_STATE if the question is no longer open because it was answered or the agent continued without an answer; UNKNOWN_REFERENCE if the session has no such question.',
-  act: (input, context, info) => {
+  act: (input, context, options) => {
     const { sessionId, questionId, answer, asUserId } = input;
     return answerQuestion(ofAnySession(context.domain, 'manage'), {
       sessionId,
       questionId,
       answer,
       asUserId,
-      idempotencyKey: idempotencyKeyOf(context, input, info),
+      ...options,
     });
   },
 });

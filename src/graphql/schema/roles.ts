@@ -10,7 +10,13 @@ import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
 import { listArgs, orderInput } from './list-inputs.ts';
 import { boundary } from './needs.ts';
-import { clientMutationIdDescription, expectedVersionDescription, payloadType } from './payloads.ts';
+import {
+  clientMutationIdDescription,
+  expectedVersionDescription,
+  idempotencyKeyDescription,
+  keyedPayloadType,
+  payloadType,
+} from './payloads.ts';
 import { Role } from './people.ts';
 
 /** RoleConnection and RoleEdge. */
@@ -70,12 +76,13 @@ const CreateRoleInput = builder.inputType('CreateRoleInput', {
         'Scope in which the role can be assigned. A role of scope ORGANIZATION can grant only organization permissions.',
     }),
     permissions: t.field({ type: [PermissionEnum], required: true, description: permissionsDescription }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
 /** The payload of createRole. */
-export const CreateRolePayload = payloadType<{ role: RoleRecord }>(
+export const CreateRolePayload = keyedPayloadType<{ role: RoleRecord }>(
   'CreateRolePayload',
   'Result of creating a custom role.',
   (t) => ({
@@ -88,7 +95,7 @@ addMutation('createRole', {
   payload: CreateRolePayload,
   needs: ['changeRoles'],
   description: 'Creates a custom role in the enterprise.',
-  act: async (input, { domain }) => ({ role: await createRole(domain, input) }),
+  act: async (input, { domain }, options) => ({ role: await createRole(domain, input, options) }),
 });
 
 const roleIdDescription = 'Global ID or id of the custom role.';

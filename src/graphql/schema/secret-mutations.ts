@@ -9,7 +9,7 @@ import {
   clientMutationIdDescription,
   expectedVersionDescription,
   idempotencyKeyDescription,
-  idempotencyKeyOf,
+  keyedPayloadType,
   payloadType,
 } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
@@ -42,7 +42,7 @@ const CreateSecretInput = builder.inputType('CreateSecretInput', {
 });
 
 /** The payload of createSecret. */
-export const CreateSecretPayload = payloadType<{ secret: SecretRecord }>(
+export const CreateSecretPayload = keyedPayloadType<{ secret: SecretRecord }>(
   'CreateSecretPayload',
   'Result of creating a secret.',
   (t) => ({
@@ -112,12 +112,12 @@ addMutation('createSecret', {
   payload: CreateSecretPayload,
   needs: ['changeSecrets'],
   description: 'Creates a secret of an organization. Sessions that start from now on have the secret.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...secret } = input;
     return {
-      secret: await createSecret(context.domain, secret, organizationId, {
-        idempotencyKey: idempotencyKeyOf(context, input, info),
-      }).catch((error) => sayTaken(error, secret.key)),
+      secret: await createSecret(context.domain, secret, organizationId, options).catch((error) =>
+        sayTaken(error, secret.key),
+      ),
     };
   },
 });

@@ -10,7 +10,7 @@ import { Enterprise } from './enterprise-ref.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType, payloadType } from './payloads.ts';
 import {
   RoleAssignment,
   RoleAssignmentConnection,
@@ -123,7 +123,7 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
 });
 
 /** The payload of createServiceUser. */
-export const CreateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
+export const CreateServiceUserPayload = keyedPayloadType<{ serviceUser: ServiceUserRecord }>(
   'CreateServiceUserPayload',
   'Result of creating a service user. The service user has no token until `createApiKey` creates one.',
   (t) => ({
@@ -140,10 +140,9 @@ addMutation('createServiceUser', {
   payload: CreateServiceUserPayload,
   needs: [['createServiceUser', 'createEnterpriseServiceUser']],
   description: 'Creates a service user with a role. The service user has no token until `createApiKey` creates one.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
     const serviceUser = { ...rest, organizationId: organizationIdOf(scope) };
-    const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
     return { serviceUser: await createServiceUser(context.domain, serviceUser, options) };
   },
 });

@@ -8,7 +8,7 @@ import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
-import { clientMutationIdDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, keyedPayloadType, payloadType } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
 import { Session } from './sessions.ts';
 
@@ -86,7 +86,7 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
 });
 
 /** The payload of createSession. */
-export const CreateSessionPayload = payloadType<{ session: SessionRecord; isNewSession: boolean }>(
+export const CreateSessionPayload = keyedPayloadType<{ session: SessionRecord }>(
   'CreateSessionPayload',
   'Result of starting a session.',
   (t) => ({
@@ -95,11 +95,6 @@ export const CreateSessionPayload = payloadType<{ session: SessionRecord; isNewS
       nullable: true,
       description:
         'Session that was started, now or by an earlier request with the same idempotency key. Null if `userErrors` is not empty.',
-    }),
-    isNewSession: t.exposeBoolean('isNewSession', {
-      nullable: true,
-      description:
-        'Whether this request started the session. False if an earlier request with the same idempotency key did. Null if `userErrors` is not empty.',
     }),
   }),
 );
@@ -125,7 +120,7 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
   }),
 });
 
-const SendMessagePayload = payloadType<{ session: SessionRecord; message: MessageEntry }>(
+const SendMessagePayload = keyedPayloadType<{ session: SessionRecord; message: MessageEntry }>(
   'SendMessagePayload',
   'Result of sending a message.',
   (t) => ({
@@ -173,21 +168,21 @@ addMutation('createSession', {
   needs: ['createSession'],
   description: 'Starts a session. The session waits in the queue until a worker takes it.',
   names: { createAsUserId: 'asUserId' },
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { organizationId, asUserId, sessionSecrets, ...rest } = input;
     const { idempotencyKey: _key, clientMutationId: _mutation, ...session } = rest;
     const secrets = sessionSecrets?.map(({ isSensitive, ...secret }) => ({ ...secret, sensitive: isSensitive }));
-    const made = await createSession(
+    const { session: started } = await createSession(
       context.domain,
       { ...session, createAsUserId: asUserId, sessionSecrets: secrets },
       {
         organizationId,
         // A cookie of the console is what its pages have and no program does.
         origin: context.domain.viewer.consoleSessionId === undefined ? 'api' : 'webapp',
-        idempotencyKey: idempotencyKeyOf(context, input, info),
+        ...options,
       },
     );
-    return { session: made.session, isNewSession: made.isNew };
+    return { session: started };
   },
 });
 
@@ -198,14 +193,14 @@ addMutation('sendMessage', {
   description:
     'Sends a message to a session. A suspended or finished session resumes. The message answers an open question of the agent, but never a request for a permission: it cancels the request, ends the turn and starts the next one. Use `answerQuestion` to answer a question or a request by its id.',
   names: { message: 'body', messageAsUserId: 'asUserId' },
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { sessionId, body, asUserId, attachmentIds } = input;
     return sendMessage(ofAnySession(context.domain, 'manage'), {
       sessionId,
       message: body,
       messageAsUserId: asUserId,
       attachmentIds,
-      idempotencyKey: idempotencyKeyOf(context, input, info),
+      ...options,
       cancelsPermission: true,
     });
   },

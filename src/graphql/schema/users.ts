@@ -10,7 +10,7 @@ import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary, exceptOwn } from './needs.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, idempotencyKeyOf, payloadType } from './payloads.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType, payloadType } from './payloads.ts';
 import { User } from './people.ts';
 import { organizationIdOf, ScopeInput } from './places.ts';
 
@@ -85,7 +85,7 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
 });
 
 /** The payload of createUser. */
-export const CreateUserPayload = payloadType<{ user: UserRecord }>(
+export const CreateUserPayload = keyedPayloadType<{ user: UserRecord }>(
   'CreateUserPayload',
   'Result of creating a user.',
   (t) => ({
@@ -98,10 +98,9 @@ addMutation('createUser', {
   payload: CreateUserPayload,
   needs: ['createUser'],
   description: 'Creates a user in the enterprise and assigns its first role.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
     const user = { ...rest, organizationId: organizationIdOf(scope) };
-    const options = { idempotencyKey: idempotencyKeyOf(context, input, info) };
     return { user: await createUser(context.domain, user, options) };
   },
 });
@@ -117,11 +116,12 @@ const InviteUsersInput = builder.inputType('InviteUsersInput', {
       required: true,
       description: 'Global ID or id of the role that new users get on the enterprise, for example `account_member`.',
     }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
 
-const InviteUsersPayload = payloadType<{ users: readonly UserRecord[] }>(
+const InviteUsersPayload = keyedPayloadType<{ users: readonly UserRecord[] }>(
   'InviteUsersPayload',
   'Result of inviting users.',
   (t) => ({
@@ -141,7 +141,7 @@ addMutation('inviteUsers', {
   needs: ['createUser'],
   description:
     'Creates a user for each email address that has none yet, and assigns the new users a role on the enterprise. If an address or the role is refused, no user is created.',
-  act: async (input, { domain }) => ({ users: await inviteUsers(domain, input) }),
+  act: async (input, { domain }, options) => ({ users: await inviteUsers(domain, input, options) }),
 });
 
 const UpdateUserInput = builder.inputType('UpdateUserInput', {

@@ -15,7 +15,7 @@ import {
   clientMutationIdDescription,
   expectedVersionDescription,
   idempotencyKeyDescription,
-  idempotencyKeyOf,
+  keyedPayloadType,
   payloadType,
 } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
@@ -66,7 +66,17 @@ const oneEndpoint = (name: string, description: string) =>
     }),
   });
 
-const RotateWebhookEndpointSecretInput = oneEndpoint(
+const keyedEndpoint = (name: string, description: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      webhookEndpointId: t.id({ required: true, description: said.id }),
+      idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+      clientMutationId: t.string({ description: clientMutationIdDescription }),
+    }),
+  });
+
+const RotateWebhookEndpointSecretInput = keyedEndpoint(
   'RotateWebhookEndpointSecretInput',
   'Parameters for replacing the secret of a webhook endpoint.',
 );
@@ -86,7 +96,10 @@ const DeleteWebhookEndpointInput = builder.inputType('DeleteWebhookEndpointInput
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
-const TestWebhookEndpointInput = oneEndpoint('TestWebhookEndpointInput', 'Parameters for testing a webhook endpoint.');
+const TestWebhookEndpointInput = keyedEndpoint(
+  'TestWebhookEndpointInput',
+  'Parameters for testing a webhook endpoint.',
+);
 
 const RedeliverWebhookDeliveryInput = builder.inputType('RedeliverWebhookDeliveryInput', {
   description: 'Parameters for sending a webhook again.',
@@ -95,6 +108,7 @@ const RedeliverWebhookDeliveryInput = builder.inputType('RedeliverWebhookDeliver
       required: true,
       description: 'Global ID of the delivery, or its id such as `delivery-…`.',
     }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
 });
@@ -105,7 +119,7 @@ interface Written {
 }
 
 const writtenType = (name: string, description: string) =>
-  payloadType<Written>(name, description, (t) => ({
+  keyedPayloadType<Written>(name, description, (t) => ({
     webhookEndpoint: t.expose('webhookEndpoint', {
       type: WebhookEndpoint,
       nullable: true,
@@ -146,7 +160,7 @@ const DeleteWebhookEndpointPayload = payloadType<{ deletedWebhookEndpointId: str
 );
 
 const deliveryType = (name: string, description: string) =>
-  payloadType<{ webhookDelivery: WebhookDeliveryRecord }>(name, description, (t) => ({
+  keyedPayloadType<{ webhookDelivery: WebhookDeliveryRecord }>(name, description, (t) => ({
     webhookDelivery: t.expose('webhookDelivery', {
       type: WebhookDelivery,
       nullable: true,
@@ -166,10 +180,9 @@ addMutation('createWebhookEndpoint', {
   needs: ['manageWebhooks', 'viewSession'],
   description:
     'Creates a webhook endpoint, which receives the events that happen from now on. An organization has at most 20 endpoints.',
-  act: async (input, context, info) => {
+  act: async (input, context, options) => {
     const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...wanted } = input;
-    const idempotencyKey = idempotencyKeyOf(context, input, info);
-    const made = await createWebhookEndpoint(context.domain, wanted, organizationId, { idempotencyKey });
+    const made = await createWebhookEndpoint(context.domain, wanted, organizationId, options);
     return { webhookEndpoint: made.endpoint, secret: made.secret };
   },
 });
@@ -215,8 +228,8 @@ addMutation('rotateWebhookEndpointSecret', {
   needs: ['manageWebhooks', 'viewSession'],
   description:
     'Replaces the secret of a webhook endpoint. For 24 hours, webhooks are also signed with the previous secret.',
-  act: async (input, { domain }) => {
-    const { endpoint, secret } = await rotateWebhookEndpointSecret(domain, input.webhookEndpointId);
+  act: async (input, { domain }, options) => {
+    const { endpoint, secret } = await rotateWebhookEndpointSecret(domain, input.webhookEndpointId, options);
     return { webhookEndpoint: endpoint, secret };
   },
 });
@@ -238,8 +251,8 @@ addMutation('testWebhookEndpoint', {
   needs: ['manageWebhooks', 'viewSession'],
   description:
     'Sends a test webhook without session data to an endpoint, once and without retries. INVALID_STATE if the endpoint is disabled.',
-  act: async (input, { domain }) => ({
-    webhookDelivery: await testWebhookEndpoint(domain, input.webhookEndpointId),
+  act: async (input, { domain }, options) => ({
+    webhookDelivery: await testWebhookEndpoint(domain, input.webhookEndpointId, options),
   }),
 });
 
@@ -249,7 +262,7 @@ addMutation('redeliverWebhookDelivery', {
   needs: ['manageWebhooks', 'viewSession'],
   description:
     'Sends a webhook again at once, with an unchanged `messageId` and as many retries as a new webhook. INVALID_STATE if the endpoint is disabled.',
-  act: async (input, { domain }) => ({
-    webhookDelivery: await redeliverWebhookDelivery(domain, input.webhookDeliveryId),
+  act: async (input, { domain }, options) => ({
+    webhookDelivery: await redeliverWebhookDelivery(domain, input.webhookDeliveryId, options),
   }),
 });

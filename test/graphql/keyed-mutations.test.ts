@@ -1,0 +1,183 @@
+import { getNamedType, isInputObjectType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema/index.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { createAutomation } from '../support/automations.ts';
+import { runMutation } from '../support/people.ts';
+import { keyInput } from '../support/principals.ts';
+import { makeEndpoint } from '../support/webhooks.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const keyed = /^(create|send|answer|invite|rotate|run|test|redeliver)[A-Z]/;
+
+it('gives every mutation that creates or sends something a key, and its payload whether it was replayed', () => {
+  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const named = mutations.filter(({ name }) => keyed.test(name)).map(({ name }) => name);
+  const withKey = mutations.filter(({ args }) => {
+    const input = getNamedType(args[0]?.type);
+    return isInputObjectType(input) && 'idempotencyKey' in input.getFields();
+  });
+  const withReplay = mutations.filter(({ type }) => {
+    const payload = getNamedType(type);
+    return isObjectType(payload) && String(payload.getFields().wasReplayed?.type) === 'Boolean!';
+  });
+  expect(named.length).toBeGreaterThan(20);
+  expect(withKey.map(({ name }) => name)).toEqual(named);
+  expect(withReplay.map(({ name }) => name)).toEqual(named);
+});
+
+const count = async (table: string): Promise<number> => {
+  const [row] = await test.app.services.store.query<{ n: number }>(`select count(*)::int as n from ${table}`);
+  return row?.n ?? 0;
+};
+
+interface Case {
+  /** What the payload is asked for, beside the secret. */
+  readonly selection: string;
+  /** What is shown once. */
+  readonly secret?: string;
+  readonly input: () => Promise<Record<string, unknown>>;
+  /** Other input, for which the same key is not. */
+  readonly other: () => Promise<Record<string, unknown>>;
+  /** Where what is made can be counted; the audit log for what makes no row. */
+  readonly table: string;
+}
+
+const hook = async () => {
+  const { id } = await makeEndpoint(test, test.adminToken, {
+    organizationId: test.organizationId,
+    url: 'https://hooks.example/',
+  });
+  return { webhookEndpointId: id };
+};
+const delivery = async () => {
+  const { webhookDelivery } = await runMutation(test, 'testWebhookEndpoint', 'webhookDelivery { id }', await hook());
+  return { webhookDeliveryId: webhookDelivery.id };
+};
+const incoming = async () => {
+  const { automation } = await createAutomation(test, { triggers: [{ incomingWebhook: {} }] });
+  return { automationId: automation.id };
+};
+const key = (name: string) => keyInput({ kind: 'SERVICE', name, organizationId: test.organizationId });
+const apiKey = async () => {
+  const made = await runMutation(test, 'createApiKey', 'apiKey { id }', key('To rotate'));
+  return { apiKeyId: made.apiKey.id };
+};
+
+const cases: Record<string, Case> = {
+  createRole: {
+    selection: 'role { id name }',
+    input: async () => ({ name: 'Once', scope: 'ORGANIZATION', permissions: ['USE_SESSIONS'] }),
+    other: async () => ({ name: 'Another', scope: 'ORGANIZATION', permissions: ['USE_SESSIONS'] }),
+    table: 'role',
+  },
+  inviteUsers: {
+    selection: 'users { id email }',
+    input: async () => ({ emails: ['once@example.com', 'twice@example.com'], enterpriseRoleId: 'account_member' }),
+    other: async () => ({ emails: ['thrice@example.com'], enterpriseRoleId: 'account_member' }),
+    table: 'user_account',
+  },
+  createApiKey: {
+    selection: 'apiKey { id name isActive }',
+    secret: 'token',
+    input: async () => key('Once'),
+    other: async () => key('Another'),
+    table: 'api_key',
+  },
+  rotateApiKey: {
+    selection: 'apiKey { id name isActive }',
+    secret: 'token',
+    input: apiKey,
+    other: apiKey,
+    table: 'api_key',
+  },
+  rotateAutomationWebhookSecret: {
+    selection: 'automation { id updatedAt }',
+    secret: 'webhookSecret',
+    input: incoming,
+    other: incoming,
+    table: 'audit_entry',
+  },
+  rotateWebhookEndpointSecret: {
+    selection: 'webhookEndpoint { id updatedAt }',
+    secret: 'secret',
+    input: hook,
+    other: hook,
+    table: 'audit_entry',
+  },
+  testWebhookEndpoint: {
+    selection: 'webhookDelivery { id }',
+    input: hook,
+    other: hook,
+    table: 'webhook_delivery',
+  },
+  redeliverWebhookDelivery: {
+    selection: 'webhookDelivery { id }',
+    input: delivery,
+    other: delivery,
+    table: 'audit_entry',
+  },
+};
+
+describe.each(Object.entries(cases))('%s', (name, { selection, secret, input, other, table }) => {
+  const run = (given: Record<string, unknown>) =>
+    runMutation(test, name, `${selection} ${secret ?? ''} wasReplayed`, { ...given, idempotencyKey: `once-${name}` });
+
+  it('acts once under a key, and shows what is secret once', async () => {
+    const given = await input();
+    const elsewhere = await other();
+    const before = await count(table);
+    const all = await Promise.all(Array.from({ length: 5 }, () => run(given)));
+    const made = await count(table);
+    const again = await run(given);
+    expect(all.filter((payload) => !payload.wasReplayed)).toHaveLength(1);
+    const first = all.find((payload) => !payload.wasReplayed);
+    const replayed = { ...first, wasReplayed: true, ...(secret && { [secret]: null }) };
+    for (const payload of [...all.filter((each) => each !== first), again]) expect(payload).toEqual(replayed);
+    expect(made - before).toBe(name === 'inviteUsers' ? 2 : 1);
+    expect(await run(elsewhere)).toMatchObject({ wasReplayed: false, userErrors: [{ code: 'IDEMPOTENCY_CONFLICT' }] });
+    expect(await count(table)).toBe(made);
+    if (secret === undefined) return;
+    expect(first[secret]).toEqual(expect.any(String));
+    const kept = await test.app.services.store.query<{ row: string }>('select k::text as row from idempotency_key k');
+    expect(kept.map(({ row }) => row).join()).not.toContain(first[secret]);
+  });
+
+  it('refuses a key that is none, and does nothing', async () => {
+    const given = await input();
+    const before = await count(table);
+    const refused = await runMutation(test, name, 'wasReplayed', { ...given, idempotencyKey: 'ü' });
+    expect(refused.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] }]);
+    expect(await count(table)).toBe(before);
+  });
+});
+
+it('gives one address for one file to all calls of createAttachmentUpload under a key', async () => {
+  const create = (more: object = {}) =>
+    runMutation(test, 'createAttachmentUpload', 'attachmentUpload { url } wasReplayed', {
+      organizationId: test.organizationId,
+      idempotencyKey: 'once-upload',
+      ...more,
+    });
+  const pathOf = ({ attachmentUpload }: any) => new URL(attachmentUpload.url).pathname;
+  const [first, second] = [await create(), await create()];
+  expect([first.wasReplayed, second.wasReplayed]).toEqual([false, true]);
+  expect(pathOf(second)).toBe(pathOf(first));
+  expect(pathOf(await create({ idempotencyKey: 'another' }))).not.toBe(pathOf(first));
+});
+
+it('gives the key that was rotated under a key only to who may rotate it', async () => {
+  const { apiKeyId } = await apiKey();
+  const token = (await runMutation(test, 'createApiKey', 'token', key('Stranger'))).token;
+  const input = { apiKeyId, idempotencyKey: 'shared' };
+  expect((await runMutation(test, 'rotateApiKey', 'token', input)).token).toEqual(expect.any(String));
+  // Another caller's key is its own: the rotated key is no longer active.
+  const theirs = await runMutation(test, 'rotateApiKey', 'apiKey { id } token wasReplayed', input, token);
+  expect(theirs).toMatchObject({ apiKey: null, token: null, wasReplayed: false });
+  expect(theirs.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
+});

@@ -90,12 +90,19 @@ function filled(principal: Principal, operation: Operation, matrix: Matrix) {
 }
 
 /** What is in no organization, but in the enterprise. */
-const ofEnterprise: ReadonlySet<string> = new Set(['Mutation.createOrganization']);
+const ofEnterprise: ReadonlySet<string> = new Set([
+  'Mutation.createOrganization',
+  'Mutation.createRole',
+  'Mutation.inviteUsers',
+]);
 
 /** A key is one principal's in one organization or in the enterprise, whichever of its tokens it comes with. */
 const makerOf = ({ name }: Operation, { who, home }: Principal) =>
   ofEnterprise.has(name) ? who : `${who} in ${home[0]}`;
 
+/** What the first call alone is shown. */
+const shownOnce = /"(?:token|secret|webhookSecret)":"[^"]*"/g;
+
 function newIds(answer: Answer, known: ReadonlySet<string>): string[] {
-  return [...tellingStrings(answer.text)].filter((each) => !known.has(each)).toSorted();
+  return [...tellingStrings(answer.text.replace(shownOnce, ''))].filter((each) => !known.has(each)).toSorted();
 }

@@ -91,8 +91,10 @@ function note(seen: Seen): (answer: Answer) => void {
 export function queryOperations(seen: Seen): Operation[] {
   const operations: Operation[] = [];
   for (const [type, path] of pathsFromQuery()) {
-    const leaves = fieldsOf(type).filter((field) => isLeafType(getNamedType(field.type)) && field.args.length === 0);
-    // The leaves of a type are read by every field that gives it.
+    // The leaves of a type are read by every field that gives it; none gives Query.
+    const leaves = fieldsOf(type).filter(
+      (field) => type.name !== 'Query' && isLeafType(getNamedType(field.type)) && field.args.length === 0,
+    );
     for (const field of fieldsOf(type).filter((each) => !leaves.includes(each))) {
       if (type.name === 'Query' && (field.name === 'node' || field.name === 'nodes')) {
         operations.push(...nodeOperations(seen, type, field));

@@ -56,6 +56,13 @@ test('every link between documents leads somewhere', () => {
   expect(broken, `Mend or remove these links:\n${broken.join('\n')}`).toEqual([]);
 });
 
+test('the table of contents of docs/graphql.md names every section, in order', () => {
+  const page = required('docs/graphql.md', 'the guide to GraphQL');
+  const listed = [...page.matchAll(/^- \[([^\]]+)\]\(#/gm)].map(([, title]) => title);
+  const sections = [...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+  expect(listed, 'Add the section to the list at the top of docs/graphql.md.').toEqual(sections);
+});
+
 test('docs/errors.md lists exactly the error codes of src/domain/errors.ts', () => {
   const listed = [
     ...required('docs/errors.md', 'a table of the error codes').matchAll(/^\| *`([A-Z][A-Z_]+)` *\|/gm),

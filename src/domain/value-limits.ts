@@ -34,7 +34,7 @@ interface JsonSchema {
 
 /**
  * The limits of the members of an object, by name, as its schema checks them. Members without limits are left out. `path`: the
- * members that lead from the schema to the object.
+ * members that lead from the schema to the object; a list is passed through to its items.
  */
 export function limitsOf(schema: z.ZodType, path: readonly string[] = []): Readonly<Record<string, ValueLimits>> {
   const json = z.toJSONSchema(schema, {
@@ -42,14 +42,19 @@ export function limitsOf(schema: z.ZodType, path: readonly string[] = []): Reado
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, ofTexts.get(zodSchema)),
   }) as JsonSchema;
-  const object = path.reduce((inner, name) => withoutNull(inner).properties?.[name] ?? {}, json);
-  const members = Object.entries(withoutNull(object).properties ?? {}).map(
+  const object = path.reduce((inner, name) => objectOf(inner).properties?.[name] ?? {}, json);
+  const members = Object.entries(objectOf(object).properties ?? {}).map(
     ([name, member]) => [name, read(member)] as const,
   );
   return Object.fromEntries(members.filter(([, limits]) => Object.keys(limits).length > 0));
 }
 
 const withoutNull = (json: JsonSchema): JsonSchema => json.anyOf?.find(({ type }) => type !== 'null') ?? json;
+
+function objectOf(json: JsonSchema): JsonSchema {
+  const value = withoutNull(json);
+  return value.items ? objectOf(value.items) : value;
+}
 
 function read(member: JsonSchema): ValueLimits {
   const value = withoutNull(member);

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { conditionSchema } from '../domain/automations/conditions.ts';
+import { conditionSchema, conditionsSchema } from '../domain/automations/conditions.ts';
 import { actionPrompts, definitionSchema, sessionOptions } from '../domain/automations/definition.ts';
 import { idempotencyKeyLimits } from '../domain/idempotency.ts';
 import { apiKeySchema } from '../domain/keys/api-keys.ts';
@@ -43,9 +43,12 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   AddAllowedTagsInput: { schema: allowedTagsSchema },
   AddSessionTagsInput: { schema: sessionTagsSchema },
   AutomationConcurrencyInput: automation('concurrency'),
+  AutomationConditionGroupInput: { schema: conditionsSchema, path: ['any'] },
   AutomationConditionInput: { schema: conditionSchema },
+  AutomationConditionsInput: { schema: conditionsSchema },
   AutomationInvocationLimitInput: automation('limits', 'invocations'),
   AutomationLimitsInput: automation('limits'),
+  AutomationNetAddressInput: automation('sessionSettings', 'netPolicy', 'allow'),
   AutomationNetPolicyInput: automation('sessionSettings', 'netPolicy'),
   AutomationSecurityProfileInput: automation('securityProfile'),
   AutomationSessionInput: { schema: sessionOptions },
@@ -63,6 +66,8 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   CreateUserInput: { schema: userSchema },
   CreateWebhookEndpointInput: { schema: endpointSchema(true) },
   EmailNotificationInput: automation('notifications', 'email'),
+  EventTriggerInput: automation('triggers'),
+  IncomingWebhookTriggerInput: automation('triggers'),
   InviteUsersInput: { schema: inviteSchema },
   KnowledgeNoteFilter: { schema: noteFilterSchema },
   MessageSessionActionInput: { schema: actionPrompts },
@@ -72,6 +77,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   RemoveSessionTagsInput: { schema: sessionTagsSchema },
   ReplaceAllowedTagsInput: { schema: allowedTagsSchema },
   ReplaceSessionTagsInput: { schema: sessionTagsSchema },
+  ScheduleTriggerInput: automation('triggers'),
   SendMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
   SessionSecretInput: { schema: sessionSecretSchema },
   SetAcuLimitInput: { schema: acuLimitSchema },

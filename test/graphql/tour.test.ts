@@ -24,7 +24,7 @@ const blocks = [...page.matchAll(/^```graphql\n([\s\S]*?)^```/gm)].map(([, text]
 test('every document of the tour is answered, one after the other, as a reader would send them', async () => {
   const reader = new PageReader(app.organizationId);
   expect(blocks.length).toBeGreaterThan(4);
-  // What the page follows beside sessions.
+  // A run and a delivery, which subscriptions of the page report.
   const organizationId = `org-${app.organizationId}`;
   const { automation } = await createAutomation(app, { organizationId });
   await runMutation(app, 'runAutomation', 'run { automationRunId }', { automationId: automation.automationId });
@@ -32,7 +32,7 @@ test('every document of the tour is answered, one after the other, as a reader w
   const { webhookEndpointId } = await makeEndpoint(app, app.adminToken, endpoint);
   await runMutation(app, 'testWebhookEndpoint', 'webhookDelivery { id }', { webhookEndpointId });
   for (const block of blocks) {
-    // Nobody runs the agent here: its question is there when the page asks for it.
+    // No worker runs the agent in this test, so the test writes its question.
     if (block.includes('pendingQuestion { questionId reason')) {
       await plantQuestion(app, reader.fill('devin-…'), 'question', 'Which colour?');
     }
@@ -45,7 +45,7 @@ test('every document of the tour is answered, one after the other, as a reader w
       const before = watches.active();
       const following = follow(connect(app.url, app.adminToken), query, variables);
       while (watches.active() === before) await new Promise((resolve) => setImmediate(resolve));
-      // For those that report what changes from now on.
+      // A change for the subscriptions that report only what changes after they begin.
       await services.store.execute('update session set is_fresh = not is_fresh');
       await services.store.execute('update automation_run set attempts = attempts + 1');
       await services.store.execute('update webhook_delivery set attempt_count = attempt_count + 1');

@@ -44,8 +44,8 @@ async function readAndCreate() {
 }
 
 function hint(): string {
-  if (roles.includes('api')) return 'A lost administrator token is replaced by "npm run token".';
-  return `It is here only as ${roles.join(' and ')}: it does not serve the API, and its address is for probes.`;
+  if (roles.includes('api')) return 'If you lose the administrator token, "npm run token" creates a new one.';
+  return `This process runs only as ${roles.join(' and ')}. It does not serve the API; its address is for health checks.`;
 }
 
 function giveUp(error: unknown): never {
@@ -58,7 +58,7 @@ async function signInLink(token: string): Promise<string> {
   const code = roles.includes('api') ? await createConsoleLink(app.services, token).catch(() => null) : null;
   return code === null
     ? ''
-    : `  Console                 ${consoleLinkAddress(app.services.baseUrl, code)}\n                          (once, within 15 minutes; after that with the token)\n`;
+    : `  Console                 ${consoleLinkAddress(app.services.baseUrl, code)}\n                          (works once, within 15 minutes; after that, sign in with the token)\n`;
 }
 
 function firstStartText(address: string, { adminToken, v1Key, organizationId }: FirstStart, link: string): string {
@@ -72,13 +72,13 @@ function firstStartText(address: string, { adminToken, v1Key, organizationId }: 
       '{ organizations(first: 1) { nodes { sessions(first: 1) { nodes { sessionId title status messages(first: 20) { nodes { type body } } } } } } }',
   });
   return `
-Switchyard is at ${address}. This is shown once; keep it.
+Switchyard is at ${address}. Keep the following: it is shown only once.
 
   Administrator's token   ${adminToken}
   v1 key                  ${v1Key}
   Organization            org-${organizationId}
 ${link}
-Start a session and read the newest, by GraphQL (in a browser: ${address}/graphql):
+Start a session and read the newest one with GraphQL (in a browser: ${address}/graphql):
 
 curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' \\
   -d '${graphql}'
@@ -86,7 +86,7 @@ curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-
 curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' \\
   -d '${read}'
 
-The same by v1:
+The same with REST v1:
 
 curl -s ${address}/v1/sessions -H 'Authorization: Bearer ${v1Key}' -H 'Content-Type: application/json' \\
   -d '{"prompt": "Write a haiku into haiku.txt"}'

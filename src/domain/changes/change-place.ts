@@ -15,24 +15,61 @@ export interface ChangePlace {
 /** The list in the cursors of places between two transactions, which are alike for all kinds of things. */
 const anyList = 'changes';
 
-/** The cursor of a place, without what was read ahead: that comes again. `name`: of the source. */
-export function changeCursor(name: string, { xid, id }: Pick<ChangePlace, 'xid' | 'id'>): string {
+/** A cursor says what was reported ahead of a place only if it is no more than this: it would grow long. */
+const mostAhead = 8;
+
+/**
+ * The cursor of a place, with what was read ahead if that is little: more comes again. `name`: of the source. To be given only the
+ * ids of what the client may know.
+ */
+export function changeCursor(name: string, { xid, id, seen }: ChangePlace): string {
+  const ahead = seen.size > mostAhead ? [] : [...seen].map(([each, at]) => `${each} ${at}`);
+  if (ahead.length > 0) return writeCursor(name, String(xid), id, ahead.join(','));
   return writeCursor(id === '' ? anyList : name, String(xid), id);
 }
 
+const aheadPattern = new RegExp(`^[0-9a-z_]{1,64} \\d{1,18}(?:,[0-9a-z_]{1,64} \\d{1,18}){0,${mostAhead - 1}}$`);
+
 /** Reads a {@link changeCursor}; null: it is none of this source. */
 export function readChangeCursor(name: string, text: string): ChangePlace | null {
-  if (text.length > 500) return null;
-  const own = readCursor(name, 2, text);
-  const [xid = '', id = ''] = own ?? readCursor(anyList, 2, text) ?? [];
+  if (text.length > 1_200) return null;
+  const own = readCursor(name, 3, text) ?? readCursor(name, 2, text);
+  const [xid = '', id = '', ahead] = own ?? readCursor(anyList, 2, text) ?? [];
   if (!/^\d{1,18}$/.test(xid) || !/^[0-9a-z_]{0,64}$/.test(id) || (own === null && id !== '')) return null;
-  return { xid: BigInt(xid), id, seen: new Map() };
+  if (ahead !== undefined && !aheadPattern.test(ahead)) return null;
+  const seen = (ahead?.split(',') ?? []).map((each): [string, bigint] => {
+    const [thing = '', at = ''] = each.split(' ');
+    return [thing, BigInt(at)];
+  });
+  return { xid: BigInt(xid), id, seen: new Map(seen) };
+}
+
+/** Writes the cursors of one subscription. */
+export interface Cursors {
+  /** Notes that a thing was reported as a transaction has changed it. */
+  report(id: string, xid: bigint): void;
+  /** The cursor of a place up to which everything has been read, with what was reported beyond it. */
+  at(place: Pick<ChangePlace, 'xid' | 'id'>): string;
+}
+
+/** See {@link Cursors}; `start`: where the subscription begins. */
+export function createCursors(name: string, start: ChangePlace): Cursors {
+  const ahead = new Map(start.seen.size > mostAhead ? [] : start.seen);
+  return {
+    report: (id, xid) => ahead.set(id, xid),
+    at(place) {
+      for (const [id, xid] of ahead) {
+        if (xid < place.xid || (xid === place.xid && id <= place.id)) ahead.delete(id);
+      }
+      return changeCursor(name, { ...place, seen: ahead });
+    },
+  };
 }
 
 /** A cursor for all subscriptions to changes: every change that commits later comes after it. */
 export async function changesCursorNow(store: ChangeStore): Promise<string> {
   const [row] = await store.query<{ xmin: string }>('select pg_snapshot_xmin(pg_current_snapshot())::text as xmin', []);
-  return changeCursor(anyList, { xid: BigInt(row?.xmin ?? 0), id: '' });
+  return changeCursor(anyList, { xid: BigInt(row?.xmin ?? 0), id: '', seen: new Map() });
 }
 
 /**

@@ -1,7 +1,7 @@
-import { type ChangePlace, changeCursor } from './change-place.ts';
+import type { ChangePlace } from './change-place.ts';
 import type { ChangedKind, ChangeScope, ChangeSource, ChangeStore, ChangeTable } from './change-source.ts';
 
-/** A thing that has changed, and a cursor: all changes up to this one lie at or before it. */
+/** A thing that has changed. */
 export interface Changed<R> {
   readonly kind: ChangedKind;
   /** Bare. */
@@ -13,7 +13,8 @@ export interface Changed<R> {
   readonly xid: bigint;
   /** As it is now; null: it was removed. */
   readonly record: R | null;
-  readonly cursor: string;
+  /** All changes up to this one have been read, and all that lie at or before here. */
+  readonly position: Pick<ChangePlace, 'xid' | 'id'>;
 }
 
 /** Changed things, each once, in the order of their last changes. */
@@ -116,7 +117,7 @@ export async function readChanges<R>(
   const found = rows.filter((row): row is ChangeRow & { changedId: string } => row.changedId !== null);
   const more = found.length === limit;
   return {
-    things: found.map((row) => toChanged(source, row, place, xmin)),
+    things: found.map((row) => toChanged<R>(row, place, xmin)),
     placeIds: new Set(rows[0]?.placeIds),
     place: nextPlace(place, found, xmin, more),
     more,
@@ -138,7 +139,7 @@ function nextPlace(place: ChangePlace, rows: readonly FoundRow[], xmin: bigint, 
   return { xid, id, seen };
 }
 
-function toChanged<R>(source: ChangeSource<R>, row: FoundRow, place: ChangePlace, xmin: bigint): Changed<R> {
+function toChanged<R>(row: FoundRow, place: ChangePlace, xmin: bigint): Changed<R> {
   const { xmin: _xmin, placeIds: _ids, changedId, changedKind, changedPlace, changedXid, isRemoved, ...read } = row;
   const xid = BigInt(changedXid);
   // Rows come in order: once one of them may still get company before it, all that cannot has been read.
@@ -150,6 +151,6 @@ function toChanged<R>(source: ChangeSource<R>, row: FoundRow, place: ChangePlace
     isRemoved,
     xid,
     record: isRemoved ? null : (read as R),
-    cursor: changeCursor(source.name, xid < xmin ? { xid, id: changedId } : unsettled),
+    position: xid < xmin ? { xid, id: changedId } : unsettled,
   };
 }

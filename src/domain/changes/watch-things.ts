@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { pull } from '../sessions/pull.ts';
-import { type ChangePlace, changeCursor, placeOfCursor } from './change-place.ts';
+import { type ChangePlace, type Cursors, createCursors, placeOfCursor } from './change-place.ts';
 import { type ChangedKind, type ChangeScope, type ChangeSource, scopeKey } from './change-source.ts';
 import type { ChangeWatches } from './change-watches.ts';
 import { type ChangeType, createKnownThings, type KnownThing, type KnownThings } from './known-things.ts';
@@ -62,6 +62,7 @@ export async function watchThings<R>(
       ? await watches.placeNow({ source, scope: scopeNow() })
       : await placeOfCursor(context.store, source, after);
   const horizonNow = () => new Date(context.now().getTime() + listReadMs);
+  const cursors = createCursors(source.name, after === null ? { ...place, seen: new Map() } : place);
   const known = createKnownThings(horizonNow());
   const following = createFollowing(watches, source, scopeNow());
   let limit: number = batchSize.least;
@@ -77,9 +78,9 @@ export async function watchThings<R>(
     const removed = known.removeWhere((thing) => !isInSight(thing));
     isOver = isOverNow((id) => changes.placeIds.has(id));
     // Without the id of a thing that was not reported.
-    const cursor = changeCursor(source.name, { xid: place.xid, id: '' });
+    const cursor = cursors.at({ xid: place.xid, id: '' });
     place = changes.place;
-    const judge = createJudge(source, filterNow(), known);
+    const judge = createJudge(source, filterNow(), known, cursors);
     const items = [
       ...removed.map(({ kind, id }): ThingChange<R> => ({ type: 'REMOVED', cursor, kind, id, record: null })),
       ...changes.things.filter(isInSight).flatMap(judge),
@@ -134,13 +135,23 @@ function createFollowing(watches: ChangeWatches, source: ChangeSource<unknown>, 
   };
 }
 
-function createJudge<R>(source: ChangeSource<R>, { isMatch, couldMatch }: ThingFilter<R>, known: KnownThings) {
-  return ({ kind, id, placeId, isRemoved, record, cursor, xid }: Changed<R>): ThingChange<R>[] => {
+function createJudge<R>(
+  source: ChangeSource<R>,
+  { isMatch, couldMatch }: ThingFilter<R>,
+  known: KnownThings,
+  cursors: Cursors,
+) {
+  const report = (type: ChangeType, { kind, id, record, xid, position }: Changed<R>): ThingChange<R> => {
+    cursors.report(id, xid);
+    return { type, cursor: cursors.at(position), kind, id, record };
+  };
+  return (changed: Changed<R>): ThingChange<R>[] => {
+    const { kind, id, placeId, isRemoved, record, xid } = changed;
     if (isRemoved || record === null) {
-      return known.remove(id) ? [{ type: 'REMOVED', cursor, kind, id, record: null }] : [];
+      return known.remove(id) ? [report('REMOVED', { ...changed, record: null })] : [];
     }
     const thing: KnownThing = { kind, id, placeId, createdAt: source.createdAt(record) };
     const type = known.judge(thing, isMatch(record), couldMatch(record, xid));
-    return type === null ? [] : [{ type, cursor, kind, id, record }];
+    return type === null ? [] : [report(type, changed)];
   };
 }

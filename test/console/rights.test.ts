@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
 import { makeRole, runMutation } from '../support/people.ts';
-import { makeKey, makeUser } from '../support/principals.ts';
+import { makeKey, makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('the console for whoever may do less', { timeout: 120_000 }, () => {
@@ -59,7 +59,7 @@ describe.skipIf(missing !== null)('the console for whoever may do less', { timeo
     const { userId, token } = await makeUser(test);
     const other = await makeOrganization(test, 'Where it manages');
     const { organizationId } = other;
-    const role = { userId, organizationId, roleId: 'org_admin' };
+    const role = roleInput({ userId, organizationId, roleId: 'org_admin' });
     expect((await runMutation(test, 'assignRole', '', role)).userErrors).toEqual([]);
     const managed = await createSession(test, { title: 'Of the other' }, other.token);
     const { page, complaints } = await openSignedIn(browser, test, token);

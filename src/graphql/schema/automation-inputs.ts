@@ -101,21 +101,23 @@ const ToolsInput = builder.inputType('AutomationToolsInput', {
 });
 
 /** The fields that a new automation and a change have alike, beside name, triggers and actions. */
-export function optionFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
+export function optionFields(
+  t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>,
+  of: 'create' | 'update',
+) {
+  const clears = of === 'update' ? ' Null clears the setting.' : '';
+  const runAs = of === 'update' ? 'Must not be null.' : 'A new automation defaults to its organization.';
   return {
-    runAs: t.field({
-      type: AutomationRunAsInput,
-      description: `${said.runAs} A new automation defaults to its organization.`,
-    }),
-    limits: t.field({ type: LimitsInput, description: said.limits }),
-    concurrency: t.field({ type: ConcurrencyInput, description: said.concurrency }),
-    metadata: t.field({ type: 'JSON', description: said.metadata }),
-    notifications: t.field({ type: AutomationNotificationsInput, description: said.notifications }),
-    sessionSettings: t.field({ type: SessionSettingsInput, description: said.sessionSettings }),
-    securityProfile: t.field({ type: SecurityProfileInput, description: said.securityProfile }),
-    templateId: t.string({ description: said.templateId }),
-    missedRuns: t.field({ type: AutomationMissedRunsEnum, description: said.missedRuns }),
-    jitterSeconds: t.int({ description: said.jitterSeconds }),
-    tools: t.field({ type: ToolsInput, description: said.tools }),
+    runAs: t.field({ type: AutomationRunAsInput, description: `${said.runAs} ${runAs}` }),
+    limits: t.field({ type: LimitsInput, description: `${said.limits}${clears}` }),
+    concurrency: t.field({ type: ConcurrencyInput, description: `${said.concurrency}${clears}` }),
+    metadata: t.field({ type: 'JSON', description: `${said.metadata}${clears}` }),
+    notifications: t.field({ type: AutomationNotificationsInput, description: `${said.notifications}${clears}` }),
+    sessionSettings: t.field({ type: SessionSettingsInput, description: `${said.sessionSettings}${clears}` }),
+    securityProfile: t.field({ type: SecurityProfileInput, description: `${said.securityProfile}${clears}` }),
+    templateId: t.string({ description: `${said.templateId}${clears}` }),
+    missedRuns: t.field({ type: AutomationMissedRunsEnum, description: `${said.missedRuns}${clears}` }),
+    jitterSeconds: t.int({ description: `${said.jitterSeconds}${clears}` }),
+    tools: t.field({ type: ToolsInput, description: `${said.tools}${clears}` }),
   };
 }

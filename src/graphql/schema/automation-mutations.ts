@@ -11,7 +11,6 @@ import { rotateIncomingWebhookSecret } from '../../domain/automations/rotate-web
 import { runAutomation } from '../../domain/automations/run-automation.ts';
 import type { AutomationRun } from '../../domain/automations/runs.ts';
 import type { Context } from '../../domain/context.ts';
-import { type Issue, invalidInput } from '../../domain/errors.ts';
 import { globalId } from '../../domain/ids.ts';
 import { boundOrganizationId } from '../../domain/organizations/use-organization.ts';
 import type { VersionCondition } from '../../domain/versions.ts';
@@ -29,6 +28,7 @@ import {
   idempotencyKeyDescription,
   keyedPayloadType,
   payloadType,
+  refuseNulls,
 } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
 
@@ -42,7 +42,7 @@ const CreateAutomationInput = builder.inputType('CreateAutomationInput', {
     triggers: t.field({ type: [AutomationTriggerInput], required: true, description: said.triggers }),
     actions: t.field({ type: [AutomationActionInput], required: true, description: said.actions }),
     isEnabled: t.boolean({ defaultValue: true, description: said.isEnabled }),
-    ...optionFields(t),
+    ...optionFields(t, 'create'),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -56,7 +56,7 @@ const UpdateAutomationInput = builder.inputType('UpdateAutomationInput', {
     name: t.string({ description: `${said.name} Must not be null.` }),
     triggers: t.field({ type: [AutomationTriggerInput], description: `${said.triggers} Must not be null.` }),
     actions: t.field({ type: [AutomationActionInput], description: `${said.actions} Must not be null.` }),
-    ...optionFields(t),
+    ...optionFields(t, 'update'),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -170,14 +170,6 @@ const readTools = ({ isLinearEnabled: linearEnabled, ...tools }: NonNullable<Def
   ...(linearEnabled !== undefined && { linearEnabled }),
 });
 
-/** INVALID_INPUT for null where a value is needed: left out is something else. */
-function requireNoNulls(change: Definition): void {
-  const issues = (['name', 'triggers', 'actions'] as const).flatMap((name): Issue[] =>
-    change[name] === null ? [{ path: [name], message: `"${name}" must not be null: leave it out to keep it.` }] : [],
-  );
-  if (issues.length > 0) throw invalidInput(issues);
-}
-
 async function change(
   domain: Context,
   automationId: string,
@@ -213,7 +205,7 @@ addMutation('updateAutomation', {
     'Changes an automation. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
   act: async (input, { domain }) => {
     const { automationId, expectedVersion, clientMutationId: _mutation, ...rest } = input;
-    requireNoNulls(input);
+    refuseNulls(input, ['name', 'triggers', 'actions', 'runAs']);
     return placingIssues(input, () =>
       change(domain, automationId, { ...(readInput(rest) as AutomationChange), expectedVersion }),
     );

@@ -7,7 +7,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { refuse } from '../../domain/errors.ts';
+import { type Issue, invalidInput, refuse } from '../../domain/errors.ts';
 import type { CreateOptions } from '../../domain/idempotency.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -96,6 +96,17 @@ export function createOptionsOf(
 ): CreateOptions {
   if (!takesKey(info.schema, info.fieldName)) return {};
   return { idempotencyKey: idempotencyKeyOf(context, input, info), onClaim };
+}
+
+/**
+ * INVALID_INPUT at each of the members that is null: of a change, these can be left out and not cleared. For members whose null
+ * the domain would take for left out.
+ */
+export function refuseNulls<Name extends string>(change: { readonly [Key in Name]?: unknown }, names: readonly Name[]) {
+  const issues = names.flatMap((name): Issue[] =>
+    change[name] === null ? [{ path: [name], message: `"${name}" must not be null: leave it out to keep it.` }] : [],
+  );
+  if (issues.length > 0) throw invalidInput(issues);
 }
 
 /** The description of the `idempotencyKey` of mutations that make something. */

@@ -58,8 +58,8 @@ const UpdatePlaybookInput = builder.inputType('UpdatePlaybookInput', {
   description: 'Parameters for updating a playbook. Omitted fields keep their values.',
   fields: (t) => ({
     playbookId: t.id({ required: true, description: playbookDescriptions.playbookId }),
-    title: t.string({ description: `${playbookDescriptions.title} Cannot be null.` }),
-    body: t.string({ description: `${playbookDescriptions.body} Cannot be null.` }),
+    title: t.string({ description: `${playbookDescriptions.title} Must not be null.` }),
+    body: t.string({ description: `${playbookDescriptions.body} Must not be null.` }),
     macro: t.string({ description: playbookDescriptions.macro }),
     structuredOutputSchema: t.field({ type: 'JSON', description: playbookDescriptions.structuredOutputSchema }),
     expectedVersion: t.int({ description: expectedVersionDescription }),

@@ -11,6 +11,7 @@ import {
   idempotencyKeyDescription,
   keyedPayloadType,
   payloadType,
+  refuseNulls,
 } from './payloads.ts';
 import { organizationIdDescription } from './places.ts';
 import { Secret } from './secrets.ts';
@@ -58,10 +59,10 @@ const UpdateSecretInput = builder.inputType('UpdateSecretInput', {
   description: 'Parameters for updating a secret. Omitted fields stay unchanged, including the value of the secret.',
   fields: (t) => ({
     secretId: t.id({ required: true, description: secretDescriptions.secretId }),
-    key: t.string({ description: `${secretDescriptions.key} Cannot be null.` }),
-    value: t.string({ description: `${secretDescriptions.value} Cannot be null.` }),
+    key: t.string({ description: `${secretDescriptions.key} Must not be null.` }),
+    value: t.string({ description: `${secretDescriptions.value} Must not be null.` }),
     note: t.string({ description: `${secretDescriptions.note} Null removes the note.` }),
-    isSensitive: t.boolean({ description: secretDescriptions.isSensitive }),
+    isSensitive: t.boolean({ description: `${secretDescriptions.isSensitive} Must not be null.` }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -129,6 +130,7 @@ addMutation('updateSecret', {
   description: 'Updates a secret. Agents that are running keep the previous value until they end.',
   act: async (input, { domain }) => {
     const { secretId, clientMutationId: _mutation, ...change } = input;
+    refuseNulls(change, ['isSensitive']);
     const updated = updateSecret(domain, secretId, change as SecretChange);
     return { secret: await updated.catch((error) => sayTaken(error, change.key)) };
   },

@@ -59,7 +59,7 @@ const UpdateSessionInput = builder.inputType('UpdateSessionInput', {
     sessionId: t.id({ required: true, description: sessionIdDescription }),
     title: t.string({
       description:
-        'New title of the session, 1 to 10,000 characters, which the agent does not replace. Null is an INVALID_INPUT.',
+        'New title of the session, 1 to 10,000 characters, which the agent does not replace. Must not be null.',
     }),
     maxAcuLimit: t.int({
       description:

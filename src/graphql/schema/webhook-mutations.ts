@@ -49,9 +49,9 @@ const UpdateWebhookEndpointInput = builder.inputType('UpdateWebhookEndpointInput
   description: 'Parameters for updating a webhook endpoint. Omitted fields keep their values.',
   fields: (t) => ({
     webhookEndpointId: t.id({ required: true, description: said.id }),
-    url: t.field({ type: 'URI', description: `${said.url} Cannot be null.` }),
+    url: t.field({ type: 'URI', description: `${said.url} Must not be null.` }),
     description: t.string({ description: `${said.description} Null removes the note.` }),
-    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Cannot be null.` }),
+    eventTypes: t.field({ type: [WebhookEventTypeEnum], description: `${said.eventTypes} Must not be null.` }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),

@@ -1,0 +1,223 @@
+import { type GraphQLInputField, type GraphQLInputObjectType, isNonNullType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema/index.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { automationOptions, createAutomation, recurring } from '../support/automations.ts';
+import { makeRole, runMutation } from '../support/people.ts';
+import { makeUser, scopeOf } from '../support/principals.ts';
+import { createSession } from '../support/sessions.ts';
+import { makeEndpoint } from '../support/webhooks.ts';
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+interface Updated {
+  /** Makes one; gives the id as the input has it. */
+  readonly make: () => Promise<Record<string, unknown>>;
+  /** The field of the payload that has it; null: the payload itself has the values. */
+  readonly thing: string | null;
+  /** A value for each member that may be left out. */
+  readonly values: Record<string, unknown>;
+  /** What a member is asked for as, where the answer has another name or members of its own. */
+  readonly asked?: Record<string, string>;
+  /** What is never told, so that null can clear nothing. */
+  readonly hidden?: readonly string[];
+}
+
+const create = async (field: string, thing: string, input: object) =>
+  (await runMutation(test, field, `${thing} { id }`, { ...input }))[thing].id as string;
+const scope = () => scopeOf(test.organizationId);
+let names = 0;
+const unique = (word: string) => `${word} ${names++}`;
+const folder = (name: string) => create('createKnowledgeFolder', 'knowledgeFolder', { scope: scope(), name });
+
+// Filled by `make`: a folder that others can be in.
+const known = { folderId: '' };
+
+const updates: Record<string, Updated> = {
+  updateAutomation: {
+    make: async () => ({
+      automationId: (await createAutomation(test, { triggers: [recurring('FREQ=DAILY;BYHOUR=9')] })).automation.id,
+    }),
+    thing: 'automation',
+    values: {
+      ...automationOptions,
+      name: 'Other',
+      triggers: [recurring('FREQ=DAILY;BYHOUR=7')],
+      actions: [{ startSession: { prompt: 'Other' } }],
+      runAs: { type: 'ORGANIZATION' },
+    },
+    asked: {
+      triggers: 'triggers { eventType }',
+      actions: 'actions { __typename }',
+      runAs: 'runAs { type }',
+      limits: 'limits { maxAcuLimit }',
+      concurrency: 'concurrency { maxConcurrentRuns }',
+      notifications: 'notifications { email { when } }',
+      sessionSettings: 'sessionSettings { sessionMode }',
+      securityProfile: 'securityProfile { profileId }',
+      tools: 'tools { mcpServers }',
+    },
+  },
+  updateEnterprise: { make: async () => ({}), thing: null, values: { maxCycleAcuLimit: 5 } },
+  updateKnowledgeFolder: {
+    make: async () => {
+      known.folderId ||= await folder(unique('Parent'));
+      return { knowledgeFolderId: await folder(unique('To change')) };
+    },
+    thing: 'knowledgeFolder',
+    values: { name: 'Changed', description: 'Said', parentId: () => known.folderId },
+    asked: { parentId: 'parentId: parent { id }' },
+  },
+  updateKnowledgeNote: {
+    make: async () => {
+      known.folderId ||= await folder(unique('Parent'));
+      const note = { scope: scope(), name: 'N', body: 'B', trigger: 'T' };
+      return { knowledgeNoteId: await create('createKnowledgeNote', 'knowledgeNote', note) };
+    },
+    thing: 'knowledgeNote',
+    values: {
+      name: 'M',
+      body: 'C',
+      trigger: 'U',
+      folderId: () => known.folderId,
+      pinnedRepo: 'all',
+      macro: '!nulls',
+    },
+    asked: { folderId: 'folderId: folder { id }' },
+  },
+  updateOrganization: {
+    make: async () => {
+      const { organization } = await runMutation(test, 'createOrganization', 'organization { id organizationId }', {
+        name: 'To change',
+      });
+      const { organizationId } = organization;
+      await runMutation(test, 'addAllowedTags', 'allowedTags', { organizationId, tags: ['usual'] });
+      return { organizationId };
+    },
+    thing: 'organization',
+    values: {
+      name: 'Changed',
+      defaultAgent: 'demo',
+      defaultTag: 'usual',
+      maxConcurrentSessions: 3,
+      maxCycleAcuLimit: 4,
+      maxSessionAcuLimit: 5,
+    },
+  },
+  updatePlaybook: {
+    make: async () => ({
+      playbookId: await create('createPlaybook', 'playbook', { scope: scope(), title: 'P', body: 'B' }),
+    }),
+    thing: 'playbook',
+    values: { title: 'Q', body: 'C', macro: '!nulls', structuredOutputSchema: { type: 'object' } },
+  },
+  updateRole: {
+    make: async () => ({ roleId: (await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS'])).roleId }),
+    thing: 'role',
+    values: { name: 'Changed', permissions: ['VIEW_ORG_SESSIONS'] },
+  },
+  updateSecret: {
+    make: async () => {
+      const secret = {
+        organizationId: test.organizationId,
+        key: unique('KEY').replace(' ', '_'),
+        type: 'KEY_VALUE',
+        value: 'c4n4ry',
+      };
+      return { secretId: await create('createSecret', 'secret', secret) };
+    },
+    thing: 'secret',
+    values: { key: 'OTHER', note: 'Said', value: 'c4n4ry-2', isSensitive: true },
+    hidden: ['value'],
+  },
+  updateServiceUser: {
+    make: async () => {
+      const robot = { name: 'Robot', roleId: 'org_member', scope: scope() };
+      return { serviceUserId: await create('createServiceUser', 'serviceUser', robot), name: 'Robot' };
+    },
+    thing: 'serviceUser',
+    values: {},
+  },
+  updateSession: {
+    make: async () => ({ sessionId: await createSession(test, { organizationId: test.organizationId }) }),
+    thing: 'session',
+    values: { title: 'Changed', maxAcuLimit: 5 },
+  },
+  updateUser: {
+    make: async () => ({ userId: (await makeUser(test)).userId }),
+    thing: 'user',
+    values: { name: 'Changed' },
+  },
+  updateWebhookEndpoint: {
+    make: async () => {
+      const input = { organizationId: test.organizationId, url: 'https://hooks.example/' };
+      return { webhookEndpointId: (await makeEndpoint(test, test.adminToken, input)).id };
+    },
+    thing: 'webhookEndpoint',
+    values: { url: 'https://other.example/', description: 'Said', eventTypes: ['SESSION_MESSAGE'] },
+  },
+};
+
+const inputOf = (name: string) =>
+  schema.getType(`${name[0]?.toUpperCase()}${name.slice(1)}Input`) as GraphQLInputObjectType;
+const isOptional = ({ name, type }: GraphQLInputField) =>
+  !isNonNullType(type) && name !== 'clientMutationId' && name !== 'expectedVersion';
+
+/** "refused" or "cleared": what null does to each member, by what its description says. */
+const rules: [name: string, member: string, rule: 'refused' | 'cleared'][] = Object.keys(updates).flatMap((name) =>
+  Object.values(inputOf(name).getFields())
+    .filter(isOptional)
+    .map(({ name: member, description }): [string, string, 'refused' | 'cleared'] => [
+      name,
+      member,
+      description?.endsWith('Must not be null.') ? 'refused' : 'cleared',
+    ]),
+);
+
+it('knows every update mutation, and a value of each member', () => {
+  const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {}).filter((name) =>
+    /^update[A-Z]/.test(name),
+  );
+  expect(Object.keys(updates).sort()).toEqual(mutations.sort());
+  const unset = rules.filter(([name, member]) => !(member in (updates[name] as Updated).values));
+  expect(unset).toEqual([]);
+});
+
+it('says of each member what null does', () => {
+  const unsaid = rules.filter(
+    ([name, member]) => !/\bnull\b/i.test(inputOf(name).getFields()[member]?.description ?? ''),
+  );
+  expect(unsaid).toEqual([]);
+});
+
+describe.each(rules)('%s: null for %s', (name, member, rule) => {
+  it(`is ${rule}, and leaving it out keeps it`, async () => {
+    const { make, thing, values, asked = {}, hidden = [] } = updates[name] as Updated;
+    const id = await make();
+    const isHidden = hidden.includes(member);
+    const field = asked[member] ?? member;
+    const selection = isHidden ? '' : field;
+    const read = async (input: Record<string, unknown>) => {
+      const wanted = thing === null ? selection : `${thing} { id ${selection} }`;
+      const payload = await runMutation(test, name, wanted, { ...id, ...input });
+      const { [member]: value } = (thing === null ? payload : payload[thing]) ?? {};
+      return { value, userErrors: payload.userErrors ?? payload };
+    };
+    const given = values[member];
+    const set = await read({ [member]: typeof given === 'function' ? given() : given });
+    expect(set.userErrors).toEqual([]);
+    if (!isHidden) expect(set.value).not.toBeNull();
+    expect(await read({})).toEqual(set);
+    const nulled = await read({ [member]: null });
+    if (rule === 'cleared') {
+      expect(nulled).toEqual({ value: null, userErrors: [] });
+      return;
+    }
+    expect(nulled.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', member] }]);
+    expect(await read({})).toEqual(set);
+  });
+});

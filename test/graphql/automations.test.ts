@@ -248,7 +248,7 @@ describe('an automation', () => {
       'a rule that is none',
       { triggers: [recurring('FREQ=NEVER')] },
       ['triggers', '0', 'schedule', 'rule'],
-      '"rule" is no recurrence',
+      '"rule" is not a valid recurrence',
     ],
     [
       'a rule that fires too often',

@@ -8,7 +8,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { type Issue, invalidInput, refuse } from '../../domain/errors.ts';
-import type { CreateOptions } from '../../domain/idempotency.ts';
+import { type CreateOptions, checkIdempotencyKey } from '../../domain/idempotency.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import type { UserError } from '../errors.ts';
@@ -86,7 +86,7 @@ function takesKey(schema: GraphQLSchema, mutation: string): boolean {
 
 /**
  * How a mutation is to be carried out: under {@link idempotencyKeyOf}, if it takes a key, and with `onClaim` for whether it had
- * been before. The errors of that function.
+ * been before. The errors of that function, and INVALID_INPUT for a key that breaks the rule of keys.
  */
 export function createOptionsOf(
   context: GraphqlContext,
@@ -95,7 +95,9 @@ export function createOptionsOf(
   onClaim: (wasReplayed: boolean) => void,
 ): CreateOptions {
   if (!takesKey(info.schema, info.fieldName)) return {};
-  return { idempotencyKey: idempotencyKeyOf(context, input, info), onClaim };
+  const idempotencyKey = idempotencyKeyOf(context, input, info);
+  if (idempotencyKey !== null) checkIdempotencyKey(idempotencyKey);
+  return { idempotencyKey, onClaim };
 }
 
 /**

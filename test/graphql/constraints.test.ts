@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inputsWithRules } from '../../src/graphql/input-limits.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { keyInput, makeUser } from '../support/principals.ts';
 import { plantQuestion } from '../support/questions.ts';
 import { createSession } from '../support/sessions.ts';
 import { readText } from '../support/tree.ts';
@@ -196,6 +196,7 @@ function placeOf(typeName: string): Place {
   const mutation = `${typeName[0]?.toLowerCase()}${typeName.slice(1).replace(/Input$/, '')}`;
   const inputs: Readonly<Record<string, (members: object) => object>> = {
     createAutomation: automation,
+    createApiKey: (members) => ({ ...keyInput({ kind: 'PERSONAL_ACCESS_TOKEN', userId: ids.userId }), ...members }),
     // `first` is for a filter alone.
     tagSessions: (members) => ({ selection: { filter: { tags: ['none'] } }, ...members }),
   };

@@ -1,9 +1,8 @@
 import { type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
-import { holds, missingPermission, ownerOf, type Viewer } from '../../auth/viewer.ts';
+import { holds, missingPermission, type Viewer } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
-import { creatorsOf } from '../list-filter.ts';
 import { listNested } from '../nested-pages.ts';
 import { chooseOrganization } from '../organizations/use-organization.ts';
 import type { PageLimits } from '../pages.ts';
@@ -11,6 +10,7 @@ import { undoing } from '../undoing.ts';
 import { archiveSeen, unarchiveSeen } from './archive-session.ts';
 import { findSessionsFor, missingSession } from './find-session.ts';
 import { newestFirst, organizationList } from './list-sessions.ts';
+import { ownCreators } from './own-sessions.ts';
 import type { SessionRecord } from './session.ts';
 import { type CheckedFilter, checkFilter, hasConditions, type SessionFilter, withCondition } from './session-filter.ts';
 import { parseTags, type TagMode, tagSeen } from './tags.ts';
@@ -188,8 +188,7 @@ function narrowed(
   if (remaining.isArchived !== undefined && given.isArchived === !remaining.isArchived) return null;
   const filter = { ...given, ...remaining };
   if (holds(viewer, permission, organizationId)) return filter;
-  // Of a key that acts for itself no session is its own to manage.
-  const own = viewer.principal.type === 'SERVICE_KEY' ? null : creatorsOf(ownerOf(viewer));
+  const own = ownCreators(viewer);
   if (own === null || !holds(viewer, permission, organizationId, true)) throw missingPermission(permission);
   return withCondition(filter, { createdBy: own });
 }

@@ -1,7 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith, ownerOf, type Viewer } from '../../auth/viewer.ts';
+import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
 import { invalidInput } from '../errors.ts';
-import { type Creators, creatorsOf, filterIssues } from '../list-filter.ts';
+import { type Creators, filterIssues } from '../list-filter.ts';
+import { ownCreators } from './own-sessions.ts';
 import type { SessionOrigin } from './session.ts';
 import type { SessionEnd, SessionStatus, SessionStatusDetail } from './status.ts';
 
@@ -131,5 +132,5 @@ function visit(
 
 function unlistedOf(viewer: Viewer): UnlistedSessions {
   const { all, ids } = organizationsWith(viewer, permissionFor.changeSession);
-  return { all, organizationIds: ids, createdBy: creatorsOf(ownerOf(viewer)) };
+  return { all, organizationIds: ids, createdBy: ownCreators(viewer) };
 }

@@ -2,7 +2,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf, requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { creatorsOf } from '../list-filter.ts';
+import { type Creators, creatorsOf } from '../list-filter.ts';
 import { type Bind, type Count, countNested, type RowSource } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { type TimedPage, timedPage } from '../timed-pages.ts';
@@ -132,17 +132,17 @@ function partsOf(context: Context, scope: SessionScope, given: SessionFilter): P
   const named = organizationIds === undefined ? everywhere : { all: false, ids: organizationIds };
   const organizations = scope === 'enterprise' ? named : intersect(named, viewable);
   if (scope === 'enterprise' || scope === 'viewable') return [{ organizations, filter }];
-  const mine = creatorsOf(ownerOf(viewer));
-  const own = (of: CheckedFilter): Part[] =>
+  const startedBy = (mine: Creators | null, of: CheckedFilter): Part[] =>
     mine === null ? [] : [{ organizations, filter: withCondition(of, { createdBy: mine }) }];
-  if (scope === 'own') return own(filter);
+  if (scope === 'own') return startedBy(creatorsOf(ownerOf(viewer)), filter);
   const waits = waitingFor(viewer);
+  const mine = waits.startedBy;
   const waiting = withCondition(filter, { statusDetail: waits.statusDetail });
   const managed = intersect(organizations, waits.organizations);
   if (managed.all) return [{ organizations: managed, filter: waiting }];
-  if (managed.ids.length === 0) return own(waiting);
+  if (managed.ids.length === 0) return startedBy(mine, waiting);
   const others = mine === null ? waiting : { ...waiting, and: [...(waiting.and ?? []), { not: { createdBy: mine } }] };
-  return [...own(waiting), { organizations: managed, filter: others }];
+  return [...startedBy(mine, waiting), { organizations: managed, filter: others }];
 }
 
 const everywhere: Organizations = { all: true, ids: [] };

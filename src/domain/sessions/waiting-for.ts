@@ -1,12 +1,13 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { organizationsWith, ownerOf, type Viewer } from '../../auth/viewer.ts';
-import { type Creators, creatorsOf } from '../list-filter.ts';
+import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
+import type { Creators } from '../list-filter.ts';
+import { ownCreators } from './own-sessions.ts';
 import { type SessionStatusDetail, waitingDetails } from './status.ts';
 
 /** The sessions that wait for somebody, of those that it may view. */
 export interface WaitingFor {
   readonly statusDetail: readonly SessionStatusDetail[];
-  /** Those that it started wait for it; null: it starts none. */
+  /** The sessions of these creators wait for it; null: none does because of who started it. */
   readonly startedBy: Creators | null;
   /** All that wait in these organizations, by bare ids, wait for it. */
   readonly organizations: { readonly all: boolean; readonly ids: readonly string[] };
@@ -15,5 +16,5 @@ export interface WaitingFor {
 /** The sessions that wait for an answer that the viewer may give. */
 export function waitingFor(viewer: Viewer): WaitingFor {
   const { all, ids } = organizationsWith(viewer, permissionFor.sendMessage);
-  return { statusDetail: waitingDetails, startedBy: creatorsOf(ownerOf(viewer)), organizations: { all, ids } };
+  return { statusDetail: waitingDetails, startedBy: ownCreators(viewer), organizations: { all, ids } };
 }

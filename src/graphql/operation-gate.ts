@@ -5,6 +5,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  OperationTypeNode,
   type ParseOptions,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -78,7 +79,7 @@ export function operationGate({ trusted, plans, isIntrospectable, maskError }: G
       return {
         onExecuteDone({ result, setResult }) {
           const { ran } = context.charge;
-          if (ran.size > 0 && admitted) {
+          if (operation === OperationTypeNode.MUTATION && admitted) {
             const plan = plans.of(args.document).find(args.operationName);
             if (plan) settle(context, plan.priceOfRun(admitted.variables, ran).cost);
           }

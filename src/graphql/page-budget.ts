@@ -94,8 +94,8 @@ function countField(
 /** How many items a list has at most, by its rule and what is given; of acts that have run, how many they were. */
 function sizeOf(asked: Operation, field: FieldNode, rule: ListRule): number {
   const { slicingArguments, assumedSize, maximumSize, isOfActs } = rule;
-  const ran = isOfActs ? asked.ran?.get(field.alias?.value ?? field.name.value) : undefined;
-  if (ran !== undefined) return ran;
+  // What is not there was left out by a directive.
+  if (isOfActs && asked.ran) return asked.ran.get(field.alias?.value ?? field.name.value) ?? 0;
   for (const path of slicingArguments) {
     const value = argumentOf(asked, field, path.split('.'));
     if (value == null || (Array.isArray(value) && value.length === 0)) continue;

@@ -213,7 +213,14 @@ describe.each<[string, Record<string, unknown>]>([
   ])('refuses a filter %s', async (_what, given) => {
     const { token } = await makeOrganization(test, 'Bulk unfiltered');
     await makeSessions(token, 1);
-    for (const filter of [{}, { tags: null, search: null }, { and: [{}, { not: {} }] }]) {
+    const all = [
+      {},
+      { tags: null, search: null },
+      { and: [{}, { not: {} }] },
+      { or: [{}, { tags: ['late'] }] },
+      { not: { or: [] } },
+    ];
+    for (const filter of all) {
       expect(await run(field, { ...input, ...given, ...byFilter(filter) }, token)).toMatchObject({
         results: null,
         userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'selection', 'filter'] }],

@@ -115,6 +115,12 @@ it('counts pages behind a fragment without a condition on a union', () => {
   }
 });
 
+it('gives back the points of a bulk mutation that @skip leaves out', async () => {
+  const query = `mutation($isSkipped: Boolean!) { archiveSessions(input: {organizationId: "${test.organizationId}",
+    selection: {filter: {tags: ["none"]}}}) @skip(if: $isSkipped) { results { sessionId } } }`;
+  expect((await sent(query, { isSkipped: true })).extensions.cost).toBe(10);
+});
+
 describe('Query.operationCost', () => {
   const ask =
     'query($document: String!, $variables: JSON, $operationName: String) { operationCost(document: $document, variables: $variables, operationName: $operationName) { cost isAffordable } }';

@@ -185,6 +185,7 @@ describe.each(readers)('through %s', (readerIs) => {
         { extensions: { code: 'FORBIDDEN' } },
       ]);
     }
+    expect(await refused(user.token, organizationId, [])).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }]);
     const overSessions = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_SESSIONS');
     expect(await refused(overSessions.token, organizationId, ['PLAYBOOK'])).toMatchObject([
       { extensions: { code: 'FORBIDDEN' } },

@@ -268,6 +268,11 @@ describe('with what is known of an end, a parent and a wait', () => {
   it.each([
     ['four levels', { not: { not: { not: { not: { search: 'x' } } } } }, 'at most 3 levels'],
     ['21 conditions', { or: Array.from({ length: 21 }, () => ({ search: 'x' })) }, 'at most 20 conditions'],
+    [
+      '51 empty filters',
+      { and: Array.from({ length: 5 }, () => ({ or: Array.from({ length: 10 }, () => ({})) })) },
+      'at most 50 filters',
+    ],
     ['a long list', { and: [{ tags: Array.from({ length: 101 }, () => 'x') }] }, '"tags" must have at most 100 items'],
     ['a long text', { search: 'x'.repeat(1_001) }, '"search" must have at most 1000 characters'],
     ['NUL inside', { or: [{ allTags: ['\u0000'] }] }, '"allTags" must be Unicode text'],

@@ -134,16 +134,20 @@ function transports(principal: Principal, client: Client, operation: Operation):
 /** How often something happens in every organization, for what tells of nothing else. */
 const changeMs = 200;
 
-async function changeSessions(): Promise<void> {
+async function changeThings(): Promise<void> {
   const { store, bell } = world.test.app.services;
   await store.execute('update session set is_fresh = not is_fresh');
-  for (const { id } of await store.query<{ id: string }>('select id from organization'))
+  await store.execute('update automation_run set attempts = attempts + 1');
+  await store.execute('update webhook_delivery set attempt_count = attempt_count + 1');
+  for (const { id } of await store.query<{ id: string }>('select id from organization')) {
     bell.ring(`organization:${id}`);
+    bell.ring(`resources:${id}`);
+  }
 }
 
 async function firstOf(payload: Promise<unknown>): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
-  const changing = setInterval(() => changeSessions().catch(() => undefined), changeMs);
+  const changing = setInterval(() => changeThings().catch(() => undefined), changeMs);
   const silence = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve('It is open, and silent.'), mostMs);
   });

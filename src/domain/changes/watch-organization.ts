@@ -2,6 +2,7 @@ import { type EnterprisePermission, type OrganizationPermission, permissionFor }
 import { holds, missingPermission, type Viewer } from '../../auth/viewer.ts';
 import { keepers } from '../automations/automations.ts';
 import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
 import { enterOrganization } from '../organizations/use-organization.ts';
 import { ofAnySession, viewerOfAnySession } from '../sessions/enterprise-scope.ts';
 import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from './change-source.ts';
@@ -78,13 +79,14 @@ const sourceOf = (kinds: readonly ChangedKind[]): ChangeSource<ChangedResource> 
 /**
  * The changes of what belongs to an organization, and of what belongs to the enterprise and is used in it, as
  * {@link watchThings} reports them; the kinds that the viewer may not view are left out, as are unlisted sessions. FORBIDDEN for
- * a kind that is named, and where nothing is left; ORGANIZATION_NOT_USABLE, NOT_FOUND, BAD_CURSOR before the first one.
+ * a kind that is named, and where nothing is left; INVALID_INPUT for an empty list of kinds; ORGANIZATION_NOT_USABLE, NOT_FOUND, BAD_CURSOR before the first one.
  */
 export async function watchOrganization(
   context: Context,
   watches: ChangeWatches,
   { organizationId, kinds, after }: OrganizationChangesRequest,
 ): Promise<AsyncIterableIterator<ThingChange<unknown>>> {
+  if (kinds?.length === 0) throw refuse(['types'], '"types" must not be empty. Leave it out to follow all types.');
   const { id } = await enterOrganization(ofAnySession(context, 'view'), organizationId);
   const { enterpriseId } = context.viewer;
   // A permission on the enterprise's sessions is worth something for sessions alone.

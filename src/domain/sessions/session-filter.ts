@@ -1,6 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
-import { invalidInput } from '../errors.ts';
+import { invalidInput, refuse } from '../errors.ts';
 import { type Creators, filterIssues } from '../list-filter.ts';
 import { ownCreators } from './own-sessions.ts';
 import type { SessionOrigin } from './session.ts';
@@ -65,6 +65,18 @@ export interface CheckedFilter extends SessionFilter {
 export const maxFilterDepth = 3;
 /** The most conditions of a filter and those inside it. */
 export const maxFilterConditions = 20;
+/** The most filters inside a filter, at any depth, also without conditions: reading each takes time. */
+export const maxFilters = 50;
+
+/** Counts one more filter of a tree, whose root is the first. INVALID_INPUT at its path beyond {@link maxFilters} inside the root. */
+export function countFilter(count: { filters: number }, path: readonly string[]): void {
+  count.filters += 1;
+  if (count.filters > maxFilters + 1)
+    throw refuse(
+      path,
+      `A filter must contain at most ${maxFilters} filters, at any depth, but this one contains more.`,
+    );
+}
 
 /** The filters inside a filter, each with its path. */
 export function filtersWithin({ and = [], or = [], not }: SessionFilter): [path: string[], filter: SessionFilter][] {
@@ -80,11 +92,25 @@ export function conditionsOf({ and: _and, or: _or, not: _not, ...conditions }: S
   return conditions;
 }
 
-/** Whether a filter, or one inside it, has any condition. An empty `or` is one: it holds for no session. */
+/**
+ * Whether a session must meet a condition to match: false for filters that match every session by their form, as `{or: [{}, …]}`. An
+ * empty `or` matches no session, which is a condition.
+ */
 export function hasConditions(filter: SessionFilter): boolean {
-  const own = Object.values(conditionsOf(filter)).some((value) => value !== undefined);
-  return own || filter.or?.length === 0 || filtersWithin(filter).some(([, inner]) => hasConditions(inner));
+  const { and = [], or, not } = filter;
+  if (Object.values(conditionsOf(filter)).some((value) => value !== undefined)) return true;
+  if (and.some(hasConditions) || or?.every(hasConditions)) return true;
+  return not !== undefined && hasConditions(not) && !matchesNothing(not);
 }
+
+// By its form: whatever its conditions are about. Of an empty list no value can be met.
+function matchesNothing(filter: SessionFilter): boolean {
+  const { and = [], or, not } = filter;
+  if (Object.values(conditionsOf(filter)).some(isEmptyList) || and.some(matchesNothing)) return true;
+  return (or?.every(matchesNothing) ?? false) || (not !== undefined && !hasConditions(not));
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** A filter with one more condition: where it has one of that name, both must hold. */
 export function withCondition<F extends SessionFilter>(
@@ -103,7 +129,7 @@ export function withCondition<F extends SessionFilter>(
  * its own bounds of time.
  */
 export function checkFilter(viewer: Viewer, filter: SessionFilter, at: readonly string[] = ['filter']): CheckedFilter {
-  const found = { conditions: 0, isUnlisted: false };
+  const found = { filters: 0, conditions: 0, isUnlisted: false };
   visit(filter, at, 0, found);
   return found.isUnlisted ? { ...filter, unlisted: unlistedOf(viewer) } : filter;
 }
@@ -112,8 +138,9 @@ function visit(
   filter: SessionFilter,
   path: readonly string[],
   depth: number,
-  found: { conditions: number; isUnlisted: boolean },
+  found: { filters: number; conditions: number; isUnlisted: boolean },
 ): void {
+  countFilter(found, path);
   if (depth > maxFilterDepth) {
     const message = `Filters may be nested at most ${maxFilterDepth} levels deep, but this one is deeper.`;
     throw invalidInput([{ path, message }]);

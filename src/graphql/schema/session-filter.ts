@@ -1,7 +1,13 @@
 import type { ArgBuilder } from '@pothos/core';
 import type { SessionOrder } from '../../domain/sessions/list-sessions.ts';
 import type { SessionOrigin } from '../../domain/sessions/session.ts';
-import { maxFilterConditions, maxFilterDepth, type SessionFilter } from '../../domain/sessions/session-filter.ts';
+import {
+  countFilter,
+  maxFilterConditions,
+  maxFilterDepth,
+  maxFilters,
+  type SessionFilter,
+} from '../../domain/sessions/session-filter.ts';
 import type { SessionEnd, SessionStatus, SessionStatusDetail } from '../../domain/sessions/status.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import {
@@ -46,7 +52,7 @@ export interface SessionFilterValue {
 /** The input SessionFilter, which all lists of sessions, bulk mutations and subscriptions take. */
 export const SessionFilterInput = builder.inputRef<SessionFilterValue>('SessionFilter');
 SessionFilterInput.implement({
-  description: `Filter for sessions. A session must match every field that is set; a list field matches if any one of its values does, except \`allTags\` and \`and\`. A list has at most ${maxFilterValues} values. Filters can be combined by \`and\`, \`or\` and \`not\`, up to ${maxFilterDepth} levels deep and with at most ${maxFilterConditions} conditions in all; otherwise the error is INVALID_INPUT.`,
+  description: `Filter for sessions. A session must match every field that is set; a list field matches if any one of its values does, except \`allTags\` and \`and\`. A list has at most ${maxFilterValues} values. Filters can be combined by \`and\`, \`or\` and \`not\`, up to ${maxFilterDepth} levels deep, with at most ${maxFilterConditions} conditions and ${maxFilters} filters inside in all; otherwise the error is INVALID_INPUT.`,
   fields: (t) => ({
     ids: t.idList({
       description: 'Only sessions with these global IDs or REST ids, including unlisted sessions.',
@@ -150,15 +156,18 @@ export interface SessionListArgs {
   readonly orderBy?: Maybe<SessionOrder>;
 }
 
-/** A filter as the domain has it. INVALID_INPUT with the path below `at` of a list that is too long. */
+/** A filter as the domain has it. INVALID_INPUT with the path below `at` of a list that is too long, or of too many filters. */
 export function parseSessionFilter(
   filter: Maybe<SessionFilterValue>,
   at: readonly string[] = ['filter'],
+  count = { filters: 0 },
 ): SessionFilter {
   if (!filter) return {};
+  countFilter(count, at);
   requireShortLists(filter, at);
   const automationId = readId('automation', filter.automationId);
-  const within = (inner: Maybe<SessionFilterValue>, ...path: string[]) => parseSessionFilter(inner, [...at, ...path]);
+  const within = (inner: Maybe<SessionFilterValue>, ...path: string[]) =>
+    parseSessionFilter(inner, [...at, ...path], count);
   return {
     sessionIds: readIds('session', filter.ids),
     organizationIds: readIds('organization', filter.organizationIds),
@@ -180,7 +189,8 @@ export function parseSessionFilter(
     createdBefore: filter.createdBefore ?? undefined,
     updatedAfter: filter.updatedAfter ?? undefined,
     updatedBefore: filter.updatedBefore ?? undefined,
-    search: filter.search ?? undefined,
+    // Every title contains an empty text.
+    search: filter.search || undefined,
     and: filter.and?.map((inner, n) => within(inner, 'and', String(n))),
     or: filter.or?.map((inner, n) => within(inner, 'or', String(n))),
     not: filter.not ? within(filter.not, 'not') : undefined,

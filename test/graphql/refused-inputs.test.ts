@@ -29,9 +29,10 @@ function refuses(name: MutationName, base: () => Input, cases: Case[]): void {
       clientMutationId: 'mine',
     });
     expect(errors).toBeUndefined();
-    const { userErrors, clientMutationId, ...things } = payload;
+    // Only mutations that take a key have wasReplayed.
+    const { userErrors, clientMutationId, wasReplayed = false, ...things } = payload;
     expect(userErrors).toEqual([{ code, message: expect.stringMatching(/^["A-Z].{10,}\.$/), path }]);
-    expect(clientMutationId).toBe('mine');
+    expect([clientMutationId, wasReplayed]).toEqual(['mine', false]);
     expect(new Set(Object.values(things))).toEqual(new Set([null]));
     expect(await countRows(test)).toEqual(before);
   });

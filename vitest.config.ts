@@ -39,10 +39,10 @@ const onStore = {
 const onBoth = [
   'test/store/**/*.test.ts',
   'test/events/**/*.test.ts',
-  'test/graphql/{subscriptions-*,{session,resource,organization}-changes,sockets,paging,idempotency,made-once}.test.ts',
-  'test/rest/{v1-sessions-list,v3-sessions-list,attachments}.test.ts',
+  'test/graphql/{subscriptions-*,{session,resource,organization}-changes,idempotency,made-once}.test.ts',
+  'test/rest/v1-sessions-list.test.ts',
   'test/system/readiness.test.ts',
-  'test/system/{copied-data-dirs,restarts,running-sessions,suspended-turns,answers,revocation,rows-read,key-rotation,way-back}.test.ts',
+  'test/system/{copied-data-dirs,restarts,running-sessions,answers,revocation,rows-read,key-rotation,way-back}.test.ts',
 ];
 
 const onPostgres = {

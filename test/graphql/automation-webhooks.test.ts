@@ -138,7 +138,7 @@ it('automationSchemas lists the events, their fields and the operators', async (
     name: 'acus_consumed',
     type: 'NUMBER',
     isRequired: true,
-    description: 'The ACUs that the session has used.',
+    description: 'Number of ACUs that the session has consumed.',
     operators: ['EQ', 'NEQ', 'GT', 'LT', 'GTE', 'LTE', 'BETWEEN', 'IN', 'NOT_IN', 'IS_EMPTY', 'IS_NOT_EMPTY'],
   });
   // What is listed with a source can be saved as it stands.

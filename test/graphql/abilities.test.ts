@@ -30,7 +30,7 @@ it('says of a session whether the viewer may act on it, and what it lacks', asyn
 
 it('says of resources whether the viewer may change them', async () => {
   const create = `mutation($organizationId: ID!) {
-    createPlaybook(input: {organizationId: $organizationId, title: "P", body: "b"}) { playbook { id } }
+    createPlaybook(input: {scope: {organizationId: $organizationId}, title: "P", body: "b"}) { playbook { id } }
     createSecret(input: {organizationId: $organizationId, key: "K", type: KEY_VALUE, value: "some value"}) { secret { id } }
   }`;
   const { organizationId } = test;

@@ -83,7 +83,7 @@ describe.each(transportNames)('without introspection, by %s', (name) => {
     const { errors } = await send('{ viewr { principalType } }');
     expect(errors?.[0]?.message).toBe('Cannot query field "viewr" on type "Query".');
     expect((await transports[name](test, test.adminToken, { query: '{ viewr }' })).errors?.[0]?.message).toContain(
-      'Did you mean "viewer"?',
+      'Did you mean "viewer"',
     );
     expect((await send('{ __typename viewer { __typename principalType } }')).data).toEqual({
       __typename: 'Query',

@@ -1,9 +1,10 @@
 import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { parseUrl } from '../parse-url.ts';
 
 /** An address whose scheme is one of `schemes`. */
 export const url = (schemes: readonly string[]) =>
-  z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
+  z.string().refine((value) => schemes.includes(parseUrl(value)?.protocol.slice(0, -1) ?? ''), {
     error: `must be an address that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
   });
 
@@ -73,7 +74,7 @@ export const trustedProxies = () =>
 
 /** Returns an origin as browsers write it; null if the value is not an origin. */
 function originOf(value: string): string | null {
-  const parsed = URL.canParse(value) ? new URL(value) : null;
+  const parsed = parseUrl(value);
   const isBare =
     parsed !== null && `${parsed.pathname}${parsed.search}${parsed.hash}${parsed.username}${parsed.password}` === '/';
   return isBare && /^https?:$/.test(parsed.protocol) && !/[?#@]/.test(value) ? parsed.origin : null;

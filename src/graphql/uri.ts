@@ -1,4 +1,5 @@
 import { GraphQLError, GraphQLScalarType } from 'graphql';
+import { parseUrl } from '../parse-url.ts';
 import { refusingWith } from './dates.ts';
 
 /** A URI or a relative reference after RFC 3986: its characters, and a scheme before the first ":" where one comes before any "/". */
@@ -15,7 +16,8 @@ export const UriScalar = refusingWith(
     serialize: (value) => {
       const text = String(value);
       if (isUri(text)) return text;
-      return URL.canParse(text) && isUri(new URL(text).href) ? new URL(text).href : encodeURI(text.toWellFormed());
+      const href = parseUrl(text)?.href;
+      return href !== undefined && isUri(href) ? href : encodeURI(text.toWellFormed());
     },
     parseValue: (value) => {
       if (isUri(value as string)) return value as string;

@@ -1,3 +1,5 @@
+import { parseUrl } from '../parse-url.ts';
+
 /**
  * Whether a request was sent by a page of this service, as far as browsers say: by the header `Origin`, which they send
  * with every POST, DELETE and WebSocket, and which no page can change. `baseUrl`: the service's address, where a proxy
@@ -8,9 +10,9 @@ export function isOwnOrigin(
   host: string | null | undefined,
   baseUrl: string,
 ): boolean {
-  if (!origin || !URL.canParse(origin)) return false;
-  const given = new URL(origin);
-  const own = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  const given = origin ? parseUrl(origin) : null;
+  if (!given) return false;
+  const own = parseUrl(baseUrl);
   if (own && given.hostname === own.hostname && given.protocol !== own.protocol) return false;
   return given.origin === own?.origin || (Boolean(host) && given.host === host?.toLowerCase());
 }

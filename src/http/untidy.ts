@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { parseUrl } from '../parse-url.ts';
 
 /** Refuses a request whose address is none, by its path or by its `Host`. */
 export function refuseAddress(): Response {
@@ -14,7 +15,7 @@ export function refuseAddress(): Response {
  */
 export function refuseUntidy(request: Request, { url = '' }: IncomingMessage): Response | null {
   // @hono/node-server takes most as they are.
-  if (!URL.canParse(request.url)) return refuseAddress();
+  if (parseUrl(request.url) === null) return refuseAddress();
   const [path = ''] = url.split('?');
   const isTidy = !/[\\#]/.test(url) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
   return isTidy ? null : refuse('A path must be sent as it is meant: without ".", "..", "\\" and "#".');

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { parseUrl } from '../parse-url.ts';
 import { refuseTransactionPooler } from './pooler.ts';
 import { isUnavailable, readOnlyState } from './unavailable.ts';
 
@@ -20,7 +21,7 @@ const answerMs = 10_000;
 
 /** Returns `host:port, database "name"` of an address, without user and password. Throws, without the address, if it is none. */
 export function describeServer(databaseUrl: string): string {
-  if (!URL.canParse(databaseUrl)) {
+  if (parseUrl(databaseUrl) === null) {
     throw new Error('DATABASE_URL is not an address of the form postgresql://user:password@host:port/database.');
   }
   const { host, port, database } = new pg.Client({ connectionString: databaseUrl });

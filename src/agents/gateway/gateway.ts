@@ -4,6 +4,7 @@ import { createServer, Agent as HttpAgent, type IncomingMessage, type Server, ty
 import { Agent as HttpsAgent } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { parseUrl } from '../../parse-url.ts';
 import { createPace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
 import { type Connections, watchConnections } from './connections.ts';
@@ -208,8 +209,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
 
 // URL resolves dots, so that no path leads above the provider's own address.
 function urlOf(target: string): URL | null {
-  const text = `http://gateway${target}`;
-  return target.startsWith('/') && URL.canParse(text) ? new URL(text) : null;
+  return target.startsWith('/') ? parseUrl(`http://gateway${target}`) : null;
 }
 
 const blot = '********';

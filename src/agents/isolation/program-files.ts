@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseUrl } from '../../parse-url.ts';
 
 /** Files of the host that a program needs, and links that lead to them. */
 export interface NeededFiles {
@@ -47,7 +48,8 @@ export function filesOfCommand(command: readonly string[]): NeededFiles {
 }
 
 function pathIn(word: string): string | null {
-  const path = word.startsWith('file://') && URL.canParse(word) ? fileURLToPath(word) : word;
+  const url = word.startsWith('file://') ? parseUrl(word) : null;
+  const path = url === null ? word : fileURLToPath(url);
   try {
     return isAbsolute(path) && statSync(path).isFile() ? path : null;
   } catch {

@@ -1,4 +1,5 @@
 import type { AgentProfile } from '../../agents/agent.ts';
+import { parseUrl } from '../../parse-url.ts';
 import type { Context } from '../context.ts';
 import { environmentNameOf } from '../secret-names.ts';
 import { type OpenSecret, readSecrets, secretPlace } from '../secrets/secrets.ts';
@@ -106,7 +107,8 @@ function maskedOf({ type, value }: OpenSecret): string[] {
 
 // A seed is read with its groups joined; an address holds it among words that are no secret.
 function seedsOf(value: string): string[] {
-  const seed = URL.canParse(value) ? (new URL(value).searchParams.get('secret') ?? '') : value;
+  const url = parseUrl(value);
+  const seed = url === null ? value : (url.searchParams.get('secret') ?? '');
   const joined = seed.replaceAll(/[ -]/g, '').replace(/=+$/, '');
   return [seed, joined.toUpperCase(), joined.toLowerCase()];
 }

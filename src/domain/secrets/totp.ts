@@ -1,3 +1,5 @@
+import { parseUrl } from '../../parse-url.ts';
+
 /** What is wrong with a secret for one-time passwords, or null: it is base32, or the address of a QR code. */
 export function totpComplaint(value: string): string | null {
   const seed = /^otpauth:/i.test(value) ? seedOfAddress(value) : value;
@@ -6,9 +8,8 @@ export function totpComplaint(value: string): string | null {
 }
 
 function seedOfAddress(address: string): string | null {
-  if (!URL.canParse(address)) return null;
-  const { host, searchParams } = new URL(address);
-  return host.toLowerCase() === 'totp' ? searchParams.get('secret') : null;
+  const url = parseUrl(address);
+  return url?.host.toLowerCase() === 'totp' ? url.searchParams.get('secret') : null;
 }
 
 // As sites show them: in groups, in lower case, with or without padding.

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../parse-url.ts';
 import { isWebhookAddress, literalAddress } from './addresses.ts';
 
 /** The longest URL of an endpoint, in characters. */
@@ -10,7 +11,7 @@ export const maxUrlLength = 2_000;
 export function webhookUrlComplaint(text: string, allowPrivate: boolean): string | null {
   const expected = '"url" must be an absolute address that begins with https://';
   if (text.length > maxUrlLength) return `"url" must be at most ${maxUrlLength} characters, but has ${text.length}.`;
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = parseUrl(text);
   if (!url || !/^https?:$/.test(url.protocol)) return `${expected}.`;
   if (url.protocol === 'http:' && !allowPrivate) {
     return `${expected}: this service sends nothing unencrypted (WEBHOOK_ALLOW_PRIVATE).`;

@@ -56,6 +56,16 @@ describe.each(readers)('through %s', (readerIs) => {
     (await runMutation(test, 'runAutomation', 'run { automationRunId status }', { automationId }, token)).run;
   const narrow = { concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 10 } };
   const execute = (sql: string, values: unknown[]) => test.app.services.store.execute(sql, values);
+  /** Waits until no transaction, also of other tests' databases, is older than the last change of a thing. */
+  const untilSettled = (id: string) =>
+    expect
+      .poll(() =>
+        test.app.services.store.query(
+          'select changed_xid < pg_snapshot_xmin(pg_current_snapshot()) as "isSettled" from resource_change where id = $1',
+          [id],
+        ),
+      )
+      .toEqual([{ isSettled: true }]);
 
   it('reports runs as they are made, change, enter a filter and leave it, and are deleted', async () => {
     const { organizationId, token } = await makeAutomatic(test);
@@ -136,6 +146,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const { automation } = await createAutomation(test, narrow, token);
     const read = `query($id: ID!) { node(id: $id) { ... on Automation { runs { nodes { automationRunId } } } } changesCursor }`;
     const before = await runNow(automation.automationId, token);
+    await untilSettled(before.automationRunId);
     const { data } = await graphql(reader, token, read, { id: automation.id });
     expect(data.node.runs.nodes).toEqual([{ automationRunId: before.automationRunId }]);
     const missed = [await runNow(automation.automationId, token), await runNow(automation.automationId, token)];
@@ -173,6 +184,7 @@ describe.each(readers)('through %s', (readerIs) => {
       automationRunId: before.automationRunId,
     });
     removed.stop();
+    await untilSettled(before.automationRunId);
     const now = () => new Date(Date.now() + 31 * 24 * 60 * 60 * 1_000);
     await forgetRemovals({ ...test.app.services, now }, () => false);
     const late = await follow(connect(reader.url, token), ofRuns, variables).errors();

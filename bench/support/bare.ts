@@ -78,7 +78,7 @@ async function session(id: string): Promise<object> {
         isArchived: row.is_archived,
         origin: row.origin.toUpperCase(),
         acusConsumed: row.acus_consumed,
-        pullRequests: row.pull_requests,
+        pullRequests: row.pull_requests.map((each: any) => ({ ...each, state: each.state.toUpperCase() })),
       },
     },
   };

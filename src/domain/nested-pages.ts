@@ -53,7 +53,7 @@ export const sessionOwners =
     `join session parent on parent.id = owner.id join organization o on o.id = parent.organization_id
         and o.enterprise_id = ${bind(enterpriseId)} and o.deleted_at is null`;
 
-/** How many items a list has, up to {@link mostCounted}. */
+/** Number of items a list has, up to {@link mostCounted}. */
 export interface Count {
   readonly total: number;
   /** False: there are at least so many. */

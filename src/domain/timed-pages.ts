@@ -136,7 +136,7 @@ export function timedPage(
   };
 }
 
-/** What orders a list: as a column, as a value of a cursor, and as a member of a record. */
+/** The order of a list: as a column, as a value of a cursor, and as a member of a record. */
 interface SortKey {
   readonly column: (row: string) => string;
   /** What a placeholder of a cursor's value is compared as. */

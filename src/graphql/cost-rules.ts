@@ -8,19 +8,19 @@ import {
 } from 'graphql';
 import { pageLimits } from './loaders.ts';
 
-/** How many items a field that is a list, or acts on several things, counts for. */
+/** Number of items a field that is a list, or acts on several things, counts for. */
 export interface ListRule {
   /** Arguments that say how many: a number, or a list by its length. The first one that is given counts; `a.b` is a member of `a`. */
   readonly slicingArguments: readonly string[];
-  /** How many there are when none of them is given. */
+  /** Number of items when none of them is given. */
   readonly assumedSize: number;
-  /** How many there are at most, whatever is given; null: there is no other limit than that of a list's own. */
+  /** Number of items at most, whatever is given; null: there is no other limit than that of a list's own. */
   readonly maximumSize: number | null;
   /** The fields below it that hold the items. What is selected of others counts once; null: everything counts for each item. */
   readonly sizedFields: readonly string[] | null;
-  /** What each counts for, in items. */
+  /** Cost of each item, in items. */
   readonly itemCost: number;
-  /** Whether the items are acts, of which those count in the end that have run. */
+  /** True if the items are acts, of which those count in the end that have run. */
   readonly isOfActs: boolean;
 }
 

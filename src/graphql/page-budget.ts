@@ -91,10 +91,10 @@ function countField(
   if (field.selectionSet) countItems(asked, count, field.selectionSet, getNamedType(definition.type), timesOf);
 }
 
-/** How many items a list has at most, by its rule and what is given; of acts that have run, how many they were. */
+/** Number of items a list has at most, by its rule and what is given; of acts that have run, how many they were. */
 function sizeOf(asked: Operation, field: FieldNode, rule: ListRule): number {
   const { slicingArguments, assumedSize, maximumSize, isOfActs } = rule;
-  // What is not there was left out by a directive.
+  // An act that is missing was left out by a directive.
   if (isOfActs && asked.ran) return asked.ran.get(field.alias?.value ?? field.name.value) ?? 0;
   for (const path of slicingArguments) {
     const value = argumentOf(asked, field, path.split('.'));

@@ -17,7 +17,7 @@ export function ownRules(isIntrospectable: boolean): ValidationRule[] {
   return isIntrospectable ? always : [...always, NoSchemaIntrospectionCustomRule];
 }
 
-/** What is wrong with a document, by our limits first: the time of some of GraphQL's rules grows with the square of its fields. */
+/** Errors of a document, by our limits first: the time of some of GraphQL's rules grows with the square of its fields. */
 export function findProblems(
   schema: GraphQLSchema,
   document: DocumentNode,

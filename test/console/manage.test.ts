@@ -25,7 +25,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     return window;
   };
   const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });
-  /** What is shown once, when its dialog is closed again. */
+  /** Values that are shown once, when its dialog is closed again. */
   const takeSecret = async (page: Page, label: string): Promise<string> => {
     const text = await page.getByRole('dialog').locator('code').first().textContent();
     expect(await page.getByRole('dialog').getByText(label, { exact: true }).count()).toBe(1);

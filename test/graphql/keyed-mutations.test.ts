@@ -39,7 +39,7 @@ const count = async (table: string): Promise<number> => {
 interface Case {
   /** What the payload is asked for, beside the secret. */
   readonly selection: string;
-  /** What is shown once. */
+  /** Values that are shown once. */
   readonly secret?: string;
   readonly input: () => Promise<Record<string, unknown>>;
   /** Other input, for which the same key is not. */

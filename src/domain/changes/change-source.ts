@@ -70,7 +70,7 @@ export const sourceKey = ({ name, tables }: ChangeSource<unknown>): string =>
 export interface ChangeScope {
   readonly enterpriseId: string;
   readonly ids: readonly string[] | null;
-  /** Whether changes of what belongs to the enterprise itself are read too. */
+  /** True if changes of what belongs to the enterprise itself are read too. */
   readonly withEnterprise?: boolean;
 }
 

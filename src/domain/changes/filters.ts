@@ -1,7 +1,7 @@
 /** Members of a filter that may be left out; null says the same. */
 export type Maybe<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
-/** Whether something was made at or after the first of two times and before the second. */
+/** True if something was made at or after the first of two times and before the second. */
 export function isWithin(
   { createdAfter, createdBefore }: Maybe<{ createdAfter: Date; createdBefore: Date }>,
   createdAt: Date,

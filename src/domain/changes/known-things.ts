@@ -1,6 +1,6 @@
 import type { ChangedKind } from './change-source.ts';
 
-/** How a thing changed for a subscriber: see `watchThings`. */
+/** The change of a thing for a subscriber: see `watchThings`. */
 export type ChangeType = 'ADDED' | 'UPDATED' | 'LEFT' | 'REMOVED';
 
 /** Things that are remembered of one subscription. */

@@ -9,7 +9,7 @@ import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from
 import type { ChangeWatches } from './change-watches.ts';
 import { type ThingChange, watchThings } from './watch-things.ts';
 
-/** Whoever holds one of these may view the things of a kind. */
+/** A viewer who holds one of these may view the things of a kind. */
 interface Needed {
   /** In the organization. Where `isShared`, it is enough for those of the enterprise itself too. */
   readonly ofOrganization: readonly OrganizationPermission[];

@@ -27,9 +27,9 @@ export interface ThingFilter<R> {
 export interface ThingsRequest<R> {
   readonly source: ChangeSource<R>;
   readonly scopeNow: () => ChangeScope;
-  /** Whether the viewer may view the things of a kind in an organization, or of the enterprise; both exist. */
+  /** True if the viewer may view the things of a kind in an organization, or of the enterprise; both exist. */
   readonly mayView: (thing: { readonly kind: ChangedKind; readonly placeId: string }) => boolean;
-  /** Whether there is nothing left to follow; `exists` says it of an organization. */
+  /** True if there is nothing left to follow; `exists` says it of an organization. */
   readonly isOver: (exists: (placeId: string) => boolean) => boolean;
   readonly filterNow: () => ThingFilter<R>;
   /** A cursor of such a subscription, or one of now; null: from now on. */

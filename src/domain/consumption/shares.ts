@@ -71,7 +71,7 @@ export async function listShares(
   );
 }
 
-/** How many shares each of some ledgers has, in their order and in one statement; they differ in their organization only. */
+/** Number of shares each of some ledgers has, in their order and in one statement; they differ in their organization only. */
 export async function countShares(context: Context, by: ShareOf, ledgers: readonly Ledger[]): Promise<Count[]> {
   const [first, ...others] = ledgers;
   if (!first) return [];

@@ -36,7 +36,7 @@ interface Holders {
   readonly SERVICE_USER: { readonly serviceUserId: string };
 }
 
-/** What a key is made from. */
+/** Input that a key is created from. */
 export type CreateApiKeyInput = z.input<typeof apiKeySchema> &
   { [Kind in ApiKeyKind]: { readonly kind: Kind } & Holders[Kind] }[ApiKeyKind];
 

@@ -95,7 +95,7 @@ export async function getNote(context: Context, id: string, place?: Place): Prom
   return note;
 }
 
-/** What narrows a list of notes, as inputs give it. */
+/** Conditions of a list of notes, as inputs give it. */
 export const noteFilterSchema = z.object({
   search: text('search', { max: maxSearchLength }).nullish(),
   folderId: z.string().nullish(),

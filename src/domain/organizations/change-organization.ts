@@ -13,7 +13,7 @@ import { setDefaultTagIn } from '../sessions/allowed-tags.ts';
 import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
-/** What changes of an organization, as inputs give it; each member may be left out. */
+/** Changes of an organization, as inputs give them; each member may be left out. */
 export const organizationChangeSchema = z.object({
   name: text('name', { min: 1, max: 200, isBlankRefused: true }).optional(),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),

@@ -98,7 +98,7 @@ interface PlaceTable {
   readonly columns: string;
   readonly key: string;
   readonly permissions: PlacePermissions;
-  /** What else must hold. */
+  /** Further conditions. */
   readonly where?: string;
 }
 

@@ -11,7 +11,7 @@ import { lockPrincipal } from './lock-principal.ts';
 import { findRoleAssignments, type RoleAssignmentRecord, requireNotAbove } from './role-assignments.ts';
 import { nameSchema } from './users.ts';
 
-/** What changes of a user, as inputs give it. */
+/** Changes of a user, as inputs give them. */
 export const userChangeSchema = z.object({ name: nameSchema });
 
 /** What changes of a user: what is left out stays, null clears the name. */

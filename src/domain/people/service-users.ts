@@ -28,7 +28,7 @@ export const serviceUserSchema = z.object({
   expiresAt: z.date().nullish(),
 });
 
-/** What a service user is made from. `organizationId`: the one that it belongs to, in any form; null: the enterprise. */
+/** Input that a service user is created from. `organizationId`: the one that it belongs to, in any form; null: the enterprise. */
 export type CreateServiceUserInput = z.input<typeof serviceUserSchema>;
 
 /**

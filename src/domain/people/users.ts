@@ -27,7 +27,7 @@ export const userSchema = z.object({
   roleId: z.string(),
 });
 
-/** What a user is made from. `organizationId`: where it gets its first role, in any form; null: on the enterprise. */
+/** Input that a user is created from. `organizationId`: where it gets its first role, in any form; null: on the enterprise. */
 export type CreateUserInput = z.input<typeof userSchema>;
 
 /**

@@ -150,7 +150,7 @@ async function requireRoom(tx: Transaction, secret: Pick<SecretRecord, 'organiza
   }
 }
 
-/** What changes of a secret, as inputs give it; each member may be left out. */
+/** Changes of a secret, as inputs give them; each member may be left out. */
 export const secretChangeSchema = z.object(fields).partial();
 
 /**

@@ -142,7 +142,7 @@ export async function readSecrets(
   }));
 }
 
-/** What names a secret: its key in an organization, by its bare id. */
+/** Names a secret: its key in an organization, by its bare id. */
 export interface SecretKey {
   readonly organizationId: string;
   readonly key: string;

@@ -93,7 +93,7 @@ export function conditionsOf({ and: _and, or: _or, not: _not, ...conditions }: S
 }
 
 /**
- * Whether a session must meet a condition to match: false for filters that match every session by their form, as `{or: [{}, …]}`. An
+ * Tells if a session must meet a condition to match: false for filters that match every session by their form, as `{or: [{}, …]}`. An
  * empty `or` matches no session, which is a condition.
  */
 export function hasConditions(filter: SessionFilter): boolean {

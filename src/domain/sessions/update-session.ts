@@ -11,7 +11,7 @@ import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { appendEntries, type NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
-/** What changes of a session, as inputs give it; each member may be left out. */
+/** Changes of a session, as inputs give them; each member may be left out. */
 export const sessionChangeSchema = z.object({
   title: text('title', { min: 1, max: maxTitleLength }).optional(),
   maxAcuLimit: maxAcuLimitSchema,

@@ -31,7 +31,7 @@ export const UserErrorType = builder.objectRef<UserError>('UserError').implement
   }),
 });
 
-/** What every payload has; `wasReplayed` is shown by those of mutations that take an idempotency key. */
+/** Fields of every payload; `wasReplayed` is shown by those of mutations that take an idempotency key. */
 export interface PayloadBase {
   readonly wasReplayed: boolean;
   readonly userErrors: readonly UserError[];

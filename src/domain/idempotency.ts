@@ -15,7 +15,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** The limits of an idempotency key: 1 to 255 printable ASCII characters (pinned 4). */
+/** The limits of an idempotency key: 1 to 255 printable ASCII characters. */
 export const idempotencyKeyLimits = { minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]*$' } as const;
 
 const keySyntax = new RegExp(idempotencyKeyLimits.pattern);

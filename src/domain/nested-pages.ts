@@ -89,7 +89,7 @@ export async function listNested<T extends Keyed>(
   return found.map((items) => page.toPage(items));
 }
 
-/** What of a list says how long it is. */
+/** The arguments that say how long a list is. */
 export type CountedList = Pick<NestedList<unknown>, 'key' | 'ownerId' | 'row' | 'table' | 'owners' | 'where'>;
 
 /** How many items each of these lists has, which have the same key: in one statement. */

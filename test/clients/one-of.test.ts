@@ -87,6 +87,6 @@ test('gql.tada: knows the members of an input of which one is given', async () =
   expect(made.createAutomation?.automation?.actions).toEqual([{ __typename: 'StartSessionAction', prompt: 'Sweep.' }]);
   const both = { startSession: { prompt: 'a' }, messageSession: { prompt: 'b' } };
   await expect(query(app, token, make, { action: both })).rejects.toThrow('Exactly one key must be specified');
-  // @ts-expect-error The types ask for a member.
+  // @ts-expect-error The generated types require one member; the server must refuse none as well.
   await expect(query(app, token, make, { action: {} })).rejects.toThrow('Exactly one key must be specified');
 });

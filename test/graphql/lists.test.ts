@@ -147,7 +147,8 @@ const types: Record<ListName, string> = {
   organizations: 'Organization',
 };
 
-const listIn = (data: any) => data.list ?? (Object.values(data).find((each: any) => each?.list) as any).list;
+/** The list of an answer, at the root or one object below it. */
+const listIn = (data: any) => data.list ?? Object.values<any>(data).find((each) => each?.list).list;
 
 async function ask(list: ListName, args: string): Promise<{ found: string[]; error: any }> {
   const selection = `{ totalCount totalCountIsExact nodes { node: id } }`;

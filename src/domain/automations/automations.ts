@@ -174,7 +174,7 @@ export interface RunFilter extends Pick<ListFilter, 'createdAfter' | 'createdBef
 }
 
 /**
- * What an automation has done, as one of many such lists. FORBIDDEN without the permission to view it, or to change it;
+ * Runs of an automation, as one of many such lists. FORBIDDEN without the permission to view it, or to change it;
  * INVALID_INPUT.
  */
 export function runsOf(

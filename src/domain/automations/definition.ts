@@ -83,7 +83,7 @@ const triggerSchema = z
     timeZone == null ? trigger : { ...trigger, timeZone },
   );
 
-/** What an automation’s sessions are started with, as inputs give it. */
+/** Settings of the sessions that an automation starts, as inputs give them. */
 export const sessionOptions = z.strictObject({
   tags: tagsSchema.nullish(),
   platform: word('platform').nullish(),

@@ -78,5 +78,5 @@ export interface ChangeScope {
 export const scopeKey = ({ enterpriseId, ids, withEnterprise = false }: ChangeScope): string =>
   `${enterpriseId}|${ids === null ? '*' : ids.toSorted().join(',')}|${withEnterprise}`;
 
-/** What reads of changes need of the services. */
+/** The services that reads of changes need. */
 export type ChangeStore = Pick<Store, 'query'>;

@@ -18,7 +18,7 @@ export interface Followed<R> {
 /** The same for all who read the same. */
 export const followedKey = ({ source, scope }: Followed<unknown>): string => `${sourceKey(source)}|${scopeKey(scope)}`;
 
-/** What all who follow the same things of the same places in one process share: the bell, the reads, the catch-up. */
+/** Bell, reads and catch-up that are shared by all subscriptions of one process to the same things in the same places. */
 export interface ChangeWatches {
   /** Calls back when things of the source and scope, or permissions, may have changed: at once, and then with gaps. */
   listen(followed: Followed<unknown>, listener: () => void): () => void;

@@ -16,7 +16,7 @@ interface Organizations {
 }
 
 /**
- * What {@link ThingsRequest} says of organizations, for things that only organizations have. ORGANIZATION_NOT_USABLE, NOT_FOUND,
+ * The organizations of a {@link ThingsRequest}, for things that only organizations have. ORGANIZATION_NOT_USABLE, NOT_FOUND,
  * FORBIDDEN.
  */
 export async function followOrganizations(

@@ -126,7 +126,7 @@ export async function readChanges<R>(
 
 type FoundRow = ChangeRow & { readonly changedId: string };
 
-// What is below `xmin` can change no more, and nothing can come to lie there.
+// No row below `xmin` can change, and no new row can appear there.
 function nextPlace(place: ChangePlace, rows: readonly FoundRow[], xmin: bigint, more: boolean): ChangePlace {
   const settled = rows.findLast(({ changedXid }) => BigInt(changedXid) < xmin);
   const beyond = settled

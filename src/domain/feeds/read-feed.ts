@@ -143,7 +143,7 @@ interface ReadBatch {
   readonly isFull: boolean;
 }
 
-// What is below `xmin` can change no more, and nothing can come to lie there.
+// No row below `xmin` can change, and no new row can appear there.
 async function settle(
   tx: Transaction,
   reader: FeedReader,

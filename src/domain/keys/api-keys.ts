@@ -22,7 +22,7 @@ import { type ApiKeyRecord, readApiKey } from './key-record.ts';
 /** The values of a new key that are alike for all kinds, as inputs give them. */
 export const apiKeySchema = z.object({ name: text('name', { min: 1, max: 256 }), expiresAt: z.date().nullish() });
 
-/** Whose a key of each kind is, or where and as what it acts. Ids in any form. */
+/** Owner, place and role of a key of each kind. Ids in any form. */
 interface Holders {
   /** Left out: the caller, and the organization that the caller's key is bound to. */
   readonly PERSONAL: {

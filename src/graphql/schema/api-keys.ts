@@ -156,7 +156,7 @@ const ApiKeyKindInput = builder.inputType('ApiKeyKindInput', {
 
 type KindInput = typeof ApiKeyKindInput.$inferInput;
 
-/** Whose a new key is, as the domain has it. */
+/** Owner of a new key, as the domain has it. */
 function holderOf({ personal, personalAccessToken, service, serviceUser }: KindInput) {
   if (personal) return { kind: 'PERSONAL', ...personal } as const;
   if (personalAccessToken) return { kind: 'PERSONAL_ACCESS_TOKEN', ...personalAccessToken } as const;
